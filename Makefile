@@ -1,0 +1,46 @@
+# `make run` and `make test` do everything, set-up included; both are quick the second time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Each stamp says: the environment holds what this lock file asks for.
+$(VENV)/run.stamp: requirements/run.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/test.stamp: requirements/test.txt $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/test.txt
+	@touch $@
+
+.PHONY: run
+run: $(VENV)/run.stamp ## one negotiation cycle over the example pool
+	$(BIN)/negotiator run examples/first-pool
+
+.PHONY: test
+test: $(VENV)/test.stamp ## the tests
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: lock
+lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml requirements/run.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/run.txt pyproject.toml requirements/run.in requirements/test.in -o requirements/test.txt
+
+.PHONY: clean
+clean: ## remove the environment and the caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

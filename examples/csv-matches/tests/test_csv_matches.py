@@ -1,0 +1,134 @@
+"""Each match is a line of the file, and the plugin is found where it is installed."""
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from negotiator.hooks.testkit import PluginFailedError, call, cycle, match
+
+PROJECT = Path(__file__).parents[1]
+PLUGIN = PROJECT / "negotiator_csv_matches"
+TITLES = ["cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "noted"]
+
+
+@pytest.fixture
+def settings(tmp_path):
+    (section,) = call(PLUGIN, "negotiator_section")
+    return section.schema(csv_matches=str(tmp_path / "matches.csv"))
+
+
+def tell(settings, *matches, number=1):
+    now = 1_763_666_400.0
+    call(
+        PLUGIN,
+        "negotiator_matches_made",
+        matches=matches,
+        settings=settings,
+        cycle=cycle(number=number, now=now),
+    )
+
+
+def rows(settings):
+    file = Path(settings.csv_matches)
+    with file.open(encoding="utf-8", errors="surrogateescape", newline="") as opened:
+        return list(csv.reader(opened))
+
+
+def test_each_match_is_a_line(settings):
+    """Below one line of titles, cycle after cycle."""
+    tell(settings, match(ordinal=1), match('Owner = "bob"', 'Name = "slot2@b"', ordinal=2), number=7)
+    tell(settings, match(ordinal=3), number=8)
+    assert rows(settings) == [
+        TITLES,
+        [
+            "7",
+            "2025-11-20T19:20:00+00:00",
+            "1.1",
+            "alice@example.org",
+            "schedd@example.org",
+            "1.0",
+            "slot1@a",
+            "0.0",
+            "",
+        ],
+        [
+            "7",
+            "2025-11-20T19:20:00+00:00",
+            "1.2",
+            "bob@example.org",
+            "schedd@example.org",
+            "2.0",
+            "slot2@b",
+            "0.0",
+            "",
+        ],
+        [
+            "8",
+            "2025-11-20T19:20:00+00:00",
+            "1.3",
+            "alice@example.org",
+            "schedd@example.org",
+            "3.0",
+            "slot1@a",
+            "0.0",
+            "",
+        ],
+    ]
+
+
+def test_names_that_users_write_stay_one_cell(settings):
+    """Commas, quotes, line breaks, and bytes that are not UTF-8."""
+    name = 'slot,1"\n\udcff'
+    tell(settings, match(slot='[ Name = "slot,1\\"\\n\\377" ]'))
+    assert rows(settings)[1][6] == name
+    assert len(rows(settings)) == 2
+
+
+def test_without_a_file_nothing_is_written(settings, tmp_path):
+    """A bundle that does not mention the plugin, and a cycle without matches."""
+    tell(type(settings)(), match())
+    tell(settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_a_failure(tmp_path, settings):
+    """It is reported under the plugin's name; the matches stand, which is the program's part."""
+    with pytest.raises(PluginFailedError, match="negotiator_matches_made: IsADirectoryError"):
+        tell(type(settings)(csv_matches=str(tmp_path)), match())
+
+
+SCRIPT = """
+import sys
+from negotiator.hooks.loading import PluginSettings, load_plugins
+from negotiator.hooks.testkit import cycle, match
+manager, problems = load_plugins(PluginSettings())
+(info,) = [info for info in manager.plugins if info.name == "csv-matches"]
+(section,) = [stamped.record for stamped in manager.sections().records if stamped.plugin == "csv-matches"]
+print(info.version, info.origin)
+print(manager.matches_made([match()], cycle(), {"csv-matches": section.schema(csv_matches=sys.argv[1])}))
+"""
+
+
+def test_it_works_installed(tmp_path):
+    """Built as a wheel and found by its entry point, in a program of its own."""
+    site, source = tmp_path / "site", tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "negotiator_csv_matches/__init__.py"):
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text((PROJECT / name).read_text(encoding="utf-8"), encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    subprocess.run([*pip, "--no-build-isolation", "--no-deps", "--target", site, source], check=True)
+    target = tmp_path / "matches.csv"
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, target], env=environment, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == [
+        "1.0 entry point csv-matches = negotiator_csv_matches (negotiator-csv-matches 1.0)",
+        "()",
+    ]
+    assert target.read_text().startswith(",".join(TITLES))

@@ -1,0 +1,149 @@
+"""Slots of machines that are under maintenance get no new match.
+
+The calendar is a YAML file of the bundle: a list of windows, each with ``machine`` (a glob over the slots' Machine),
+``from`` and ``to`` (ISO 8601, UTC where no zone is given) and ``why``. A window holds from ``from`` until just before
+``to``. It says WAITING, not DENIED: the machine comes back.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from pathlib import Path
+
+import attrs
+import yaml
+
+from negotiator.classad import Table, evaluate_table, parse, unparse_value
+from negotiator.hooks import Cycle, Filter, Mask, Section, hookimpl
+from negotiator.records import Problem, Severity, Source, Verdict
+
+__version__ = "1.0"
+
+KEYS = {"machine", "from", "to", "why"}
+
+
+@attrs.frozen
+class Maintenance:
+    """The key of ``pool.yaml`` that this plugin owns; without it the plugin has nothing to say."""
+
+    maintenance_calendar: Path | None = None
+
+
+@attrs.frozen
+class Window:
+    """Machines and the time in which they are under maintenance, in seconds since the epoch."""
+
+    machine: str
+    start: float
+    end: float
+    why: str
+    source: Source
+
+
+class CalendarError(Exception):
+    """An entry of the calendar that can't be used."""
+
+    def __init__(self, source: Source, message: str) -> None:
+        super().__init__(f"{source}: {message}")
+        self.source = source
+        self.message = message
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Own one key of pool.yaml."""
+    return Section(schema=Maintenance, check=check)
+
+
+@hookimpl
+def negotiator_job_attributes() -> list[str]:
+    """Read nothing of a job."""
+    return []  # maintenance is the same for all jobs
+
+
+@hookimpl
+def negotiator_filter_slots(slots: Table, settings: Maintenance, cycle: Cycle) -> Iterable[Filter]:
+    """Keep the slots under maintenance out, a filter a window."""
+    if settings.maintenance_calendar is None:
+        return ()
+    return filters(slots, cycle.now, calendar(settings.maintenance_calendar))
+
+
+def check(settings: Maintenance) -> Iterator[Problem]:
+    """Say what is wrong with the calendar, when the bundle is loaded."""
+    if settings.maintenance_calendar is not None:
+        try:
+            calendar(settings.maintenance_calendar)
+        except CalendarError as error:
+            yield Problem(Severity.ERROR, error.source, error.message, "machine, from, to and why are needed")
+        except OSError as error:
+            yield Problem(Severity.ERROR, Source(str(settings.maintenance_calendar)), f"{error.strerror}")
+
+
+@lru_cache(maxsize=1)  # the slots are the same for all requests of a cycle
+def filters(slots: Table, now: float, windows: tuple[Window, ...]) -> tuple[Filter, ...]:
+    """Make one filter a window that is open now."""
+    return tuple(
+        Filter(
+            rule=f"maintenance of {window.machine}",
+            allow=~under(window, slots),
+            code="maintenance",
+            text=f"the machine is under maintenance: {window.why}",
+            verdict=Verdict.WAITING,
+            source=window.source,
+        )
+        for window in windows
+        if window.start <= now < window.end
+    )
+
+
+def under(window: Window, slots: Table) -> Mask:
+    """Make a mask of the slots whose machine the window is about, by a ClassAd expression over the whole table."""
+    pattern = unparse_value(fnmatch.translate(window.machine))
+    return evaluate_table(parse(f'regexp({pattern}, MY.Machine, "i")'), slots).is_true()
+
+
+@cache  # the file belongs to the bundle; a bundle that is loaded anew loads this module anew
+def calendar(file: Path) -> tuple[Window, ...]:
+    """Read the calendar. CalendarError where it is wrong, OSError where it can't be read."""
+    try:
+        root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        source = Source(str(file), mark.line + 1, mark.column + 1) if mark else Source(str(file))
+        raise CalendarError(source, f"not YAML: {error.problem}") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise CalendarError(Source(str(file)), "not YAML in UTF-8") from None
+    if root is None:
+        return ()
+    if not isinstance(root, yaml.SequenceNode):
+        raise CalendarError(Source(str(file)), "expected a list of windows")
+    return tuple(window(node, file) for node in root.value)
+
+
+def window(node: yaml.Node, file: Path) -> Window:
+    """Make a window of one entry."""
+    source = Source(str(file), node.start_mark.line + 1, node.start_mark.column + 1)
+    if not isinstance(node, yaml.MappingNode) or not all(
+        isinstance(v, yaml.ScalarNode) for _, v in node.value
+    ):
+        raise CalendarError(source, "expected a window, with a text for each key")
+    given = {key.value: value.value for key, value in node.value}
+    if given.keys() != KEYS or len(node.value) != len(KEYS):
+        raise CalendarError(source, f"expected the keys {', '.join(sorted(KEYS))}, each once")
+    start, end = moment(given["from"], source), moment(given["to"], source)
+    if end <= start:
+        raise CalendarError(source, "it ends before it begins")
+    return Window(given["machine"], start, end, given["why"], source)
+
+
+def moment(text: str, source: Source) -> float:
+    """Turn ISO 8601 into seconds since the epoch."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise CalendarError(source, f"{text[:80]!r} is no time in ISO 8601") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,128 @@
+"""The calendar decides which slots are left, at the cycle's time, and what is wrong with it is told with its line."""
+
+from datetime import datetime
+from pathlib import Path
+
+import attrs
+import pytest
+
+from negotiator.hooks.loading import PluginSettings, load_plugins
+from negotiator.hooks.testkit import call, cycle, request, table
+from negotiator.records import Verdict
+
+PLUGIN = Path(__file__).with_name("maintenance.py")
+SLOTS = 'Name = "slot1@gpu1"\nMachine = "GPU1.example.org"\n\nName = "slot1@cpu1"\nMachine = "cpu1.example.org"\n\nName = "?"'
+CALENDAR = """
+- machine: "gpu*.example.org"
+  from: 2026-11-23T08:00
+  to: 2026-11-23T12:00+01:00
+  why: new power supplies
+"""
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """Make the plugin's own part of a bundle from the text of a calendar."""
+    (section,) = call(PLUGIN, "negotiator_section")
+
+    def make(text):
+        file = tmp_path / "calendar.yaml"
+        file.write_text(text)
+        return section.schema(maintenance_calendar=file)
+
+    make.section = section
+    return make
+
+
+def allowed(settings, text, time):
+    now = datetime.fromisoformat(time).timestamp()
+    given = {"slots": table(SLOTS), "settings": settings(text), "cycle": cycle(now=now)}
+    return [answer.allow.tolist() for answer in call(PLUGIN, "negotiator_filter_slots", **given)]
+
+
+@pytest.mark.parametrize(
+    ("time", "is_open"),
+    [
+        ("2026-11-23T07:59:59+00:00", False),
+        ("2026-11-23T08:00:00+00:00", True),
+        ("2026-11-23T10:59:59+00:00", True),
+        ("2026-11-23T11:00:00+00:00", False),
+    ],
+)
+def test_a_window_holds_from_its_beginning_until_before_its_end(settings, time, is_open):
+    """Times without a zone are UTC; the machine's case does not matter, and a slot without one is not meant."""
+    assert allowed(settings, CALENDAR, time) == ([[False, True, True]] if is_open else [])
+
+
+def test_the_answer_says_which_window_it_was(settings):
+    """The rule, the reason, and the line of the calendar; the machine comes back, so it is not a denial."""
+    now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
+    given = {"slots": table(SLOTS), "settings": settings(CALENDAR), "cycle": cycle(now=now)}
+    (answer,) = call(PLUGIN, "negotiator_filter_slots", **given)
+    assert answer.rule == "maintenance of gpu*.example.org"
+    assert answer.text == "the machine is under maintenance: new power supplies"
+    assert answer.verdict is Verdict.WAITING
+    assert (Path(answer.source.file).name, answer.source.line) == ("calendar.yaml", 2)
+
+
+def test_without_a_calendar_it_has_nothing_to_say(settings):
+    """Bundles that do not mention it stay as they are."""
+    nothing = settings.section.schema()
+    assert nothing.maintenance_calendar is None
+    assert call(PLUGIN, "negotiator_filter_slots", slots=table(SLOTS), settings=nothing) == ()
+    assert list(settings.section.check(nothing)) == []
+    assert allowed(settings, "", "2026-11-23T09:00+00:00") == []
+
+
+def test_no_attribute_of_a_job_is_read():
+    """So like jobs stay one request."""
+    assert call(PLUGIN, "negotiator_job_attributes") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("machine: a", 0, "expected a list of windows"),
+        ("- a\n", 1, "expected a window"),
+        ("- machine: [a]\n", 1, "expected a window"),
+        (
+            "\n- machine: a\n  from: 2026-01-01\n  to: 2026-01-02\n",
+            2,
+            "expected the keys from, machine, to, why",
+        ),
+        ("- {machine: a, machine: b, from: 2026-01-01, to: 2026-01-02, why: x}", 1, "each once"),
+        ("- {machine: a, from: soon, to: 2026-01-02, why: x}", 1, "'soon' is no time in ISO 8601"),
+        ("- {machine: a, from: 2026-01-02, to: 2026-01-02, why: x}", 1, "it ends before it begins"),
+        ("- {}\n- {", 2, "not YAML: expected the node content"),
+        ("- \x07", 0, "not YAML in UTF-8"),
+    ],
+)
+def test_what_is_wrong_with_the_calendar_is_told_with_its_line(settings, text, line, message):
+    """When the bundle is loaded, not in a cycle."""
+    (problem,) = settings.section.check(settings(text))
+    assert message in problem.message
+    assert problem.source.line == line
+
+
+def test_a_calendar_that_is_not_there_is_told(settings, tmp_path):
+    """By its name."""
+    gone = attrs.evolve(settings(""), maintenance_calendar=tmp_path / "gone.yaml")
+    (problem,) = settings.section.check(gone)
+    assert problem.message == "No such file or directory"
+    assert problem.source.file.endswith("gone.yaml")
+
+
+def test_it_works_dropped_into_a_folder(settings, tmp_path):
+    """The way an administrator uses it."""
+    folder = tmp_path / "plugins"
+    folder.mkdir(mode=0o755)
+    (folder / "maintenance.py").write_text(PLUGIN.read_text())
+    (folder / "maintenance.py").chmod(0o644)
+    manager, problems = load_plugins(PluginSettings(folders=(folder,)), entry_points=False)
+    assert problems == ()
+    assert manager.job_attributes({}) == (frozenset(), ())
+    now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
+    given = {"maintenance": settings(CALENDAR)}
+    answers = manager.filter_slots(request(), table(SLOTS), cycle(now=now), given)
+    assert [stamped.plugin for stamped in answers.records] == ["maintenance"]
+    assert manager.plugins[0].version.startswith("1.0+sha256:")

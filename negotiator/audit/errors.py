@@ -1,0 +1,38 @@
+"""What can go wrong with an audit log."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_ADVICE = {
+    errno.ENOSPC: "make room on its file system",
+    errno.EDQUOT: "raise the quota of this user, or make room",
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
+    errno.EROFS: "its file system is mounted read-only",
+    errno.EACCES: "it must belong to the user that runs the negotiator, and be writable for it",
+    errno.EPERM: "it must belong to the user that runs the negotiator, and be writable for it",
+    errno.EIO: "the device fails, see the kernel's log",
+    errno.ELOOP: "it must not be a symbolic link",
+}
+
+
+class AuditError(Exception):
+    """An audit log that cannot be written, read or trusted: what happened to which file, and what to do."""
+
+
+@contextmanager
+def naming(path: Path, doing: str) -> Iterator[None]:
+    """Turn an OSError within into an AuditError that names the file and says what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno or 0)
+        raise AuditError(
+            f"{path}: cannot {doing}: {error.strerror or error}" + (f" ({advice})" if advice else "")
+        ) from error

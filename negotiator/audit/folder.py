@@ -1,0 +1,44 @@
+"""The files of an audit log: ``audit-000001.jsonl``, ``audit-000002.jsonl``, ...; none is ever renamed."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from negotiator.audit.errors import AuditError, naming
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME = re.compile(r"audit-([0-9]{6,12})\.jsonl")
+
+
+def file_name(number: int) -> str:
+    """Name the file of a number, from 1; beyond 999999 names grow longer, and are still ordered by number."""
+    return f"audit-{number:06}.jsonl"
+
+
+def number_of(path: Path) -> int:
+    """Give the number in a file's name; 0 where it is no file of a log."""
+    found = _NAME.fullmatch(path.name)
+    return int(found[1]) if found and path.name == file_name(int(found[1])) else 0
+
+
+def chain_files(folder: Path) -> list[Path]:
+    """List the files of a log in the order in which they were written; other files do not count."""
+    with naming(folder, "read the folder of the audit log"):
+        files = sorted(filter(number_of, folder.iterdir()), key=number_of)
+    for file in files:
+        if not file.is_file():
+            raise AuditError(f"{file}: not a regular file")
+    return files
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

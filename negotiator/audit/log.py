@@ -1,0 +1,243 @@
+"""The writer of an audit log. See ``docs/audit.md`` for what a crash, a full disk or a second writer do to it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+
+from negotiator.audit import chain
+from negotiator.audit.chain import START, Link, Seal
+from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
+from negotiator.audit.tail import last_link, read_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+_LOCK = "audit.lock"
+_FILE_MODE = 0o640
+_FOLDER_MODE = 0o750
+# Offsets are given with each write: the only writer knows where the log ends, and a repair has to overwrite.
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@attrs.frozen
+class _End:
+    """Where the log ends: the size of its last file, and the last record of the chain."""
+
+    size: int
+    link: Link
+
+
+class AuditLog:
+    """An audit log open for writing, by one process at a time.
+
+    ``notices`` say what had to be repaired when it was opened, a sentence each.
+    """
+
+    def __init__(self, folder: Path, seal: Seal, rotate_bytes: int, lock: int) -> None:
+        self._folder = folder
+        self._seal = seal
+        self._rotate_bytes = rotate_bytes
+        self._lock = lock
+        self._fd = -1
+        self._file = folder / file_name(1)
+        self._end = self._synced = _End(0, START)
+        self._usable = True
+        self.notices: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, path: Path, *, key: bytes | None = None, rotate_bytes: int) -> AuditLog:
+        """Open the log in the folder ``path``, made where there is none, and repair a torn last line.
+
+        With a ``key`` the chain is keyed. A file is closed and a new one begun before it would grow beyond
+        ``rotate_bytes``; what one call of ``append`` writes is never divided, so a file can be as large as that.
+
+        AuditError: it cannot be written, another process has it open, its last record does not verify, or it was
+        written with another key, or one with a key and the other without.
+        """
+        with naming(path, "make the folder of the audit log"):
+            if not path.is_dir():
+                path.mkdir(mode=_FOLDER_MODE, parents=True)
+                sync_folder(path.parent)
+        log = cls(path, Seal(key), rotate_bytes, _locked(path / _LOCK))
+        try:
+            log._resume()
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+    @property
+    def head(self) -> str:
+        """``SEQ:HASH`` of the last record appended: kept elsewhere, it shows whether the log's end was cut off."""
+        return str(self._end.link)
+
+    def append(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Write records, all or none; they are durable after ``sync``.
+
+        Each is a mapping of plain JSON values with a ``kind``, without ``seq``, ``prev``, ``keyed`` and ``hash``.
+
+        AuditError: none of them was written, and the log ends where it ended before (where it failed to make the
+        file before durable in order to begin a new one: where it was synced last).
+        """
+        self._check()
+        data, link = chain.write(records, self._end.link, self._seal)
+        if not data:
+            return
+        if self._end.size and self._end.size + len(data) > self._rotate_bytes:
+            self._rotate()
+        before = self._end
+        try:
+            with naming(self._file, "write the audit log"):
+                _write_at(self._fd, data, before.size)
+            self._end = _End(before.size + len(data), link)
+        except BaseException:
+            self._back_to(before)
+            raise
+
+    def sync(self) -> None:
+        """Make all that was appended durable.
+
+        AuditError: what was appended since the last sync is taken back. After a failed fsync nobody can say what
+        of it is on disk, and a second fsync would report success (fsync(2)), so it must be appended anew.
+        """
+        self._check()
+        try:
+            with naming(self._file, "make the audit log durable"):
+                os.fsync(self._fd)
+        except BaseException:
+            self._back_to(self._synced)
+            raise
+        self._synced = self._end
+
+    def close(self) -> None:
+        """Close the log, and let another process open it; what was not synced is left to the system."""
+        self._usable = False
+        for fd in (self._fd, self._lock):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _resume(self) -> None:
+        files = chain_files(self._folder)
+        if not files:
+            self._fd = self._new_file(self._file)
+            return
+        self._file = files[-1]
+        link, whole, torn = START, 0, b""
+        with naming(self._file, "open the audit log"):
+            self._fd = os.open(self._file, _FLAGS)
+            size = os.fstat(self._fd).st_size
+        for file in reversed(files):
+            tail = read_tail(file)
+            if file is self._file:
+                whole, torn = size - len(tail.torn), tail.torn
+            elif tail.torn:
+                raise AuditError(
+                    f"{file}: its last line is torn though files follow it (negotiator audit verify)"
+                )
+            if tail.line:
+                link = last_link(file, tail.line, self._seal)
+                break
+        self._end = self._synced = _End(whole, link)
+        if torn:
+            self._repair(torn)
+        self.sync()
+
+    def _repair(self, torn: bytes) -> None:
+        """Cut a torn line off, and say so in its place.
+
+        The record that says so is written over the torn line before the rest of it is cut, so that there is no
+        moment at which a crash, or a full disk, would leave a log that was cut and does not tell.
+        """
+        start, digest = self._end.size, hashlib.sha256(torn).hexdigest()
+        record = {"kind": "repair", "file": self._file.name, "bytes": len(torn), "sha256": digest}
+        data, link = chain.write([record], self._end.link, self._seal)
+        with naming(self._file, "repair the torn last line of the audit log"):
+            try:
+                _write_at(self._fd, data, start)
+                os.ftruncate(self._fd, start + len(data))
+            except OSError:
+                _write_at(self._fd, torn, start)  # these blocks exist already
+                os.ftruncate(self._fd, start + len(torn))
+                raise
+        self._end = _End(start + len(data), link)
+        notice = f"the last line was torn and is cut off: {len(torn)} bytes, sha256 {digest} (recorded as {link.seq})"
+        self.notices += (f"{self._file}: {notice}",)
+
+    def _rotate(self) -> None:
+        self.sync()  # a file is whole on disk before the next one exists: only the last one can be torn
+        file = self._folder / file_name(number_of(self._file) + 1)
+        fd = self._new_file(file)
+        os.close(self._fd)
+        self._fd, self._file = fd, file
+        self._end = self._synced = _End(0, self._end.link)
+
+    def _new_file(self, file: Path) -> int:
+        with naming(file, "begin a file of the audit log"):
+            fd = os.open(file, _FLAGS | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+            try:
+                sync_folder(self._folder)
+            except BaseException:
+                os.close(fd)
+                file.unlink(missing_ok=True)
+                raise
+        return fd
+
+    def _back_to(self, end: _End) -> None:
+        try:
+            os.ftruncate(self._fd, end.size)
+        except OSError:
+            self._usable = False
+        self._end = end
+
+    def _check(self) -> None:
+        """Refuse to write where records would be lost: into a file that was moved away, or over another's bytes."""
+        if not self._usable:
+            raise AuditError(
+                f"{self._file}: the audit log is closed, or an error left its end in doubt: open it anew"
+            )
+        with naming(self._file, "find the audit log"):
+            named, held = self._file.stat(), os.fstat(self._fd)
+        if not os.path.samestat(named, held):
+            raise AuditError(
+                f"{self._file}: was moved or replaced by another program (the log rotates by itself)"
+            )
+        if held.st_size != self._end.size:
+            raise AuditError(f"{self._file}: was changed by another program (negotiator audit verify)")
+
+
+def _locked(path: Path) -> int:
+    with naming(path, "lock the audit log"):
+        fd = os.open(path, _FLAGS | os.O_CREAT, _FILE_MODE)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            raise AuditError(f"{path.parent}: another process has this audit log open for writing") from None
+        except BaseException:
+            os.close(fd)
+            raise
+    return fd
+
+
+def _write_at(fd: int, data: bytes, offset: int) -> None:
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(fd, rest, offset)
+        rest, offset = rest[written:], offset + written

@@ -1,0 +1,254 @@
+"""What a cycle decided, as the records of the audit log: plain values that JSON knows, named in ``docs/audit.md``.
+
+Texts that come from ads are hostile: they are bounded, and bytes that are not UTF-8 stay lone surrogates, which the
+log writes as escapes. Ads are never written, only the fields named here, so no claim id or capability is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+from negotiator import __version__
+from negotiator.bundle.model import AuditSettings, Selection
+from negotiator.classad import ClassAd, bind, evaluate
+from negotiator.hooks.records import Cycle, Expression, Match
+from negotiator.records import Mode, Provenance, Reason, Station
+
+if TYPE_CHECKING:
+    from negotiator.cycle.result import CycleResult, Discarded, Failure, Outcome, Removal
+
+Record: TypeAlias = dict[str, Any]
+_Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
+
+# Bounds in characters and items, so that no user's job can make a record longer than a line may be.
+_NAME = 256
+_TEXT = 500
+_NUMBER = 64
+_NUMBERS = 16
+_REASONS = 100
+_WHY = 200
+_MATCHES_AN_OUTCOME = 5000
+
+
+def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]:
+    """Say what is about to be handed out, and what is not and why.
+
+    The ``cycle`` record comes last and stands for all of them: where it is missing, nothing of the cycle was handed
+    out.
+    """
+    matches = _match_records(result, _selector(settings.matches, result))
+    denials = _denial_records(result, _selector(settings.denials, result))
+    discards = [_discard_record(result, discarded) for discarded in result.discarded]
+    failures = [_failure_record(result, failure) for failure in result.failures]
+    return [*matches, *denials, *discards, *failures, _cycle_record(result, len(matches), len(denials))]
+
+
+def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str]) -> list[Record]:
+    """Say what became of the matches of a cycle: one record, or several of 5000 matches each.
+
+    ``delivered`` are the ids of matches that were handed out; ``failed`` says of others why they were not. Matches
+    that neither names are told as ``unknown``.
+    """
+    handed_out = frozenset(delivered)
+    ids = [match.id for match in result.matches]
+    parts = [
+        ids[start : start + _MATCHES_AN_OUTCOME] for start in range(0, len(ids), _MATCHES_AN_OUTCOME)
+    ] or [[]]
+    return [
+        {
+            **_common("outcome", result),
+            "part": number,
+            "parts": len(parts),
+            "delivered": [_text(each) for each in part if each in handed_out],
+            "failed": {_text(each): _text(failed[each], _WHY) for each in part if each in failed},
+            "unknown": [_text(each) for each in part if each not in handed_out and each not in failed],
+        }
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def _selector(selection: Selection | Expression, result: CycleResult) -> _Selects:
+    """Give the test of what is recorded: all that an expression does not make false, be it undefined or error."""
+    if isinstance(selection, Selection):
+        return lambda _my, _target: selection is Selection.ALL
+    tree = bind(selection.tree)
+    env = Cycle(result.number, result.now, result.digest).environment
+
+    def selects(my: ClassAd, target: ClassAd | None) -> bool:
+        value = evaluate(tree, my, target, env)
+        return not (isinstance(value, bool | int | float) and value == 0)
+
+    return selects
+
+
+def _common(kind: str, result: CycleResult) -> Record:
+    return {
+        "kind": kind,
+        "cycle": result.number,
+        "digest": result.digest,
+        "plugins": [_text(plugin) for plugin in result.plugins],
+    }
+
+
+def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
+    records = []
+    common = _common("match", result)
+    for outcome in result.outcomes:
+        rules = _rules_by_label(outcome)
+        reason = _best_rank(outcome)
+        records += [
+            {
+                **common,
+                **_match_fields(match),
+                "candidates": outcome.candidates,
+                "reason": reason,
+                "noted": [rules.get(label, {"rule": _text(label)}) for label in match.noted],
+            }
+            for match in outcome.matches
+            if selects(match.job_ad, match.slot_ad)
+        ]
+    return records
+
+
+def _match_fields(match: Match) -> Record:
+    return {
+        "id": _text(match.id),
+        "submitter": _text(match.submitter),
+        "schedd": _text(match.schedd),
+        "job": _text(match.job),
+        "slot": _text(match.slot),
+        "rank": _number(match.rank),
+    }
+
+
+def _best_rank(outcome: Outcome) -> Record:
+    text = f"ranks best of {outcome.candidates} slots that no rule removed"
+    return {"code": "best_rank", "text": text, "provenance": _provenance(_RANKING)}
+
+
+_RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
+
+
+def _rules_by_label(outcome: Outcome) -> dict[str, Record]:
+    """Index the rules that did not enforce by what ``Match.noted`` calls them; two of one label cannot be told apart."""
+    noted = [removal.reason for removal in outcome.removals if removal.reason.mode is not Mode.ENFORCE]
+    labels = [f"{reason.provenance.rule} ({reason.mode})" for reason in noted]
+    times = Counter(labels)
+    return {
+        label: {"rule": _text(reason.provenance.rule), **_reason(reason)}
+        for label, reason in zip(labels, noted, strict=True)
+        if times[label] == 1
+    }
+
+
+def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
+    return [
+        _denial_record(result, outcome)
+        for outcome in result.outcomes
+        if outcome.unmatched and selects(outcome.request.ad, None)
+    ]
+
+
+def _denial_record(result: CycleResult, outcome: Outcome) -> Record:
+    told = _weightiest(outcome.removals)
+    return {
+        **_common("denial", result),
+        "submitter": _text(outcome.request.submitter),
+        "schedd": _text(outcome.request.schedd),
+        "jobs": outcome.unmatched,
+        "first_job": _text(outcome.first_unmatched),
+        "matched": len(outcome.matches),
+        "candidates": outcome.candidates,
+        "reasons": [
+            {**_reason(removal.reason), "removed": removal.removed, "alone": removal.alone}
+            for removal in told
+        ],
+        "reasons_left_out": len(outcome.removals) - len(told),
+    }
+
+
+def _weightiest(removals: Sequence[Removal]) -> Sequence[Removal]:
+    """Those that took the most slots, in the order in which they were asked: a job can bring any number of them."""
+    if len(removals) <= _REASONS:
+        return removals
+    weights = sorted(
+        range(len(removals)), key=lambda place: (-removals[place].removed, -removals[place].alone, place)
+    )
+    return [removals[place] for place in sorted(weights[:_REASONS])]
+
+
+def _discard_record(result: CycleResult, discarded: Discarded) -> Record:
+    return {
+        **_common("discard", result),
+        "ads": str(discarded.kind),
+        "count": discarded.count,
+        "examples": [_text(name) for name in discarded.examples],
+        "reason": _reason(discarded.reason),
+    }
+
+
+def _failure_record(result: CycleResult, failure: Failure) -> Record:
+    return {
+        **_common("failure", result),
+        "plugin": _text(failure.plugin),
+        "version": _text(failure.version),
+        "hook": _text(failure.hook),
+        "message": _text(failure.message, _TEXT),
+    }
+
+
+def _cycle_record(result: CycleResult, recorded_matches: int, recorded_denials: int) -> Record:
+    return {
+        **_common("cycle", result),
+        "time": datetime.fromtimestamp(result.now, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z"),
+        "now": result.now,
+        "counts": attrs.asdict(result.counts),
+        "matches": len(result.matches),
+        "matches_recorded": recorded_matches,
+        "denials": sum(1 for outcome in result.outcomes if outcome.unmatched),
+        "denials_recorded": recorded_denials,
+        "discards": len(result.discarded),
+        "failures": len(result.failures),
+    }
+
+
+def _reason(reason: Reason) -> Record:
+    return {
+        "verdict": str(reason.verdict),
+        "mode": str(reason.mode),
+        "code": _text(reason.code),
+        "text": _text(reason.text, _TEXT),
+        "numbers": {
+            _text(name, _NUMBER): _number(value) for name, value in list(reason.numbers.items())[:_NUMBERS]
+        },
+        "provenance": _provenance(reason.provenance),
+    }
+
+
+def _provenance(provenance: Provenance) -> Record:
+    return {
+        "station": str(provenance.station),
+        "plugin": _text(provenance.plugin),
+        "version": _text(provenance.version),
+        "rule": _text(provenance.rule),
+        "source": _text(str(provenance.source)) if provenance.source else None,
+    }
+
+
+def _number(value: object) -> float | str:
+    """JSON has no infinity and no NaN: they are told as text, as is what a plugin gave that is no number."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return int(value) if isinstance(value, int) else _text(str(value), _NUMBER)
+
+
+def _text(text: str, longest: int = _NAME) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,65 @@
+"""The end of a file of an audit log, read without the rest of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from negotiator.audit import chain
+from negotiator.audit.errors import AuditError, naming
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from negotiator.audit.chain import Link, Seal
+
+_FIRST_SPAN = 2**16
+
+
+@attrs.frozen
+class Tail:
+    """The last whole line of a file with its line end, empty where there is none, and the bytes that follow it."""
+
+    line: bytes
+    torn: bytes
+
+
+def read_tail(file: Path) -> Tail:
+    """Read the last whole line and what follows it; more than two of the longest lines are not looked at."""
+    with naming(file, "read the audit log"), file.open("rb") as stream:
+        size = stream.seek(0, 2)
+        span = _FIRST_SPAN
+        while True:
+            start = stream.seek(max(0, size - span))
+            data = stream.read()
+            end = data.rfind(b"\n") + 1
+            begin = data.rfind(b"\n", 0, max(0, end - 1)) + 1
+            if start == 0 or begin:
+                return Tail(data[begin:end], data[end:])
+            if span > 2 * chain.MAX_LINE:
+                raise AuditError(f"{file}: does not end with a record (negotiator audit verify)")
+            span *= 4
+
+
+def last_link(file: Path, line: bytes, seal: Seal) -> Link:
+    """Check the last whole line of a log that is to be continued, and give the link to continue from."""
+    entry = chain.read(line)
+    if entry and entry.keyed != seal.id:
+        raise AuditError(
+            f"{file}: {mismatch(entry.keyed, seal)}; a chain has one key (or begin a new folder)"
+        )
+    if not entry or entry.hash != seal.of(entry.body):
+        raise AuditError(
+            f"{file}: the last record does not verify, so nothing is appended to it (negotiator audit verify)"
+        )
+    return entry.link
+
+
+def mismatch(keyed: str | None, seal: Seal) -> str:
+    """Say how the key of a record differs from the one that was given."""
+    if keyed is None:
+        return "the log is not keyed, and a key was given"
+    if seal.id is None:
+        return f"the log is keyed (key {keyed}), and no key was given"
+    return f"the log is keyed with another key ({keyed}) than the one given ({seal.id})"

@@ -1,0 +1,211 @@
+r"""Reads the definitions of an HTCondor-style configuration file.
+
+Source: the HTCondor manual, "Introduction to Configuration" (macros, comments and line continuations, multi-line
+values), and what HTCondor 25 does where the manual is silent: every line is trimmed, also those that continue another;
+``\`` may have blanks behind it; an empty line ends a continuation; inside of a continuation a comment is passed over.
+What could leave a definition out without a word (``if``, ``include``, ``use``) is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+import attrs
+
+from negotiator.bundle.nodes import shown
+from negotiator.bundle.text import Located, SourceText
+from negotiator.records import Problem, Severity
+
+MAX_DEFINITIONS = 100_000
+
+_BLANK = " \t\n\v\f\r"
+_NAME = re.compile(r"[A-Za-z0-9_./]+", re.ASCII)
+_WORD = re.compile(r"[^\s=:]*")
+_CONDITIONAL = re.compile(r":?(if|elif|else|endif)(?!\S)", re.IGNORECASE)
+_COMMAND = re.compile(r"@?(use|include|error|warning)(?:\s[^=:]*)?:\s*", re.IGNORECASE)
+_OPERATOR = re.compile(r"\s*(@=|=|:)\s*")
+
+
+@attrs.frozen(eq=False)
+class Definition:
+    """``NAME = value``; the value is not yet free of macros. ``at`` is where the name stands."""
+
+    name: str
+    at: int
+    value: Located
+
+    @property
+    def file(self) -> SourceText:
+        """The file it stands in."""
+        return self.value.file
+
+
+def read_definitions(file: SourceText) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
+    """All definitions of a file in their order, and all that is wrong with its lines."""
+    reader = _Reader(file)
+    for line in _logical_lines(file, reader.problems):
+        reader.take(line)
+    reader.finish()
+    return tuple(reader.definitions), tuple(reader.problems)
+
+
+def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[Located]:
+    """The lines of a file, trimmed, each with those that continue it; comments and empty lines are left out."""
+    pieces: list[tuple[int, int]] = []
+    for start, end in _physical_lines(file.text):
+        if pieces and file.text.startswith("#", start):
+            if not file.text.endswith("\\", start, end):
+                problems.append(_comment_inside(file, start))
+            continue
+        if not pieces and (start == end or file.text.startswith("#", start)):
+            continue
+        if file.text.endswith("\\", start, end):
+            pieces.append((start, end - 1))
+            continue
+        yield _joined(file, [*pieces, (start, end)])
+        pieces = []
+    if pieces:
+        yield _joined(file, pieces)
+
+
+def _comment_inside(file: SourceText, at: int) -> Problem:
+    message = r"a comment without \ at its end, inside of a line that is continued: the line goes on below it"
+    hint = r"HTCondor's manual says so, HTCondor 25 reads it differently: end the comment with \, or move it"
+    return file.problem(Severity.WARNING, at, message, hint)
+
+
+def _physical_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each line without the white space around it."""
+    at = 0
+    for line in text.split("\n"):
+        start = at + len(line) - len(line.lstrip(_BLANK))
+        stripped = line.strip(_BLANK)
+        yield start, start + len(stripped)
+        at += len(line) + 1
+
+
+def _joined(file: SourceText, pieces: list[tuple[int, int]]) -> Located:
+    if len(pieces) == 1:
+        start, end = pieces[0]
+        return Located(file.text[start:end], file, range(start, end), start)
+    text = "".join(file.text[start:end] for start, end in pieces)
+    offsets = list(chain.from_iterable(range(start, end) for start, end in pieces))
+    return Located(text, file, offsets, offsets[0] if offsets else pieces[0][0])
+
+
+@attrs.define(eq=False)
+class _Block:
+    """A value of several lines that is being read: ``NAME @=tag``."""
+
+    name: str
+    at: int
+    end: str
+    lines: list[Located] = attrs.field(factory=list)
+
+
+@attrs.define(eq=False)
+class _Reader:
+    file: SourceText
+    definitions: list[Definition] = attrs.field(factory=list)
+    problems: list[Problem] = attrs.field(factory=list)
+    block: _Block | None = None
+    conditions: int = 0
+
+    def take(self, line: Located) -> None:
+        if self.block is not None:
+            self._inside(self.block, line)
+        elif not self._unsupported(line) and not self.conditions:
+            self._definition(line)
+
+    def finish(self) -> None:
+        if self.block is not None:
+            message = f"the value of {shown(self.block.name)} has no end"
+            self._error(self.block.at, message, f"end it with a line {shown(self.block.end)}")
+
+    def _inside(self, block: _Block, line: Located) -> None:
+        if line.text != block.end:
+            if line.text:
+                block.lines.append(line)
+            return
+        self.block = None
+        text = "\n".join(each.text for each in block.lines)
+        offsets = [index for each in block.lines for index in (*each.offsets, each.index(len(each.text)))][
+            :-1
+        ]
+        self._add(
+            block.name, block.at, Located(text, self.file, offsets, offsets[0] if offsets else block.at)
+        )
+
+    def _unsupported(self, line: Located) -> bool:
+        if condition := _CONDITIONAL.match(line.text):
+            self._condition(condition[1].lower(), line.at)
+            return True
+        if command := _COMMAND.match(line.text):
+            self._command(command[1].lower(), line, command.end())
+            return True
+        return line.text.startswith("[") and not re.search("[=:]", line.text)
+
+    def _condition(self, word: str, at: int) -> None:
+        """One error a block; what stands in it is not read."""
+        if word == "endif" and self.conditions:
+            self.conditions -= 1
+        elif word == "if" or not self.conditions:
+            if not self.conditions:
+                hint = "decide here what holds for this pool, and leave only that"
+                self._error(at, f"{shown(word)}: conditions are not supported", hint)
+            self.conditions += word == "if"
+
+    def _command(self, word: str, line: Located, end: int) -> None:
+        if word in {"error", "warning"}:
+            severity = Severity.ERROR if word == "error" else Severity.WARNING
+            message = f"the file says: {line.text[end : end + 200]}"
+            self.problems.append(self.file.problem(severity, line.at, message))
+        else:
+            hint = "write out the definitions that it stands for"
+            self._error(line.at, f"{shown(word)} is not supported", hint)
+
+    def _definition(self, line: Located) -> None:
+        word = _WORD.match(line.text)
+        name = word[0] if word else ""
+        operator = _OPERATOR.match(line.text, len(name))
+        if operator is None or not _NAME.fullmatch(name):
+            self._error(line.at, "expected NAME = expression", _advice(line.text))
+            return
+        if operator[1] == ":":
+            message = f"{name} is set with a colon, which HTCondor calls obsolete"
+            at = line.index(operator.start(1))
+            self.problems.append(self.file.problem(Severity.WARNING, at, message, f"write {name} = ..."))
+        if operator[1] == "@=":
+            self.block = _Block(name, line.at, f"@{line.text[operator.end() :]}")
+            return
+        start = operator.end()
+        offsets = line.offsets[start:]
+        at = offsets[0] if offsets else line.index(len(line.text))
+        self._add(name, line.at, Located(line.text[start:], self.file, offsets, at))
+
+    def _add(self, name: str, at: int, value: Located) -> None:
+        if len(self.definitions) < MAX_DEFINITIONS:
+            self.definitions.append(Definition(name, at, value))
+        elif len(self.definitions) == MAX_DEFINITIONS:
+            self._error(
+                at, f"there are more than {MAX_DEFINITIONS} definitions", "is it a configuration file?"
+            )
+
+    def _error(self, at: int, message: str, hint: str = "") -> None:
+        self.problems.append(self.file.error(at, message, hint))
+
+
+def _advice(text: str) -> str:
+    if re.match(r"\S+\s*\+=", text):
+        return "to add to a value, write NAME = $(NAME) ..."
+    if re.match(r"\S+@=", text):
+        return "put a blank before @="
+    if re.match(r"[^=]*\$\(", text):
+        return "macros in names are not supported: write the name out"
+    return (
+        r"a line that goes on below must end with \ "
+        if "=" not in text
+        else "a name has letters, digits, _ and ."
+    )

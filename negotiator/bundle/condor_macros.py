@@ -1,0 +1,200 @@
+"""Replaces the macros in HTCondor-style definitions.
+
+Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One thing is stricter here: a
+macro that is defined nowhere and has no default is an error, not an empty text, since an expression that lost a part
+is another policy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import attrs
+
+from negotiator.bundle.condor_lines import Definition
+from negotiator.bundle.text import Located
+from negotiator.records import Problem
+
+SUBSYSTEM = "negotiator."
+MAX_DEPTH = 32
+MAX_STEPS = 10_000
+MAX_TEXT = 1_000_000
+
+_REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z0-9_.]+)([):])", re.ASCII)
+_FUNCTION = re.compile(
+    r"(?<!\$)\$(ENV|CHOICE|RANDOM_CHOICE|RANDOM_INTEGER|SUBSTR|INT|REAL|STRING|EVAL|BASENAME|DIRNAME|F[fpduwnxbqa]*)\("
+)
+
+
+class _Piece(NamedTuple):
+    """A part of a value: plain text, or a reference to a macro."""
+
+    start: int
+    end: int
+    name: str = ""
+    default: tuple[int, int] | None = None
+
+
+@attrs.frozen(eq=False)
+class _Fault(Exception):
+    problem: Problem
+
+
+class Knobs:
+    """The definitions of all files, the later ones over the earlier; names are equal whatever their case.
+
+    ``NEGOTIATOR.NAME`` goes before ``NAME``, wherever the two stand.
+    """
+
+    def __init__(self, definitions: Iterable[Definition]) -> None:
+        self._all: dict[str, list[Definition]] = {}
+        self._used: set[str] = set()
+        self._steps = 0
+        for definition in definitions:
+            self._all.setdefault(definition.name.lower(), []).append(definition)
+
+    def names(self) -> tuple[str, ...]:
+        """All names as they are defined, in lower case, with the prefix where there is one."""
+        return tuple(self._all)
+
+    def definitions(self, key: str) -> tuple[Definition, ...]:
+        """All definitions of exactly this name; the last one holds."""
+        return tuple(self._all[key])
+
+    def was_used(self, key: str) -> bool:
+        """Whether a value that was expanded refers to it."""
+        return key in self._used
+
+    def refers_to_itself(self, definition: Definition) -> bool:
+        """Whether it adds to what was defined before, as in ``A = $(A) more``."""
+        return any(
+            piece.name.lower() == definition.name.lower()
+            for piece in _pieces(definition.value.text)
+            if piece.name
+        )
+
+    def expand(self, key: str) -> Located | Problem:
+        """The value of the last definition of this name without macros; or what is wrong with it.
+
+        What a macro gave stands where the macro stands.
+        """
+        self._steps = 0
+        last = len(self._all[key]) - 1
+        value = self._all[key][last].value
+        text, offsets, replaced = [], [], False
+        try:
+            for piece in _pieces(value.text):
+                part = self._replace(piece, value, ((key, last),))
+                text.append(part)
+                if piece.name or len(part) != piece.end - piece.start:
+                    replaced = True
+                    offsets += [value.index(piece.start)] * len(part)
+                else:
+                    offsets += value.offsets[piece.start : piece.end]
+        except _Fault as fault:
+            return fault.problem
+        if not replaced:
+            return value
+        return Located("".join(text), value.file, offsets, value.at, replaced=True)
+
+    def _replace(self, piece: _Piece, value: Located, active: tuple[tuple[str, int], ...]) -> str:
+        """The text of a piece of a value that is reached by expanding the active definitions."""
+        if not piece.name:
+            return self._plain(piece, value)
+        self._steps += 1
+        if self._steps > MAX_STEPS or len(active) > MAX_DEPTH:
+            raise _fault(
+                value, piece.start, "macros are nested too deeply here, or there are too many of them"
+            )
+        if piece.name.upper() == "DOLLAR":
+            return "$"
+        found = self._find(piece.name.lower(), active)
+        if found is not None:
+            definition = self._all[found[0]][found[1]]
+            if definition.value.text or piece.default is None:
+                return self._expanded(definition.value, (*active, found))
+        if piece.default is None:
+            message = f"$({piece.name}) is not defined in the bundle"
+            hint = f"define {piece.name}, or give a default: $({piece.name}:...)"
+            raise _fault(value, piece.start, message, hint)
+        return self._expanded(_part(value, *piece.default), active)
+
+    def _expanded(self, value: Located, active: tuple[tuple[str, int], ...]) -> str:
+        text, size = [], 0
+        for piece in _pieces(value.text):
+            text.append(self._replace(piece, value, active))
+            size += len(text[-1])
+            if size > MAX_TEXT:
+                raise _fault(
+                    value, piece.start, f"with its macros replaced it has more than {MAX_TEXT} characters"
+                )
+        return "".join(text)
+
+    def _find(self, name: str, active: tuple[tuple[str, int], ...]) -> tuple[str, int] | None:
+        """Which definition a name means; in its own definition, the one before."""
+        key, number = active[-1]
+        if name == key:
+            self._used.add(name)
+            return (name, number - 1) if number else None
+        for candidate in (SUBSYSTEM + name, name):
+            if candidate == key or candidate not in self._all:
+                continue
+            self._used.add(candidate)
+            found = candidate, len(self._all[candidate]) - 1
+            if any(candidate == each for each, _ in active):
+                names = " -> ".join(
+                    f"$({each})" for each in dict.fromkeys((*(n for n, _ in active), candidate))
+                )
+                value = self._all[candidate][found[1]].value
+                raise _fault(
+                    value, 0, f"circular macros: {names} -> $({candidate})", "one of them must be plain text"
+                )
+            return found
+        return None
+
+    def _plain(self, piece: _Piece, value: Located) -> str:
+        text = value.text[piece.start : piece.end]
+        if function := _FUNCTION.search(text):
+            at = piece.start + function.start()
+            message = f"the macro function ${function[1]} is not supported"
+            raise _fault(value, at, message, "write out what it stands for")
+        return text
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    at = 0
+    while reference := _REFERENCE.search(text, at):
+        start, end = reference.span()
+        default = None
+        if reference[2] == ":":
+            closing = _closing(text, end)
+            if closing < 0:
+                break
+            default, end = (end, closing), closing + 1
+        if start > at:
+            yield _Piece(at, start)
+        yield _Piece(start, end, reference[1], default)
+        at = end
+    if at < len(text):
+        yield _Piece(at, len(text))
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the parenthesis that is open at ``start`` is closed; -1 where it is not."""
+    depth = 1
+    for found in re.finditer(r"[()]", text[start:]):
+        depth += 1 if found[0] == "(" else -1
+        if not depth:
+            return start + found.start()
+    return -1
+
+
+def _part(value: Located, start: int, end: int) -> Located:
+    offsets = value.offsets[start:end]
+    return Located(value.text[start:end], value.file, offsets, offsets[0] if offsets else value.at)
+
+
+def _fault(value: Located, offset: int, message: str, hint: str = "") -> _Fault:
+    return _Fault(value.file.error(value.index(offset), message, hint))

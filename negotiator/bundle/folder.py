@@ -1,0 +1,140 @@
+"""Reads the files of a bundle, each once, and digests what it read."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from negotiator.records import Problem, Severity, Source
+
+MAIN = "pool.yaml"
+MAX_FILE = 16 * 1024 * 1024
+MAX_FILES = 10_000
+MAX_TOTAL = 256 * 1024 * 1024
+
+_CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
+# What HTCondor itself passes over in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
+_PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
+
+
+@attrs.frozen(eq=False)
+class Contents:
+    """What lies in the folder: the names of all its files, the bytes of those that are settings, one digest."""
+
+    names: frozenset[str]
+    settings: dict[str, bytes]  # pool.yaml and HTCondor-style files, in the order of their names
+    digest: str
+    problems: tuple[Problem, ...]
+
+
+def is_condor_file(name: str) -> bool:
+    """Whether a file is read as an HTCondor-style configuration file; ``name`` is relative to the folder."""
+    return _CONDOR.fullmatch(name) is not None and not _PASSED_OVER.fullmatch(name)
+
+
+def read_folder(folder: Path) -> Contents:
+    """Read all files that count: not hidden ones, not ``*~``, nothing in ``__pycache__``.
+
+    The digest is SHA-256 over name and content of each, in the order of their names, each with its length before it.
+    """
+    reading = _Reading(folder)
+    reading.run()
+    return Contents(
+        frozenset(reading.names), reading.settings, reading.hash.hexdigest(), tuple(reading.problems)
+    )
+
+
+@attrs.define(eq=False)
+class _Reading:
+    folder: Path
+    names: list[str] = attrs.field(factory=list)
+    settings: dict[str, bytes] = attrs.field(factory=dict)
+    problems: list[Problem] = attrs.field(factory=list)
+    hash: "hashlib._Hash" = attrs.field(factory=hashlib.sha256)
+    total: int = 0
+
+    def run(self) -> None:
+        names = []
+        for name in self._walk():
+            names.append(name)
+            if len(names) > MAX_FILES:
+                self._error(".", f"there are more than {MAX_FILES} files in this folder", "is it a bundle?")
+                return
+        for name in sorted(names, key=os.fsencode):
+            self._file(name)
+            if self.total > MAX_TOTAL:
+                self._error(name, f"the files of this folder hold more than {MAX_TOTAL} bytes", "")
+                return
+
+    def _walk(self) -> Iterator[str]:
+        waiting = [""]
+        while waiting:
+            below = waiting.pop()
+            try:
+                entries = sorted(os.scandir(self.folder / below), key=lambda entry: entry.name)
+            except OSError as error:
+                self._error(below or ".", f"this folder can't be read: {error.strerror}", "")
+                continue
+            for entry in entries:
+                if entry.name.startswith(".") or entry.name.endswith("~") or entry.name == "__pycache__":
+                    continue
+                name = below + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(name + "/")
+                elif not entry.is_dir():
+                    yield name
+
+    def _file(self, name: str) -> None:
+        is_setting = name == MAIN or is_condor_file(name)
+        try:
+            content = _read(self.folder, name)
+        except OSError as error:
+            self._error(name, f"this file can't be read: {error.strerror}", "")
+            return
+        if content is None:
+            if is_setting:
+                self._error(name, "this is not a file", "")
+            return
+        if len(content) > MAX_FILE:
+            self._error(name, f"this file is larger than {MAX_FILE} bytes", "keep large files elsewhere")
+            return
+        encoded = os.fsencode(name)
+        self.hash.update(b"%d:%b%d:" % (len(encoded), encoded, len(content)))
+        self.hash.update(content)
+        self.total += len(content)
+        self.names.append(name)
+        if is_setting:
+            self.settings[name] = content
+
+    def _error(self, name: str, message: str, hint: str) -> None:
+        self.problems.append(Problem(Severity.ERROR, Source(printable(name)), message, hint))
+
+
+def printable(name: str) -> str:
+    """The name of a file as it may be shown, whatever bytes it is made of."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+
+
+def leads_out(folder: Path, path: Path) -> bool:
+    """Whether links on the way to a file lead out of the folder."""
+    return not path.resolve().is_relative_to(folder.resolve())
+
+
+def _read(folder: Path, name: str) -> bytes | None:
+    """The bytes of a regular file, one more than allowed where it is too large; None where it is no regular file."""
+    path = folder / name
+    if leads_out(folder, path):
+        raise OSError(errno.ELOOP, "a link leads out of the bundle")
+    # Opening must neither wait for the writer of a FIFO nor make a terminal ours.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return opened.read(MAX_FILE + 1)

@@ -1,0 +1,241 @@
+"""Loads a bundle: everything in it is checked, every problem is told at once, and there is no half of one."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+
+from negotiator.bundle.condor_lines import Definition, read_definitions
+from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.folder import MAIN, Contents, read_folder
+from negotiator.bundle.model import AuditSettings, Bundle, BundleError
+from negotiator.bundle.nodes import Entry, MapNode
+from negotiator.bundle.paths import FileOfBundle, PluginsFolder
+from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
+from negotiator.bundle.structure import INVALID, Structurer
+from negotiator.bundle.text import SourceText
+from negotiator.bundle.yaml_reader import read_yaml
+from negotiator.hooks.guard import Tracer
+from negotiator.hooks.loading import PluginSettings, load_plugins
+from negotiator.hooks.manager import HookFailure, HookManager
+from negotiator.records import Problem, Severity, Source
+
+
+@attrs.frozen
+class Examination:
+    """What was found in a folder: all problems, and the bundle where none of them is an error."""
+
+    bundle: Bundle | None
+    digest: str
+    problems: tuple[Problem, ...]
+
+
+def default_bundle() -> Path:
+    """The folder of the bundle that comes with the program."""
+    return Path(str(importlib.resources.files("negotiator.bundle"))) / "default"
+
+
+def load_bundle(
+    folder: Path,
+    *,
+    extra_folders: Sequence[Path] = (),
+    disable: Sequence[str] = (),
+    entry_points: bool = True,
+    tracer: Tracer | None = None,
+) -> Bundle:
+    """The bundle in a folder. BundleError with every problem of it, where one is an error.
+
+    ``extra_folders`` are folders of plugins beside those that the bundle names, ``disable`` names plugins that are not
+    loaded, ``entry_points=False`` leaves out the installed ones, and ``tracer`` is told of every call of a hook.
+    """
+    examination = examine_bundle(
+        folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points, tracer=tracer
+    )
+    if examination.bundle is None:
+        raise BundleError(examination.problems)
+    return examination.bundle
+
+
+def check_bundle(
+    folder: Path,
+    *,
+    extra_folders: Sequence[Path] = (),
+    disable: Sequence[str] = (),
+    entry_points: bool = True,
+) -> tuple[Problem, ...]:
+    """All problems of the bundle in a folder: errors, warnings and notices, in the order of its files and lines."""
+    return examine_bundle(
+        folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points
+    ).problems
+
+
+def examine_bundle(
+    folder: Path,
+    *,
+    extra_folders: Sequence[Path] = (),
+    disable: Sequence[str] = (),
+    entry_points: bool = True,
+    tracer: Tracer | None = None,
+) -> Examination:
+    """Look at all of a folder. What raises is a bug, or a folder that does not exist."""
+    contents = read_folder(folder)
+    loading = _Loading(folder, contents, list(contents.problems))
+    bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
+    problems = loading.told()
+    if bundle is None or any(problem.severity is Severity.ERROR for problem in problems):
+        return Examination(None, contents.digest, problems)
+    return Examination(attrs.evolve(bundle, problems=problems), contents.digest, problems)
+
+
+@attrs.define(eq=False)
+class _Loading:
+    folder: Path
+    contents: Contents
+    problems: list[Problem]
+    files: dict[str, SourceText] = attrs.field(factory=dict)
+
+    def run(
+        self,
+        extra_folders: Sequence[Path],
+        disable: Sequence[str],
+        *,
+        entry_points: bool,
+        tracer: Tracer | None,
+    ) -> Bundle | None:
+        top, knobs = self._read()
+        if top is None:
+            return None
+        plugins = self._core(top, "plugins", PluginSettings, Structurer(PluginsFolder(self.folder)))
+        structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
+        audit = self._core(top, "audit", AuditSettings, structurer)
+        self.problems += structurer.problems
+        if plugins is None:
+            return None  # without the plugins nobody knows which keys there are
+        plugins = attrs.evolve(
+            plugins,
+            folders=(*plugins.folders, *extra_folders),
+            disable=(*plugins.disable, *disable),
+        )
+        hooks, refused = load_plugins(plugins, entry_points=entry_points, tracer=tracer)
+        self.problems += (_placed(problem, top) for problem in refused)
+        layout = lay_out(hooks)
+        self.problems += layout.problems
+        settings = self._settings(top, knobs, layout)
+        bundle = self._asked(hooks, settings, audit or AuditSettings(), plugins)
+        complete = len(settings) == len(layout.sections) and audit is not None
+        return bundle if complete else None
+
+    def told(self) -> tuple[Problem, ...]:
+        """All problems, each once, in the order of files and lines, with the line that each stands in."""
+        return tuple(sorted(dict.fromkeys(map(self._quoted, self.problems)), key=_order))
+
+    def _read(self) -> tuple[MapNode | None, Knobs]:
+        """What the files say, and whether ``pool.yaml`` could be read to its end."""
+        top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
+        definitions: list[Definition] = []
+        if not self.contents.settings and not self.contents.problems:
+            message = "there is neither pool.yaml nor a file *.conf in this folder: it is not a policy bundle"
+            self.problems.append(Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?"))
+            return None, Knobs(())
+        for name, content in self.contents.settings.items():
+            file, broken = _decoded(name, content)
+            self.files[name] = file
+            problems: tuple[Problem, ...] = (broken,) if broken else ()
+            if name == MAIN:
+                top, problems = (None, problems) if broken else read_yaml(file)
+            elif not broken:
+                found, problems = read_definitions(file)
+                definitions += found
+            self.problems += problems
+        if MAIN not in self.contents.settings and self.contents.settings:
+            top = MapNode("", next(iter(self.files.values())), 0)
+        if any(problem.source.file == MAIN for problem in self.contents.problems):
+            top = None
+        return top, Knobs(definitions)
+
+    def _core(self, top: MapNode, key: str, schema: type, structurer: Structurer) -> Any:
+        """A part of the file that belongs to the core; its defaults where there is none, None where it is wrong."""
+        if key not in top.entries:
+            return schema()
+        built = structurer.structure(top.entries[key].value, schema)
+        if key == "plugins":
+            self.problems += structurer.problems
+        return None if built is INVALID else built
+
+    def _settings(self, top: MapNode, knobs: Knobs, layout: Layout) -> dict[str, Any]:
+        self.problems += unknown_keys(top, layout.owners)
+        from_knobs, problems = knob_entries(knobs, top, layout.owners)
+        self.problems += problems
+        entries: Mapping[str, Entry] = {**from_knobs, **top.entries}
+        settings = {}
+        for stamped in layout.sections:
+            structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
+            built = settings_of(stamped, entries, structurer, top.file)
+            self.problems += structurer.problems
+            if built is not INVALID:
+                settings[stamped.plugin] = built
+        return settings
+
+    def _asked(
+        self, hooks: HookManager, settings: dict[str, Any], audit: AuditSettings, plugins: PluginSettings
+    ) -> Bundle:
+        """Ask for what plugins make of their settings; one whose settings are wrong is not held to its answer."""
+        constraints = hooks.constraints(settings)
+        attributes, failures = hooks.job_attributes(settings)
+        with_section = {stamped.plugin for stamped in hooks.sections().records}
+        origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
+        for failure in (*constraints.failures, *failures):
+            if failure.plugin in settings or failure.plugin not in with_section:
+                self.problems.append(_failed(failure, origins))
+        return Bundle(
+            folder=self.folder,
+            digest=self.contents.digest,
+            hooks=hooks,
+            settings=MappingProxyType(settings),
+            constraints=constraints.records,
+            job_attributes=attributes,
+            audit=audit,
+            plugins=plugins,
+        )
+
+    def _quoted(self, problem: Problem) -> Problem:
+        """With the line it stands in, where a plugin told of it and knows the place alone."""
+        file = self.files.get(problem.source.file)
+        if file is None or problem.excerpt:
+            return problem
+        return attrs.evolve(problem, excerpt=file.excerpt(problem.source.line))
+
+
+def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:
+    try:
+        return SourceText(name, content.decode().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")), None
+    except UnicodeDecodeError as error:
+        file = SourceText(name, content[: error.start].decode() + content[error.start :].decode("latin-1"))
+        message = f"byte 0x{content[error.start]:02X} is not UTF-8"
+        return file, file.error(error.start, message, "save the file as UTF-8")
+
+
+def _placed(problem: Problem, top: MapNode) -> Problem:
+    """What is wrong with a name under ``plugins:`` is told where it stands, not where the loader met it."""
+    if not problem.source.file.startswith("plugins:") or "plugins" not in top.entries:
+        return problem
+    at = top.entries["plugins"].at
+    return top.file.problem(problem.severity, at, problem.message, problem.hint)
+
+
+def _failed(failure: HookFailure, origins: Mapping[str, str]) -> Problem:
+    return Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
+
+
+def _order(problem: Problem) -> tuple[bool, Source]:
+    return problem.source.file != MAIN, problem.source
+
+
+def errors(problems: Iterable[Problem]) -> int:
+    """How many of the problems are errors."""
+    return sum(problem.severity is Severity.ERROR for problem in problems)

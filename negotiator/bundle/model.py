@@ -1,0 +1,63 @@
+"""What an administrator said, as one checked object."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from negotiator.hooks.loading import PluginSettings
+from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.records import Constraint, Expression
+from negotiator.records import Problem, Severity
+
+
+class Selection(enum.StrEnum):
+    """Which decisions go into the audit log, where no expression selects them."""
+
+    ALL = "all"
+    NONE = "none"
+
+
+@attrs.frozen
+class AuditSettings:
+    """The ``audit:`` part of ``pool.yaml``.
+
+    An expression selects with MY = the job's ad and TARGET = the slot's (denials: MY = the request's ad alone); what
+    it makes true is recorded, and what it makes undefined or error too, so that a slip never empties the log.
+    """
+
+    matches: Selection | Expression = Selection.ALL
+    denials: Selection | Expression = Selection.ALL
+    rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
+
+
+@attrs.frozen
+class Bundle:
+    """A policy bundle that passed every check."""
+
+    folder: Path
+    digest: str  # sha256 over names and contents of its files, hexadecimal
+    hooks: HookManager
+    settings: Mapping[str, Any]  # by plugin name: an instance of its Section.schema
+    constraints: tuple[Stamped[Constraint], ...]
+    job_attributes: (
+        frozenset[str] | None
+    )  # lower case; None: a plugin did not declare, every job is its own request
+    audit: AuditSettings
+    plugins: PluginSettings
+    problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
+
+
+class BundleError(Exception):
+    """A folder that is no bundle to work with; ``problems`` are all of its errors, warnings and notices."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems if problem.severity is Severity.ERROR)

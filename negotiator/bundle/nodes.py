@@ -1,0 +1,104 @@
+"""What the readers of both kinds of files make: a tree of values, each with the place it was written at."""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeAlias
+
+import attrs
+
+from negotiator.bundle.text import Located, SourceText
+from negotiator.records import Problem
+
+MAX_SHOWN = 40
+
+
+class Style(enum.Enum):
+    """How a scalar was written, which decides what it may mean."""
+
+    PLAIN = "plain"  # without quotes in YAML: 5 is a number, true a boolean
+    QUOTED = "quoted"  # quoted, or a block, in YAML: text whatever it looks like
+    KNOB = "knob"  # in an HTCondor-style file: the field it is for decides
+
+
+@attrs.frozen(eq=False)
+class ScalarNode:
+    """One value; ``label`` says what of: ``policies[2].mode``."""
+
+    label: str
+    value: Located
+    style: Style
+
+    @property
+    def file(self) -> SourceText:
+        """The file it stands in."""
+        return self.value.file
+
+    @property
+    def at(self) -> int:
+        """Where in the file it begins."""
+        return self.value.at
+
+
+@attrs.frozen(eq=False)
+class ListNode:
+    """A list."""
+
+    label: str
+    file: SourceText
+    at: int
+    items: list[Node] = attrs.field(factory=list)
+
+
+@attrs.frozen(eq=False)
+class Entry:
+    """A value under its key; ``at`` is where the key stands."""
+
+    at: int
+    value: Node
+
+
+@attrs.frozen(eq=False)
+class MapNode:
+    """A mapping, in the order of the file."""
+
+    label: str
+    file: SourceText
+    at: int
+    entries: dict[str, Entry] = attrs.field(factory=dict)
+
+
+@attrs.frozen(eq=False)
+class BadNode:
+    """A value of which a problem has been told already."""
+
+    label: str
+    file: SourceText
+    at: int
+
+
+Node: TypeAlias = ScalarNode | ListNode | MapNode | BadNode
+
+
+def is_empty(node: Node) -> bool:
+    """Whether nothing stands there."""
+    return isinstance(node, ScalarNode) and not node.value.text.strip()
+
+
+def shown(text: str) -> str:
+    """A text as it may stand in a message: short, quoted, printable."""
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}...")
+
+
+def describe(node: Node) -> str:
+    """What stands there, for ``expected ..., got ...``."""
+    if isinstance(node, ListNode):
+        return "a list"
+    if isinstance(node, MapNode):
+        return "a mapping"
+    return "nothing" if not isinstance(node, ScalarNode) or is_empty(node) else shown(node.value.text)
+
+
+def problem(node: Node, message: str, hint: str = "") -> Problem:
+    """Make an error of a node, with its label in front."""
+    return node.file.error(node.at, f"{node.label}: {message}" if node.label else message, hint)

@@ -1,0 +1,94 @@
+"""What a scalar of YAML says, without the surprises of YAML 1.1.
+
+PyYAML follows YAML 1.1, where ``on`` is true, ``010`` is 8 and ``10:30`` is 630. What the two versions of YAML
+understand differently is refused, unless it is quoted.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import NamedTuple
+
+TRUE = frozenset({"true", "True", "TRUE"})
+FALSE = frozenset({"false", "False", "FALSE"})
+NULL = frozenset({"", "~", "null", "Null", "NULL"})
+
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)", re.ASCII)
+_REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+
+
+class Kind(enum.Enum):
+    """What a plain scalar is, as it is called in messages."""
+
+    NULL = "nothing"
+    BOOLEAN = "a boolean"
+    INTEGER = "a whole number"
+    REAL = "a number"
+    TEXT = "a text"
+
+
+class Surprise(NamedTuple):
+    """Something that YAML 1.1 does not read as what it looks like."""
+
+    meaning: str
+    hint: str
+
+
+_SURPRISES = (
+    (
+        re.compile(r"(?i:yes|no|on|off|y|n)"),
+        Surprise("a boolean", "write true or false; or quote it, where it is a text"),
+    ),
+    (
+        re.compile(r"[-+]?0[0-9_]+", re.ASCII),
+        Surprise("a number of base 8", "leave out the leading zeros; or quote it, where it is a text"),
+    ),
+    (
+        re.compile(r"[-+]?0[xXbBoO][0-9a-fA-F_]*", re.ASCII),
+        Surprise("a number of another base", "write it with decimal digits; or quote it, where it is a text"),
+    ),
+    (
+        re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII),
+        Surprise("a number of base 60", "quote it"),
+    ),
+    (
+        re.compile(r"[-+]?[0-9][0-9]*(?:_[0-9_]*)+(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?", re.ASCII),
+        Surprise("a number", "leave out the underscores; or quote it, where it is a text"),
+    ),
+    (
+        re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt\s].*)?", re.ASCII),
+        Surprise("a date", "quote it"),
+    ),
+    (
+        re.compile(r"[-+]?\.(?i:inf|nan)"),
+        Surprise("infinity or no number", "write a number; or quote it, where it is a text"),
+    ),
+    (re.compile(r"=|<<"), Surprise("a directive", "quote it")),
+)
+
+
+def surprise(text: str) -> Surprise | None:
+    """What YAML 1.1 reads a plain scalar as, where that is not what it looks like."""
+    return next((found for pattern, found in _SURPRISES if pattern.fullmatch(text)), None)
+
+
+def kind(text: str) -> Kind:
+    """What a plain scalar is that holds no surprise."""
+    if text in NULL:
+        return Kind.NULL
+    if text in TRUE or text in FALSE:
+        return Kind.BOOLEAN
+    if is_integer(text):
+        return Kind.INTEGER
+    return Kind.REAL if is_real(text) else Kind.TEXT
+
+
+def is_integer(text: str) -> bool:
+    """Whether it is written as a decimal whole number."""
+    return _INTEGER.fullmatch(text) is not None
+
+
+def is_real(text: str) -> bool:
+    """Whether it is written as a decimal number, whole or not."""
+    return _REAL.fullmatch(text) is not None

@@ -1,0 +1,161 @@
+"""Who owns which key of a bundle, and what stands under the keys of each owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
+from negotiator.bundle.nodes import BadNode, Entry, MapNode, ScalarNode, Style, shown
+from negotiator.bundle.structure import INVALID, Structurer, keys_of, suggest
+from negotiator.bundle.text import SourceText
+from negotiator.hooks.guard import describe_error
+from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.records import Section
+from negotiator.records import Problem, Severity, Source
+
+CORE = "the core"
+CORE_KEYS = ("plugins", "audit")
+MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
+
+
+@attrs.define(eq=False)
+class Layout:
+    """The sections of all plugins, and the owner of each key."""
+
+    sections: tuple[Stamped[Section], ...]
+    owners: Mapping[str, str]
+    problems: tuple[Problem, ...]
+
+
+def lay_out(hooks: HookManager) -> Layout:
+    """Ask the plugins for their sections and give each key to one of them."""
+    answers = hooks.sections()
+    origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
+    problems = [
+        Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
+        for failure in answers.failures
+    ]
+    owners = dict.fromkeys(CORE_KEYS, CORE)
+    folded = {key.lower(): key for key in owners}
+    sections = []
+    for stamped in answers.records:
+        source = Source(origins.get(stamped.plugin, stamped.plugin))
+        try:
+            keys = [key.name for key in keys_of(stamped.record.schema)]
+        except Exception as error:  # noqa: BLE001 - what the types of a plugin's class resolve to is its own
+            message = f"plugin {stamped.plugin}: the types of its section can't be resolved: {describe_error(error)}"
+            problems.append(Problem(Severity.ERROR, source, message, "define them at the top of a module"))
+            continue
+        for key in keys:
+            if key.lower() in folded:
+                other = owners[folded[key.lower()]]
+                whom = CORE if other == CORE else f"plugin {other}"
+                message = f"the key {shown(key)} of plugin {stamped.plugin} belongs to {whom} already"
+                problems.append(Problem(Severity.ERROR, source, message, "disable one of the two plugins"))
+            else:
+                owners[key] = stamped.plugin
+                folded[key.lower()] = key
+        sections.append(stamped)
+    return Layout(tuple(sections), owners, tuple(problems))
+
+
+def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
+    """The top-level keys of ``pool.yaml`` that nobody owns."""
+    known = set(owners)
+    for key, entry in top.entries.items():
+        if key not in known:
+            yield top.file.error(entry.at, f"unknown key {shown(key)}", suggest(key, known))
+
+
+def knob_entries(
+    knobs: Knobs, top: MapNode, owners: Mapping[str, str]
+) -> tuple[dict[str, Entry], list[Problem]]:
+    """What HTCondor-style files say under keys that a plugin owns, without macros; and what is wrong with that."""
+    owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    rest = []
+    for name in knobs.names():
+        plain = name.removeprefix(SUBSYSTEM)
+        if plain not in owned:
+            rest.append(name)
+            continue
+        definition = knobs.definitions(name)[-1]
+        problems += _overridden(knobs, name)
+        if name == plain and SUBSYSTEM + name in knobs.names():
+            continue  # NEGOTIATOR.NAME goes before NAME
+        key = owned[plain]
+        value = knobs.expand(name)
+        if isinstance(value, Problem):
+            problems.append(value)
+            entries[key] = Entry(definition.at, BadNode(key, definition.file, definition.at))
+        elif not value.text.strip():
+            continue  # NAME = says that it is not set
+        else:
+            entries[key] = Entry(definition.at, ScalarNode(key, value, Style.KNOB))
+        if key in top.entries:
+            here, there = definition.file.place(definition.at), top.file.place(top.entries[key].at)
+            message = f"{key} is set here and in {there}; neither goes before the other"
+            problems.append(
+                definition.file.error(definition.at, message, f"remove it here or in {there.file}")
+            )
+            problems.append(top.file.error(top.entries[key].at, f"{key} is set here and in {here}"))
+    return entries, [*problems, *_no_effect(knobs, rest, owned)]
+
+
+def settings_of(
+    stamped: Stamped[Section], entries: Mapping[str, Entry], structurer: Structurer, file: SourceText
+) -> Any:
+    """The settings of one plugin, or INVALID; what its own check has against them counts, too."""
+    place = min((entry.at for entry in entries.values() if entry.value.file is file), default=0)
+
+    def refuse(message: str) -> Problem:
+        return file.error(place, f"plugin {stamped.plugin}: {message}")
+
+    section = stamped.record
+    own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
+    settings = structurer.build(section.schema, own, file.place(place), refuse)
+    if settings is not INVALID and section.check is not None:
+        structurer.problems += _checked(section, settings, refuse)
+    return settings
+
+
+def _checked(section: Section, settings: Any, refuse: Any) -> Iterator[Problem]:
+    try:
+        found = iter(section.check(settings) if section.check else ())
+        for _, each in zip(range(MAX_PROBLEMS), found, strict=False):
+            if not isinstance(each, Problem):
+                raise TypeError(f"its check gave {type(each).__name__} where a Problem is expected")
+            yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the check of a plugin may raise anything
+        yield refuse(f"its check failed: {describe_error(error)}")
+
+
+def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
+    definitions = knobs.definitions(name)
+    for earlier, later in zip(definitions, definitions[1:], strict=False):
+        if not knobs.refers_to_itself(later):
+            message = f"{earlier.name} is defined again in {later.file.place(later.at)}, which holds"
+            yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")
+
+
+def _no_effect(knobs: Knobs, names: Iterable[str], owned: Iterable[str]) -> Iterator[Problem]:
+    """The knobs that nothing here reads. One that is set for somebody else may have been meant for us."""
+    known = set(owned)
+    for name in names:
+        if knobs.was_used(name):
+            continue
+        definition = knobs.definitions(name)[-1]
+        prefix, _, last = definition.name.rpartition(".")
+        message = f"{definition.name} has no effect here"
+        if prefix and last.lower() in known:
+            yield definition.file.problem(
+                Severity.WARNING, definition.at, f"{message}: it is set for {prefix}", f"write {last} = ..."
+            )
+        else:
+            yield definition.file.problem(Severity.NOTICE, definition.at, message)

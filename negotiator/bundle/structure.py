@@ -1,0 +1,316 @@
+"""Makes the typed objects that plugins declare out of nodes, and says all that is wrong with them at once.
+
+A cattrs converter dispatches on the type of a field; its hooks take nodes. A hook never raises: it notes the problem
+and gives ``INVALID``, so that the rest of the file is still looked at.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import math
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Union, get_args, get_origin
+
+import attrs
+import cattrs
+
+from negotiator.bundle import scalars
+from negotiator.bundle.nodes import (
+    BadNode,
+    Entry,
+    ListNode,
+    MapNode,
+    Node,
+    ScalarNode,
+    Style,
+    describe,
+    is_empty,
+    problem,
+    shown,
+)
+from negotiator.bundle.text import Located
+from negotiator.classad import ParseError, parse
+from negotiator.hooks.guard import describe_error
+from negotiator.hooks.records import Expression
+from negotiator.records import Problem, Source
+
+MAX_INTEGER = 2**63 - 1
+
+
+class Invalid(enum.Enum):
+    """The one value that stands for what could not be made."""
+
+    INVALID = "invalid"
+
+
+INVALID: Final = Invalid.INVALID
+
+#: What a field of type Path holds: the path that a text means; or what is wrong with it, and a hint.
+PathRule = Callable[[str], "Path | tuple[str, str]"]
+#: Makes a problem of a message.
+Refuse = Callable[[str], Problem]
+
+
+@attrs.frozen
+class Key:
+    """One key that a schema has: the field that it fills."""
+
+    name: str
+    field: attrs.Attribute[Any]
+
+    @property
+    def required(self) -> bool:
+        """Whether it may not be left out."""
+        return self.field.default is attrs.NOTHING
+
+
+def keys_of(schema: type) -> Iterator[Key]:
+    """The keys of an attrs class. Raises what Python raises where its types can't be resolved."""
+    for field in attrs.fields(attrs.resolve_types(schema)):
+        if field.init and not _is_source(field):
+            yield Key(field.alias or field.name, field)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """``did you mean x?``, or what there is."""
+    choices = sorted(known)
+    folded = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower(), folded, n=1)
+    if near:
+        return f"did you mean {folded[near[0]]}?"
+    return f"there are: {', '.join(choices)}" if choices else ""
+
+
+class Structurer:
+    """Makes objects of nodes; ``problems`` is what was found wrong so far."""
+
+    def __init__(self, path_rule: PathRule) -> None:
+        self.problems: list[Problem] = []
+        self._path_rule = path_rule
+        self._converter = cattrs.Converter()
+        hook = self._converter.register_structure_hook_func
+        hook(lambda _: True, self._unknown)  # the last one registered is asked first
+        hook(attrs.has, self._object)
+        hook(lambda t: get_origin(t) in {list, tuple}, self._items)
+        hook(lambda t: get_origin(t) is dict, self._dict)
+        hook(lambda t: get_origin(t) in {Union, types.UnionType}, self._union)
+        for scalar in (str, int, float, bool, Path, enum.Enum):
+            self._converter.register_structure_hook(scalar, self._scalar)
+        self._converter.register_structure_hook(Expression, self._expression)
+
+    def structure(self, node: Node, wanted: Any) -> Any:
+        """The value of type ``wanted`` that a node holds, or INVALID."""
+        if isinstance(node, BadNode):
+            return INVALID
+        try:
+            return self._converter.structure(node, wanted)
+        except (
+            TypeError,
+            ValueError,
+            NameError,
+            cattrs.BaseValidationError,
+            cattrs.StructureHandlerNotFoundError,
+        ):
+            return self._unknown(node, wanted)
+
+    def build(self, schema: type, entries: Mapping[str, Entry], source: Source, refuse: Refuse) -> Any:
+        """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message."""
+        values: dict[str, Any] = {}
+        for key in keys_of(schema):
+            if key.name in entries:
+                values[key.name] = self.structure(entries[key.name].value, key.field.type)
+            elif key.required:
+                self.problems.append(refuse(f"the key {shown(key.name)} is missing"))
+                values[key.name] = INVALID
+        if _any_invalid(values.values()):
+            return INVALID
+        for field in attrs.fields(schema):
+            if field.init and _is_source(field):
+                values[field.alias or field.name] = source
+        try:
+            return schema(**values)
+        except Exception as error:  # noqa: BLE001 - validators of a plugin's class may raise anything
+            self.problems.append(refuse(describe_error(error)))
+            return INVALID
+
+    def _object(self, node: Node, wanted: Any) -> Any:
+        keys = {key.name: key for key in keys_of(wanted)}
+        if not isinstance(node, MapNode):
+            return self._refuse(node, "a mapping", f"its keys: {', '.join(keys)}")
+        for name, entry in node.entries.items():
+            if name not in keys:
+                message = (
+                    f"{node.label}: unknown key {shown(name)}" if node.label else f"unknown key {shown(name)}"
+                )
+                self.problems.append(node.file.error(entry.at, message, suggest(name, keys)))
+        built = self.build(wanted, node.entries, node.file.place(node.at), partial(problem, node))
+        return built if set(node.entries) <= set(keys) else INVALID
+
+    def _items(self, node: Node, wanted: Any) -> Any:
+        arguments = get_args(wanted)
+        if get_origin(wanted) is tuple and (len(arguments) != 2 or arguments[1] is not Ellipsis):
+            return self._unknown(node, wanted)
+        if not isinstance(node, ListNode):
+            hint = (
+                "write [] or leave the key out, where there is nothing to list"
+                if is_empty(node)
+                else "begin with -"
+            )
+            return self._refuse(node, "a list", hint)
+        values = [self.structure(item, arguments[0]) for item in node.items]
+        return INVALID if _any_invalid(values) else get_origin(wanted)(values)
+
+    def _dict(self, node: Node, wanted: Any) -> Any:
+        of_key, of_value = get_args(wanted)
+        if of_key is not str:
+            return self._unknown(node, wanted)
+        if not isinstance(node, MapNode):
+            return self._refuse(
+                node, "a mapping", "write {} or leave the key out, where there is nothing in it"
+            )
+        values = {name: self.structure(entry.value, of_value) for name, entry in node.entries.items()}
+        return INVALID if _any_invalid(values.values()) else values
+
+    def _union(self, node: Node, wanted: Any) -> Any:
+        """``X | None``; and ``Enum | Expression``, where a text that is no member is an expression."""
+        members = [member for member in get_args(wanted) if member is not type(None)]
+        if len(members) < len(get_args(wanted)) and _says_nothing(node, members):
+            return None
+        if len(members) == 1:
+            return self.structure(node, members[0])
+        choices = [member for member in members if _is_enum(member)]
+        if len(choices) != 1 or Expression not in members or len(members) != 2:
+            return self._unknown(node, wanted)
+        if isinstance(node, ScalarNode) and node.value.text in {member.value for member in choices[0]}:
+            return choices[0](node.value.text)
+        return self._expression(node, Expression)
+
+    def _scalar(self, node: Node, wanted: Any) -> Any:
+        if not isinstance(node, ScalarNode):
+            return self._refuse(node, _expected(wanted))
+        text = node.value.text
+        if node.style is Style.PLAIN and (found := scalars.surprise(text)):
+            self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
+            return INVALID
+        if _is_enum(wanted):
+            return self._enum(node, wanted)
+        if wanted is bool:
+            return self._bool(node)
+        if wanted is int:
+            return self._int(node)
+        if wanted is float:
+            return self._float(node)
+        return self._text(node, wanted)
+
+    def _text(self, node: ScalarNode, wanted: Any) -> Any:
+        text = node.value.text
+        if node.style is Style.PLAIN and (kind := scalars.kind(text)) is not scalars.Kind.TEXT:
+            message = f"expected {_expected(wanted)}, got {kind.value}"
+            self.problems.append(problem(node, message, "quote it" if text else ""))
+            return INVALID
+        if wanted is str:
+            return text
+        if wanted is not Path:
+            return self._unknown(node, wanted)
+        found = self._path_rule(text)
+        if isinstance(found, Path):
+            return found
+        self.problems.append(problem(node, *found))
+        return INVALID
+
+    def _enum(self, node: ScalarNode, wanted: type[enum.Enum]) -> Any:
+        members = {str(member.value): member for member in wanted}
+        text = node.value.text
+        if text in members:
+            return members[text]
+        return self._refuse(node, f"one of {', '.join(members)}", suggest(text, members) if text else "")
+
+    def _bool(self, node: ScalarNode) -> Any:
+        text = node.value.text.capitalize() if node.style is Style.KNOB else node.value.text
+        if node.style is Style.QUOTED or text not in scalars.TRUE | scalars.FALSE:
+            return self._refuse(
+                node, "true or false", "leave out the quotes" if node.style is Style.QUOTED else ""
+            )
+        return text in scalars.TRUE
+
+    def _int(self, node: ScalarNode) -> Any:
+        text = node.value.text
+        if node.style is Style.QUOTED or not scalars.is_integer(text):
+            return self._refuse(node, "a whole number", _unquoted(node))
+        if len(text) > len(str(MAX_INTEGER)) + 1 or abs(int(text)) > MAX_INTEGER:
+            return self._refuse(node, "a whole number of 64 bits")
+        return int(text)
+
+    def _float(self, node: ScalarNode) -> Any:
+        text = node.value.text
+        if node.style is Style.QUOTED or not scalars.is_real(text):
+            return self._refuse(node, "a number", _unquoted(node))
+        value = float(text)
+        return value if math.isfinite(value) else self._refuse(node, "a number that is not infinite")
+
+    def _expression(self, node: Node, _: Any) -> Any:
+        if not isinstance(node, ScalarNode) or is_empty(node):
+            return self._refuse(node, "a ClassAd expression", _list_hint(node))
+        value = node.value.stripped()
+        try:
+            return Expression(tree=parse(value.text), text=value.text, source=value.source)
+        except ParseError as error:
+            at = value.index(value.offset(error.line, error.column))
+            message = f"{node.label}: {error.message}" if node.label else error.message
+            self.problems.append(value.file.error(at, message, _reads(value)))
+            return INVALID
+
+    def _unknown(self, node: Node, wanted: Any) -> Any:
+        message = f"the plugin declares this key with a type that a bundle can't hold: {wanted}"
+        self.problems.append(problem(node, message, "see negotiator.hooks.Section for the types"))
+        return INVALID
+
+    def _refuse(self, node: Node, expected: str, hint: str = "") -> Invalid:
+        if isinstance(node, ScalarNode) and node.style is Style.KNOB and expected[:6] in {"a list", "a mapp"}:
+            hint = "it can't be set in an HTCondor-style file: write it in pool.yaml"
+        self.problems.append(problem(node, f"expected {expected}, got {describe(node)}", hint))
+        return INVALID
+
+
+def _is_source(field: attrs.Attribute[Any]) -> bool:
+    return field.name == "source" and field.type in {Source, Source | None}
+
+
+def _is_enum(wanted: Any) -> bool:
+    return isinstance(wanted, type) and issubclass(wanted, enum.Enum)
+
+
+def _any_invalid(values: Iterable[Any]) -> bool:
+    return any(value is INVALID for value in values)
+
+
+def _says_nothing(node: Node, members: list[Any]) -> bool:
+    """An expression is taken as it is written, so that only an empty one says nothing: ``null`` is an attribute."""
+    if is_empty(node):
+        return True
+    plain = isinstance(node, ScalarNode) and node.style is Style.PLAIN and node.value.text in scalars.NULL
+    return plain and Expression not in members
+
+
+def _expected(wanted: Any) -> str:
+    if _is_enum(wanted):
+        return f"one of {', '.join(str(member.value) for member in wanted)}"
+    return {bool: "true or false", int: "a whole number", float: "a number", Path: "the name of a file"}.get(
+        wanted, "a text"
+    )
+
+
+def _unquoted(node: ScalarNode) -> str:
+    return "leave out the quotes" if node.style is Style.QUOTED and scalars.is_real(node.value.text) else ""
+
+
+def _list_hint(node: Node) -> str:
+    return "quote it, so that YAML does not read its brackets" if isinstance(node, ListNode | MapNode) else ""
+
+
+def _reads(value: Located) -> str:
+    return f"with its macros replaced it reads: {value.text[:400]}" if value.replaced else ""

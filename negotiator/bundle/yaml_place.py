@@ -1,0 +1,65 @@
+"""Where each character of a YAML scalar stands in the file, whatever quotes, escapes and folding are between."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+from negotiator.bundle.text import Located, SourceText
+
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_FOLD = re.compile(r"\\[ \t]*\r?\n[ \t]*")
+_SPACE = " \t\r\n\x85\u2028\u2029"
+
+
+def locate(file: SourceText, event: yaml.ScalarEvent) -> Located:
+    """The value of a scalar with the place of each of its characters."""
+    start, end = event.start_mark.index, event.end_mark.index
+    value: str = event.value
+    if file.text[start:end] == value:
+        return Located(value, file, range(start, end), start)
+    if event.style in {"|", ">"}:
+        header = file.text.find("\n", start, end)
+        start = header + 1 if header >= 0 else end
+    elif event.style:
+        start += 1
+    offsets = _align(file.text, start, end, value, event.style or "")
+    return Located(value, file, offsets, offsets[0] if offsets else event.start_mark.index)
+
+
+def _align(text: str, start: int, end: int, value: str, style: str) -> list[int]:
+    """Walk the value and the file side by side.
+
+    White space may have been folded, cut or indented, so it is only followed where both agree; anything else stands
+    in both, as itself or as an escape.
+    """
+    offsets, at, last = [], start, max(start, end - 1)
+    for character in value:
+        if style == '"':
+            at = _skip_folds(text, at, end)
+        if character not in _SPACE:
+            while at < end and text[at] in _SPACE:
+                at += 1
+                if style == '"':
+                    at = _skip_folds(text, at, end)
+        offsets.append(min(at, last))
+        at += _width(text, at, end, character, style)
+    return offsets
+
+
+def _skip_folds(text: str, at: int, end: int) -> int:
+    while fold := _FOLD.match(text, at, end):
+        at = fold.end()
+    return at
+
+
+def _width(text: str, at: int, end: int, character: str, style: str) -> int:
+    """How many characters of the file make one of the value."""
+    if at >= end:
+        return 0
+    if style == '"' and (escape := _ESCAPE.match(text, at, end)):
+        return escape.end() - at
+    if style == "'" and text.startswith("''", at):
+        return 2
+    return 1 if text[at] == character else 0

@@ -1,0 +1,225 @@
+"""Reads ``pool.yaml`` into nodes that know their place.
+
+Only what a settings file needs of YAML is accepted: one document of mappings with text as keys, lists and scalars.
+Anchors, aliases, merge keys, tags and directives are refused: they make a value stand somewhere else than where it is
+read, or grow beyond the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+import yaml
+
+from negotiator.bundle import scalars
+from negotiator.bundle.nodes import BadNode, Entry, ListNode, MapNode, Node, ScalarNode, Style, shown
+from negotiator.bundle.text import SourceText
+from negotiator.bundle.yaml_place import locate
+from negotiator.records import Problem
+
+MAX_TEXT = 1_000_000  # characters: PyYAML reads about 100,000 of them a second
+MAX_DEPTH = 32
+MAX_NODES = 100_000
+
+_BLOCK_HINT = "quote the value, or write it indented on lines of its own below a |"
+_HINTS = (
+    (re.compile(r"found character '\\t'"), "indent with spaces, not with tabs"),
+    (
+        re.compile("unknown escape character"),
+        "double the backslash, or use single quotes, which take it as it is",
+    ),
+    (re.compile("mapping values are not allowed here"), _BLOCK_HINT),
+    (re.compile("while scanning (a tag|an alias|an anchor|a directive)"), _BLOCK_HINT),
+    (re.compile("found character .* that cannot start any token"), _BLOCK_HINT),
+    (re.compile("while scanning a quoted scalar"), "is there a quote that is not closed?"),
+    (re.compile("while parsing a flow"), "is there a bracket that is not closed?"),
+    (
+        re.compile("while (parsing a block|scanning a simple key)"),
+        "check the indentation, and the colon after the key",
+    ),
+)
+
+
+@attrs.frozen
+class _Fatal(Exception):
+    """What makes the rest of the file unreadable."""
+
+    problem: Problem
+
+
+def read_yaml(file: SourceText) -> tuple[MapNode | None, tuple[Problem, ...]]:
+    """The mapping that the file holds, and all that is wrong with it; None where it can't be read to its end."""
+    builder = _Builder(file)
+    try:
+        if len(file.text) > MAX_TEXT:
+            raise _Fatal(file.error(0, f"the file is longer than {MAX_TEXT} characters"))
+        for event in _events(file):
+            builder.take(event)
+    except _Fatal as fatal:
+        return None, (*builder.problems, fatal.problem)
+    root = builder.root
+    if root is None or (isinstance(root, ScalarNode) and not root.value.text):
+        return MapNode("", file, 0), tuple(builder.problems)
+    if isinstance(root, MapNode):
+        return root, tuple(builder.problems)
+    if not isinstance(root, BadNode):
+        builder.problems.append(file.error(root.at, "expected keys with their values, such as `audit:`"))
+    return None, tuple(builder.problems)
+
+
+def _events(file: SourceText) -> Iterator[yaml.Event]:
+    loader = None
+    try:
+        loader = yaml.SafeLoader(file.text)
+        while loader.check_event():
+            yield loader.get_event()
+    except yaml.reader.ReaderError as error:
+        code = error.character if isinstance(error.character, int) else ord(error.character)
+        message = f"the character U+{code:04X} is not allowed in YAML"
+        raise _Fatal(file.error(error.position, message, "remove it")) from None
+    except yaml.MarkedYAMLError as error:
+        raise _Fatal(_syntax(file, error)) from None
+    except (yaml.YAMLError, ValueError, OverflowError):
+        # Escapes beyond Unicode, version numbers of thousands of digits: PyYAML lets Python raise.
+        at = loader.get_mark().index if loader else 0
+        raise _Fatal(file.error(at, "this is not YAML", "is it an escape beyond \\U0010FFFF?")) from None
+
+
+def _syntax(file: SourceText, error: yaml.MarkedYAMLError) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    message = ", ".join(filter(None, (error.problem, error.context))) or "this is not YAML"
+    hint = next((hint for pattern, hint in _HINTS if pattern.search(message)), error.note or "")
+    return file.error(mark.index if mark else 0, f"not valid YAML: {message}", hint)
+
+
+@attrs.define(eq=False)
+class _Open:
+    """A list or a mapping that is being read; ``key`` is the key whose value comes next."""
+
+    node: ListNode | MapNode
+    key: str | None = None
+    key_at: int = 0
+    dropped: bool = False  # the key is refused, and its value with it
+
+
+@attrs.define(eq=False)
+class _Builder:
+    file: SourceText
+    problems: list[Problem] = attrs.field(factory=list)
+    root: Node | None = None
+    documents: int = 0
+    nodes: int = 0
+    stack: list[_Open] = attrs.field(factory=list)
+
+    def take(self, event: yaml.Event) -> None:
+        at = event.start_mark.index
+        if isinstance(event, yaml.DocumentStartEvent):
+            self._document(event, at)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._put(self.stack.pop().node)
+        elif isinstance(event, yaml.NodeEvent):
+            self._node(event, at)
+
+    def _document(self, event: yaml.DocumentStartEvent, at: int) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise _Fatal(self.file.error(at, "there is a second document", "remove the line ---"))
+        if event.version or event.tags:
+            self._error(at, "YAML directives are refused", "remove the line that begins with %")
+
+    def _node(self, event: yaml.NodeEvent, at: int) -> None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise _Fatal(self.file.error(at, f"there are more than {MAX_NODES} values in this file"))
+        refused = self._refuse(event, at)
+        if isinstance(event, yaml.CollectionStartEvent):
+            if len(self.stack) >= MAX_DEPTH:
+                raise _Fatal(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
+            made = MapNode if isinstance(event, yaml.MappingStartEvent) else ListNode
+            self.stack.append(_Open(made(self._label(), self.file, at)))
+        elif isinstance(event, yaml.ScalarEvent) and not refused:
+            style = Style.QUOTED if event.style else Style.PLAIN
+            self._put(ScalarNode(self._label(), locate(self.file, event), style))
+        else:
+            self._put(BadNode(self._label(), self.file, at))
+
+    def _refuse(self, event: yaml.NodeEvent, at: int) -> bool:
+        if isinstance(event, yaml.AliasEvent):
+            self._error(
+                at, "YAML aliases are refused", "write the value out; or quote it, where it is a text"
+            )
+            return True
+        if event.anchor is not None:
+            self._error(at, "YAML anchors are refused", "remove it; or quote the value, where it is a text")
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            self._error(
+                at, f"the YAML tag {shown(tag)} is refused", f"if it begins an expression: {_BLOCK_HINT}"
+            )
+        if isinstance(event, yaml.ScalarEvent) and _has_surrogate(event.value):
+            self._error(at, "half of a surrogate pair is no character", "write the character itself")
+            return True
+        return event.anchor is not None or tag is not None
+
+    def _put(self, node: Node) -> None:
+        if not self.stack:
+            self.root = node
+            return
+        top = self.stack[-1]
+        if isinstance(top.node, ListNode):
+            top.node.items.append(node)
+        elif top.key is None:
+            self._key(top, top.node, node)
+        else:
+            if not top.dropped:
+                top.node.entries[top.key] = Entry(top.key_at, node)
+            top.key = None
+
+    def _key(self, top: _Open, mapping: MapNode, node: Node) -> None:
+        top.key, top.key_at, top.dropped = "?", node.at, True
+        if isinstance(node, BadNode):
+            return
+        if not isinstance(node, ScalarNode):
+            self._error(node.at, "a key must be a text", "write one word before the colon")
+            return
+        text = node.value.text
+        top.key = text
+        if node.style is Style.PLAIN and not self._is_text(node):
+            return
+        if text in mapping.entries:
+            first = self.file.place(mapping.entries[text].at)
+            message = f"there is a second key {shown(text)}; the first is in line {first.line}"
+            self._error(node.at, message, "a key may stand only once: remove one of the two")
+            return
+        top.dropped = False
+
+    def _is_text(self, node: ScalarNode) -> bool:
+        text = node.value.text
+        if text == "<<":
+            self._error(node.at, "YAML merge keys are refused", "write the keys out")
+            return False
+        found = scalars.surprise(text)
+        kind = scalars.kind(text)
+        if found is None and kind is scalars.Kind.TEXT:
+            return True
+        what = found.meaning if found else kind.value
+        self._error(node.at, f"a key must be a text; YAML reads {shown(text)} as {what}", "quote the key")
+        return False
+
+    def _label(self) -> str:
+        if not self.stack:
+            return ""
+        top = self.stack[-1]
+        if isinstance(top.node, ListNode):
+            return f"{top.node.label}[{len(top.node.items)}]"
+        key = top.key or ""
+        return f"{top.node.label}.{key}" if top.node.label else key
+
+    def _error(self, at: int, message: str, hint: str) -> None:
+        self.problems.append(self.file.error(at, message, hint))
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)

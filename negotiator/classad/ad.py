@@ -1,0 +1,179 @@
+"""An ad: attribute names and their expressions.
+
+A pool holds a hundred thousand ads of well over a hundred attributes, most with the same names in the same order. So
+an ad is a tuple of expressions and a *shape*, the names, which ads share; equal expressions come shared from the
+parser's cache.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from negotiator.classad.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    ListExpr,
+    Literal,
+    LiteralValue,
+    Paren,
+    RecordExpr,
+    Subscript,
+    Unary,
+)
+from negotiator.classad.values import UNDEFINED, AbsTime, Exceptional, RelTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from negotiator.classad.evaluate import Environment
+    from negotiator.classad.values import Value
+
+_EXPRESSIONS: Final = (
+    Literal,
+    Attr,
+    Binary,
+    Paren,
+    Unary,
+    Call,
+    Conditional,
+    Elvis,
+    Subscript,
+    ListExpr,
+    RecordExpr,
+    AdRef,
+)
+_LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
+_UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def fold(name: str) -> str:
+    """Give the form of a name that all its spellings share: only ASCII letters have case."""
+    return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)
+
+
+@attrs.frozen(eq=False)
+class _Shape:
+    """The names of an ad, and where each folded name stands."""
+
+    names: tuple[str, ...]
+    index: dict[str, int]
+    pick: tuple[int, ...] | None
+    """Which of the given expressions count, where a name was given more than once."""
+
+
+@lru_cache(maxsize=4096)
+def _shape(names: tuple[str, ...]) -> _Shape:
+    index: dict[str, int] = {}
+    kept: list[str] = []
+    pick: list[int] = []
+    for position, name in enumerate(names):
+        place = index.setdefault(fold(name), len(kept))
+        if place == len(kept):
+            kept.append(name)
+            pick.append(position)
+        else:
+            pick[place] = position
+    return _Shape(tuple(kept), index, None if len(kept) == len(names) else tuple(pick))
+
+
+def _expression(value: Expr | LiteralValue) -> Expr:
+    if isinstance(value, _EXPRESSIONS):
+        return value
+    if isinstance(value, _LITERALS):
+        return Literal(value)
+    raise TypeError(f"an attribute is an expression or a constant, not {type(value).__name__}")
+
+
+class ClassAd:
+    """An immutable, ordered mapping of attribute names, whose ASCII letters have no case, to expressions.
+
+    Of several attributes of one name the last counts, in the place and the spelling of the first, as in HTCondor.
+    """
+
+    __slots__ = ("_exprs", "_shape")
+
+    def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
+        given = tuple(items)
+        shape = _shape(tuple([name for name, _ in given]))
+        exprs = [_expression(value) for _, value in given]
+        self._shape = shape
+        self._exprs: tuple[Expr, ...] = (
+            tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])
+        )
+
+    def get(self, name: str) -> Expr | None:
+        """Give the expression of an attribute, None if there is no such attribute."""
+        place = self._shape.index.get(fold(name))
+        return None if place is None else self._exprs[place]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and fold(name) in self._shape.index
+
+    def __len__(self) -> int:
+        return len(self._exprs)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shape.names)
+
+    def names(self) -> tuple[str, ...]:
+        """Give the names as they are spelled, in order."""
+        return self._shape.names
+
+    def items(self) -> Iterator[tuple[str, Expr]]:
+        """Give pairs of name and expression, in order."""
+        return zip(self._shape.names, self._exprs, strict=True)
+
+    def project(self, names: Iterable[str]) -> ClassAd:
+        """Give an ad of those attributes of this one that are named, in this ad's order."""
+        wanted = {fold(name) for name in names}
+        return ClassAd([(name, expr) for name, expr in self.items() if fold(name) in wanted])
+
+    def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> ClassAd:
+        """Give an ad with further attributes, or other expressions for some."""
+        return ClassAd([*self.items(), *items])
+
+    def evaluate(self, name: str, target: ClassAd | None = None, env: Environment | None = None) -> Value:
+        """Give the value of an attribute, in a match context if there is a target; UNDEFINED without the attribute."""
+        expr = self.get(name)
+        if expr is None:
+            return UNDEFINED
+        if isinstance(expr, Literal):
+            return expr.value
+        from negotiator.classad.evaluate import evaluate  # noqa: PLC0415 - evaluating imports ads
+
+        return evaluate(expr, self, target, env)
+
+    def string(self, name: str, default: str | None = None) -> str | None:
+        """Give the value of an attribute in this ad alone if it is a string."""
+        value = self.evaluate(name)
+        return value if isinstance(value, str) else default
+
+    def integer(self, name: str, default: int | None = None) -> int | None:
+        """Give the value of an attribute in this ad alone if it is an integer."""
+        value = self.evaluate(name)
+        return value if type(value) is int else default
+
+    def real(self, name: str, default: float | None = None) -> float | None:
+        """Give the value of an attribute in this ad alone if it is a real or an integer."""
+        value = self.evaluate(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return default
+        return float(value)
+
+    def boolean(self, name: str, default: bool | None = None) -> bool | None:  # noqa: FBT001
+        """Give the value of an attribute in this ad alone if it is a boolean."""
+        value = self.evaluate(name)
+        return value if isinstance(value, bool) else default
+
+    def __repr__(self) -> str:
+        name = self.get("Name")
+        label = f"{name.value[:80]}, " if isinstance(name, Literal) and isinstance(name.value, str) else ""
+        return f"<ClassAd {label}{len(self)} attributes>"

@@ -1,0 +1,219 @@
+"""Rows that are evaluated together: names looked up by columns, and the way to the scalar evaluator.
+
+Everywhere here and in ``columnar``, ``on_rows`` says that an expression stands in the ads of the rows: these are MY
+then, and the other ad is TARGET; otherwise it is the other way round. ``depth`` counts levels as evaluation does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import attrs
+
+from negotiator.classad.ad import ClassAd
+from negotiator.classad.cells import literal_value
+from negotiator.classad.column import Column, choose, constant, from_values, scatter, single
+from negotiator.classad.evaluate import Environment, evaluate
+from negotiator.classad.footprint import Footprint, Name, footprint
+from negotiator.classad.tree import AdRef, Attr, Call, Expr, Side
+from negotiator.classad.values import Kind
+
+if TYPE_CHECKING:
+    from negotiator.classad.table import Part, Table
+    from negotiator.classad.values import Value
+
+MAX_DEPTH: Final = 300
+MAX_STEPS: Final = 1_000_000
+MAX_NESTING: Final = 60
+"""Levels, steps and nested calls of ours beyond which the scalar evaluator decides; its limits are wider."""
+
+
+class NotInPiecesError(Exception):
+    """The expression has to be evaluated as a whole by the scalar evaluator."""
+
+
+class Node(Protocol):
+    """What evaluates one type of node by columns."""
+
+    def __call__(self, batch: Batch, expr: Expr, /, *, on_rows: bool, depth: int) -> Column:
+        """Return the values of the node for the rows of the batch."""
+
+
+@attrs.define(eq=False)
+class Work:
+    """What one evaluation has done, in all its batches."""
+
+    steps: int = 0
+    nesting: int = 0
+    deepest: int = 0
+
+    def check(self) -> None:
+        """Raise ``NotInPiecesError`` where the limits of evaluation may be near."""
+        if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
+            raise NotInPiecesError
+
+
+@attrs.frozen
+class _Known:
+    """An attribute evaluated before, and what it took: the same again is counted though it is not done."""
+
+    column: Column
+    steps: int
+    height: int
+
+
+class Batch:
+    """The rows of a table, the other ad, and the attributes of both that were evaluated so far.
+
+    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference. ``shadowed``
+    says that one of the ads has an attribute called MY or TARGET.
+    """
+
+    __slots__ = ("active", "env", "known", "nodes", "other", "shadowed", "table", "work")
+
+    def __init__(
+        self,
+        table: Table,
+        other: ClassAd | None,
+        env: Environment,
+        nodes: dict[type, Node],
+        work: Work,
+        active: frozenset[Name] = frozenset(),
+    ) -> None:
+        self.table = table
+        self.other = other
+        self.env = env
+        self.nodes = nodes
+        self.work = work
+        self.active = active
+        self.known: dict[Name, _Known] = {}
+        self.shadowed = any(
+            table.column(name).kind is not Kind.ABSENT or (other is not None and name in other)
+            for name in ("my", "target")
+        )
+
+    def value(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
+        """Return the values of an expression that stands ``depth`` levels below the one asked for."""
+        work = self.work
+        work.steps += 1
+        work.nesting += 1
+        work.deepest = max(work.deepest, depth)
+        work.check()
+        node = self.nodes.get(type(expr))
+        if node is None:
+            column = self.scalar(expr, on_rows=on_rows, depth=depth)
+        else:
+            column = node(self, expr, on_rows=on_rows, depth=depth)
+        work.nesting -= 1
+        return column
+
+    def constant(self, value: Value) -> Column:
+        """Return the column that has this value in every row."""
+        return constant(len(self.table), self.table.pool, value)
+
+    # Names.
+
+    def unscoped(self, name: str, *, on_rows: bool, depth: int) -> Column:
+        """Look in the own ad first, and for the rows that lack the attribute in the other ad."""
+        own = self.attribute((on_rows, name), depth)
+        if not own.has(Kind.ABSENT):
+            return own
+        if name == "currenttime":  # found before the other ad is asked
+            alternate = self.value(Call("time"), on_rows=on_rows, depth=depth)
+        else:
+            alternate = self.attribute((not on_rows, name), depth).defined
+        return choose(own.where(Kind.ABSENT), alternate, own).without(Kind.ABSENT)
+
+    def attribute(self, key: Name, depth: int) -> Column:
+        """Return the values of an attribute of the rows or of the other ad; ABSENT where there is none."""
+        in_rows, name = key
+        work = self.work
+        known = self.known.get(key)
+        if known is not None:
+            work.steps += known.steps
+            work.deepest = max(work.deepest, depth + known.height)
+            work.check()
+            return known.column
+        if key in self.active:
+            raise NotInPiecesError
+        steps, deepest = work.steps, work.deepest
+        work.deepest = depth
+        before = self.active
+        self.active |= {key}
+        column = self._of_rows(name, depth) if in_rows else self._of_other(name, depth)
+        self.active = before
+        self.known[key] = _Known(column, work.steps - steps, work.deepest - depth)
+        work.deepest = max(work.deepest, deepest)
+        return column
+
+    def _of_other(self, name: str, depth: int) -> Column:
+        expr = None if self.other is None else self.other.get(name)
+        if expr is None:
+            return single(len(self.table), self.table.pool, Kind.ABSENT)
+        literal = literal_value(expr)
+        return self.value(expr, on_rows=False, depth=depth + 1) if literal is None else self.constant(literal)
+
+    def _of_rows(self, name: str, depth: int) -> Column:
+        cells = self.table.column(name)
+        if not cells.has(Kind.EXPRESSION):
+            return cells
+        # Each row does the work of its own expression only.
+        before = most = self.work.steps
+        parts = []
+        for part in self.table.parts(name):
+            self.work.steps = before
+            parts.append((part.rows, self._of_part(part, name, depth)))
+            most = max(most, self.work.steps)
+        self.work.steps = most
+        return scatter(cells, parts).without(Kind.EXPRESSION)
+
+    def _of_part(self, part: Part, name: str, depth: int) -> Column:
+        """Return the values of those rows whose attribute is one expression, or of the rows of rare ones."""
+        batch = self
+        if part.table is not self.table:
+            batch = Batch(part.table, self.other, self.env, self.nodes, self.work, self.active)
+        if part.expr is not None:
+            return batch.value(part.expr, on_rows=True, depth=depth + 1)
+        active, batch.active = (
+            batch.active,
+            batch.active - {(True, name)},
+        )  # the scalar evaluator starts from the name
+        column = batch.scalar(Attr(name, AdRef(Side.MY)), on_rows=True, depth=depth)
+        batch.active = active
+        return column
+
+    # The scalar evaluator.
+
+    def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
+        """Evaluate a piece of an expression by the scalar evaluator, if that is the same as evaluating it in place."""
+        reach = self._reach(expr, on_rows=on_rows)
+        if reach.opaque or reach.wandering or reach.names & self.active or reach.bounds is None:
+            raise NotInPiecesError
+        self.work.deepest = max(self.work.deepest, depth + reach.bounds.depth)
+        self.work.steps += reach.bounds.steps
+        self.work.check()
+        return self._grouped(expr, reach, on_rows=on_rows)
+
+    def whole(self, expr: Expr, *, on_rows: bool) -> Column:
+        """Evaluate the expression that was asked for by the scalar evaluator."""
+        return self._grouped(expr, self._reach(expr, on_rows=on_rows), on_rows=on_rows)
+
+    def _reach(self, expr: Expr, *, on_rows: bool) -> Footprint:
+        return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
+
+    def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:
+        """Evaluate once for all rows that are alike in what the expression reaches."""
+        size, pool = len(self.table), self.table.pool
+        if reach.opaque:
+            return from_values(pool, [self._one(expr, row, on_rows=on_rows) for row in range(size)])
+        groups, first = self.table.group(reach.row_names())
+        values = [self._one(expr, row, on_rows=on_rows) for row in first.tolist()]
+        if len(values) == 1:
+            return self.constant(values[0])
+        column = from_values(pool, values)
+        return column if len(values) == size else column.take(groups)
+
+    def _one(self, expr: Expr, row: int, *, on_rows: bool) -> Value:
+        ad = self.table.ad(row)
+        my, target = (ad, self.other) if on_rows else (self.other, ad)
+        return evaluate(expr, my, target, self.env)

@@ -1,0 +1,100 @@
+"""Strings as the bytes they are in HTCondor.
+
+A string of the language is UTF-8 decoded with ``surrogateescape`` (see ``values``). What counts or cuts bytes goes
+through ``to_bytes`` and ``from_bytes``, which are each other's inverse for every string without a NUL.
+"""
+
+from __future__ import annotations
+
+MAX_BYTES = 1 << 24
+"""The longest string a function makes: beyond it the value is an error, where HTCondor would go on allocating."""
+
+_UPPER_TO_LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
+
+SPACES = b" \t\n\v\f\r"
+"""What ``isspace`` of the C locale says yes to."""
+
+
+def to_bytes(text: str) -> bytes:
+    """Return the bytes of a string of the language."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # A lone surrogate that no byte stands behind: JSON can spell one. Any bytes will do, as long as there are some.
+        return text.encode("utf-8", "surrogatepass")
+
+
+def from_bytes(data: bytes) -> str:
+    """Return the string of the language that has these bytes."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def until_nul(data: bytes) -> bytes:
+    """Return what C sees of a string: the bytes before the first NUL."""
+    end = data.find(b"\0")
+    return data if end < 0 else data[:end]
+
+
+def fold(data: bytes) -> bytes:
+    """Return the bytes with A to Z made small, the folding by which HTCondor compares without regard to case."""
+    return data.translate(_UPPER_TO_LOWER)
+
+
+def natural_compare(left: bytes, right: bytes) -> int:
+    """Compare version-like strings as glibc's ``strverscmp`` does; the sign says which comes first, 0 says equal.
+
+    The size of the number is HTCondor's own (``versioncmp`` shows it to users): a difference of bytes, of the counts
+    of leading zeros, or of the lengths of two runs of digits. Bytes count as signed, as on x86.
+    """
+    first = _first_mismatch(left, right)
+    one, other = _signed(left, first), _signed(right, first)
+    if one == other:
+        return 0
+    start = first
+    while start > 0 and _is_digit(left, start - 1):
+        start -= 1
+    if start == first and not (_is_digit(left, first) and _is_digit(right, first)):
+        return one - other
+    left_zeros, right_zeros = _leading_zeros(left, start), _leading_zeros(right, start)
+    if left_zeros != right_zeros:
+        return right_zeros - left_zeros
+    if left_zeros > 0:
+        return one - other
+    left_digits, right_digits = _digits_from(left, start), _digits_from(right, start)
+    return left_digits - right_digits if left_digits != right_digits else one - other
+
+
+def _first_mismatch(left: bytes, right: bytes) -> int:
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _signed(data: bytes, at: int) -> int:
+    byte = data[at] if at < len(data) else 0
+    return byte - 256 if byte > 127 else byte
+
+
+def _is_digit(data: bytes, at: int) -> bool:
+    return at < len(data) and 0x30 <= data[at] <= 0x39
+
+
+def _digits_from(data: bytes, start: int) -> int:
+    end = start
+    while _is_digit(data, end):
+        end += 1
+    return end - start
+
+
+def _leading_zeros(data: bytes, start: int) -> int:
+    end = start
+    while end < len(data) and data[end] == 0x30:
+        end += 1
+    if end > start and not _is_digit(data, end):
+        end -= 1  # the last zero of "00" is the number, not a leading zero
+    return end - start

@@ -1,0 +1,197 @@
+"""Evaluation of one expression for a whole table of ads.
+
+The values are those of the scalar evaluator, by construction: operators that have a kernel work on columns; whatever
+else there is goes to the scalar evaluator, once for all rows that are alike in the attributes it can reach. What
+cannot be cut into pieces (circular references, functions that see more than attributes, a depth or length near the
+limits of evaluation) goes there as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.classad import kernels
+from negotiator.classad.ad import ClassAd, fold
+from negotiator.classad.batch import Batch, Node, NotInPiecesError, Work
+from negotiator.classad.evaluate import DEFAULT, Environment
+from negotiator.classad.footprint import SPECIAL, scope_side
+from negotiator.classad.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    Literal,
+    Paren,
+    Side,
+    Unary,
+)
+from negotiator.classad.values import Kind
+
+if TYPE_CHECKING:
+    from negotiator.classad.column import Column
+    from negotiator.classad.table import Table
+
+_ARITHMETIC: Final = frozenset("+-*/%")
+_COMPARISON: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_IDENTITY: Final = frozenset({"=?=", "=!="})
+_KERNELS: Final = _ARITHMETIC | _COMPARISON | _IDENTITY | {"&&", "||"}
+_TYPE_TESTS: Final = {
+    "isundefined": Kind.UNDEFINED,
+    "iserror": Kind.ERROR,
+    "isboolean": Kind.BOOLEAN,
+    "isinteger": Kind.INTEGER,
+    "isreal": Kind.REAL,
+    "isstring": Kind.STRING,
+}
+
+
+def evaluate_table(
+    expr: Expr,
+    table: Table,
+    other: ClassAd | None = None,
+    *,
+    side: Side = Side.MY,
+    env: Environment | None = None,
+) -> Column:
+    """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
+
+    ``side`` says where the ads of the table stand. ``Side.MY``: the expression is theirs, and ``other`` is TARGET
+    (without it each ad is evaluated alone). ``Side.TARGET``: the expression is that of ``other``, which is MY (an
+    empty ad if there is none), and they are TARGET. The column has as many rows as the table. Nothing is raised for
+    what an expression says: where an evaluation fails, the value is what ``evaluate`` makes of it.
+    """
+    if side is Side.TARGET and other is None:
+        other = ClassAd()
+    batch = Batch(table, other, env or DEFAULT, _NODES, Work())
+    try:
+        return batch.value(expr, on_rows=side is Side.MY, depth=1)
+    except NotInPiecesError:
+        return batch.whole(expr, on_rows=side is Side.MY)
+
+
+def _literal(batch: Batch, expr: Literal, /, *, on_rows: bool, depth: int) -> Column:  # noqa: ARG001
+    return batch.constant(expr.value)
+
+
+def _paren(batch: Batch, expr: Paren, /, *, on_rows: bool, depth: int) -> Column:
+    inner: Expr = expr
+    while isinstance(inner, Paren):
+        inner = inner.inner
+        depth += 1
+        batch.work.steps += 1
+    return batch.value(inner, on_rows=on_rows, depth=depth)
+
+
+def _unary(batch: Batch, expr: Unary, /, *, on_rows: bool, depth: int) -> Column:
+    if expr.op == "~":
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    operand = batch.value(expr.operand, on_rows=on_rows, depth=depth + 1)
+    if expr.op == "!":
+        return kernels.negation(operand)
+    if operand.has(Kind.OTHER):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return kernels.negate(expr.op, operand)
+
+
+def _binary(batch: Batch, expr: Binary, /, *, on_rows: bool, depth: int) -> Column:
+    """Walk down the left operands in a loop: a chain of ``||`` may be long."""
+    chain: list[Binary] = []
+    leftmost: Expr = expr
+    while isinstance(leftmost, Binary) and leftmost.op in _KERNELS:
+        chain.append(leftmost)
+        leftmost = leftmost.left
+    if not chain:
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    batch.work.steps += len(chain)
+    left = batch.value(leftmost, on_rows=on_rows, depth=depth + len(chain))
+    for below, node in reversed(list(enumerate(chain))):
+        left = _operation(batch, node, left, on_rows=on_rows, depth=depth + below)
+    return left
+
+
+def _operation(batch: Batch, expr: Binary, left: Column, *, on_rows: bool, depth: int) -> Column:
+    op = expr.op
+    if _is_settled(op, left):
+        return left
+    right = batch.value(expr.right, on_rows=on_rows, depth=depth + 1)
+    if op == "&&":
+        return kernels.conjunction(left, right)
+    if op == "||":
+        return kernels.disjunction(left, right)
+    if left.has(Kind.OTHER) or right.has(Kind.OTHER):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    if op in _COMPARISON:
+        return kernels.compare(op, left, right)
+    if op in _IDENTITY:
+        return kernels.identical(left, right, wanted=op == "=?=")
+    return kernels.arithmetic(op, left, right)
+
+
+def _is_settled(op: str, left: Column) -> bool:
+    """Return whether the left operand decides for all rows: the right one is not asked then."""
+    if op not in {"&&", "||"} or left.kind is not Kind.BOOLEAN:
+        return False
+    found = left.data[Kind.BOOLEAN]
+    return bool(found.all()) if op == "||" else not found.any()
+
+
+def _conditional(batch: Batch, expr: Conditional, /, *, on_rows: bool, depth: int) -> Column:
+    return _choice(batch, expr.test, expr.yes, expr.no, on_rows=on_rows, depth=depth)
+
+
+def _choice(batch: Batch, test: Expr, yes: Expr, no: Expr, *, on_rows: bool, depth: int) -> Column:
+    condition = batch.value(test, on_rows=on_rows, depth=depth + 1)
+    if condition.is_constant and condition.numeric():
+        return batch.value(yes if condition.truth else no, on_rows=on_rows, depth=depth + 1)
+    return kernels.conditional(
+        condition,
+        batch.value(yes, on_rows=on_rows, depth=depth + 1),
+        batch.value(no, on_rows=on_rows, depth=depth + 1),
+    )
+
+
+def _elvis(batch: Batch, expr: Elvis, /, *, on_rows: bool, depth: int) -> Column:
+    value = batch.value(expr.value, on_rows=on_rows, depth=depth + 1)
+    if not value.has(Kind.UNDEFINED):
+        return value
+    return kernels.elvis(value, batch.value(expr.fallback, on_rows=on_rows, depth=depth + 1))
+
+
+def _call(batch: Batch, expr: Call, /, *, on_rows: bool, depth: int) -> Column:
+    name = fold(expr.name)
+    if name == "ifthenelse" and len(expr.args) == 3:
+        return _choice(batch, *expr.args, on_rows=on_rows, depth=depth)
+    if name in _TYPE_TESTS and len(expr.args) == 1:
+        value = batch.value(expr.args[0], on_rows=on_rows, depth=depth + 1)
+        if not value.has(Kind.OTHER):
+            return kernels.has_kind(value, _TYPE_TESTS[name])
+    return batch.scalar(expr, on_rows=on_rows, depth=depth)
+
+
+def _reference(batch: Batch, expr: Attr, /, *, on_rows: bool, depth: int) -> Column:
+    name = fold(expr.name)
+    if name in SPECIAL or expr.absolute:
+        raise NotInPiecesError
+    if expr.scope is None:
+        return batch.unscoped(name, on_rows=on_rows, depth=depth)
+    side = scope_side(expr.scope)
+    if side is None or name == "currenttime" or (batch.shadowed and not isinstance(expr.scope, AdRef)):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    batch.work.steps += 1
+    return batch.attribute((on_rows == (side is Side.MY), name), depth + 1).defined
+
+
+_BY_TYPE: Final[dict[type, Any]] = {
+    Literal: _literal,
+    Paren: _paren,
+    Unary: _unary,
+    Binary: _binary,
+    Conditional: _conditional,
+    Elvis: _elvis,
+    Call: _call,
+    Attr: _reference,
+}
+_NODES: Final[dict[type, Node]] = _BY_TYPE

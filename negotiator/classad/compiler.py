@@ -1,0 +1,370 @@
+"""Trees to closures.
+
+A tree is compiled once into nested closures ``run(state) -> value``, and kept by the identity of its root: evaluating
+an expression again is a walk over closures without dispatch. Nothing is generated from text.
+
+HTCondor allows 400 levels: each operator and each evaluated reference is one. A compiled tree knows how many levels it
+can need. Where as many are left, its closures need not count, and each reference knows the level it stands on. Where
+fewer are left, or where the tree is nested too deeply to be compiled at once, it runs *carefully*: children are
+compiled when they are reached and every operator counts, so that ``true || <too deep>`` is true here as there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from negotiator.classad.ad import fold
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.measure import measure
+from negotiator.classad.operators import BINARY, COMPARE, UNARY, truth
+from negotiator.classad.references import follow, search, select, subscript
+from negotiator.classad.scope import MAX_DEPTH, Compiled, Constant, EvaluationFailed, root
+from negotiator.classad.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    ListExpr,
+    Literal,
+    Paren,
+    RecordExpr,
+    Side,
+    Subscript,
+    Unary,
+)
+from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from negotiator.classad.scope import Node, Run, State
+    from negotiator.classad.values import Value
+
+MAX_COMPILED: Final = 20_000
+MAX_NESTING: Final = 120
+_PLENTY: Final = 250
+_OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
+
+Sub: TypeAlias = "Callable[[Node, int], Run]"
+"""What compiles a child: given the node and the level it stands on."""
+
+_kept: dict[int, Compiled] = {}
+
+
+def compiled(expr: Node) -> Compiled:
+    """Return the closures of a tree, compiling it the first time."""
+    known = _kept.get(id(expr))
+    if known is None:
+        if len(_kept) >= MAX_COMPILED:
+            _kept.clear()
+        known = _kept[id(expr)] = _compile(expr)
+    return known
+
+
+def _compile(expr: Node) -> Compiled:
+    levels, nesting, size = measure(expr)
+    careful = _careful(expr, 0)
+    if nesting > MAX_NESTING:
+        return Compiled(expr, careful, careful, levels, MAX_DEPTH + 1, size)
+    return Compiled(expr, _direct(expr, 0), careful, levels, max(levels, _PLENTY), size)
+
+
+def _direct(expr: Node, level: int) -> Run:
+    return _MAKERS[type(expr)](expr, _direct, level)
+
+
+def _careful(expr: Node, level: int) -> Run:  # noqa: ARG001 - levels are counted when it runs
+    if type(expr) is Literal:
+        return _literal(expr, _careful, 0)
+    run: Run | None = None
+    # What stands in an operator is one level below it, and that one is already counted when the operator runs.
+    within = -1 if type(expr) in _OPERATORS else 0
+
+    def reached(state: State) -> Value:
+        nonlocal run
+        if run is None:
+            run = _MAKERS[type(expr)](expr, _careful, within)
+        return run(state)
+
+    def counted(state: State) -> Value:
+        if state.depth <= 0:
+            raise EvaluationFailed
+        state.depth -= 1
+        try:
+            return reached(state)
+        finally:
+            state.depth += 1
+
+    return counted if type(expr) in _OPERATORS else reached
+
+
+# -- leaves ----------------------------------------------------------------------------------------------------------
+
+
+def _literal(expr: Literal, sub: Sub, level: int) -> Run:  # noqa: ARG001
+    value = expr.value
+    return lambda state: value  # noqa: ARG005
+
+
+def _constant(expr: Constant, sub: Sub, level: int) -> Run:  # noqa: ARG001
+    value = expr.value
+    return lambda state: value  # noqa: ARG005
+
+
+def _list(expr: ListExpr, sub: Sub, level: int) -> Run:  # noqa: ARG001
+    items = expr.items
+    return lambda state: ListValue(items, state.current)
+
+
+def _record(expr: RecordExpr, sub: Sub, level: int) -> Run:  # noqa: ARG001
+    return lambda state: state.current.record(expr)
+
+
+def _ad_ref(expr: AdRef, sub: Sub, level: int) -> Run:  # noqa: ARG001
+    mine = expr.side is Side.MY
+
+    def run(state: State) -> Value:
+        side = state.current.side or state.base.side
+        if side is not None and not mine:
+            side = side.alternate
+        return UNDEFINED if side is None else side.value()
+
+    return run
+
+
+# -- references ------------------------------------------------------------------------------------------------------
+
+
+def _attr(expr: Attr, sub: Sub, level: int) -> Run:
+    name = fold(expr.name)
+    if expr.scope is None:
+        return _absolute(name, level) if expr.absolute else _unscoped(name, level)
+    holder = sub(expr.scope, level + 1)
+    general = _scoped(name, holder if sub is _direct else _a_level_below(holder), level)
+    if type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
+        word = fold(expr.scope.name)
+        if word in {"my", "self"}:
+            return _of_mine(word, name, general, level)
+        if word in {"target", "other"}:
+            return _of_other(word, name, general, level)
+    return general
+
+
+def _a_level_below(operand: Run) -> Run:
+    def run(state: State) -> Value:
+        state.depth -= 1
+        try:
+            return operand(state)
+        finally:
+            state.depth += 1
+
+    return run
+
+
+def _unscoped(name: str, level: int) -> Run:
+    def run(state: State) -> Value:
+        scope = state.current
+        place = scope.places.get(name)
+        if place is None:
+            return search(state, scope, name, state.depth - level, unscoped=True)
+        expr = scope.expressions[place]
+        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, state.depth - level)
+
+    return run
+
+
+def _absolute(name: str, level: int) -> Run:
+    def run(state: State) -> Value:
+        return search(state, root(state), name, state.depth - level, unscoped=False)
+
+    return run
+
+
+def _scoped(name: str, holder: Run, level: int) -> Run:
+    def run(state: State) -> Value:
+        depth = state.depth - level
+        return select(state, holder(state), name, depth) if depth > 0 else ERROR
+
+    return run
+
+
+def _of_mine(word: str, name: str, general: Run, level: int) -> Run:
+    """``MY.x``: at once where no attribute is called ``MY``, since then it means the current ad."""
+
+    def run(state: State) -> Value:
+        scope = state.current
+        place = scope.places.get(name)
+        if place is None or word in scope.places:
+            return general(state)
+        expr = scope.expressions[place]
+        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, state.depth - level)
+
+    return run
+
+
+def _of_other(word: str, name: str, general: Run, level: int) -> Run:
+    """``TARGET.x``: at once where the current ad is one of the two of a match and has no attribute of that name."""
+
+    def run(state: State) -> Value:
+        scope = state.current
+        other = scope.alternate
+        if other is None or scope.side is not scope or word in scope.places:
+            return general(state)
+        place = other.places.get(name)
+        if place is None:
+            return search(state, other, name, state.depth - level, unscoped=False)
+        expr = other.expressions[place]
+        return expr.value if type(expr) is Literal else follow(state, other, name, expr, state.depth - level)
+
+    return run
+
+
+# -- operators -------------------------------------------------------------------------------------------------------
+
+
+def _paren(expr: Paren, sub: Sub, level: int) -> Run:
+    return sub(expr.inner, level + 1)
+
+
+def _unary(expr: Unary, sub: Sub, level: int) -> Run:
+    apply, operand = UNARY[expr.op], sub(expr.operand, level + 1)
+    return lambda state: apply(operand(state))
+
+
+def _binary(expr: Binary, sub: Sub, level: int) -> Run:
+    if expr.op in {"&&", "||"}:
+        return _chain(expr, sub, level)
+    left, right = sub(expr.left, level + 1), sub(expr.right, level + 1)
+    apply = BINARY[expr.op]
+    if expr.op in COMPARE:
+        return _compare(COMPARE[expr.op], apply, left, right)
+    return lambda state: apply(left(state), right(state))
+
+
+def _compare(
+    compare: Callable[[Any, Any], bool], apply: Callable[[Value, Value], Value], left: Run, right: Run
+) -> Run:
+    def run(state: State) -> Value:
+        one, other = left(state), right(state)
+        kind = type(one)
+        if kind is type(other) and (kind is int or kind is float):
+            return compare(one, other)
+        return apply(one, other)
+
+    return run
+
+
+def _chain(expr: Binary, sub: Sub, level: int) -> Run:
+    """Make one loop of ``a && b && c``, each operand on the level on which the nested operators put it.
+
+    Run carefully, where levels are counted operator by operator, it is just two operands.
+    """
+    operands: list[Run] = []
+    node: Node = expr
+    while sub is _direct and type(node) is Binary and node.op == expr.op:
+        level += 1
+        operands.append(sub(node.right, level))
+        node = node.left
+    if operands:
+        operands.append(sub(node, level))
+    else:
+        operands = [sub(expr.right, 1), sub(expr.left, 1)]
+    return _loop(tuple(reversed(operands)), stop=expr.op == "||")
+
+
+def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
+    """Make a chain that ends as soon as a value is ``stop``: false for ``&&``, true for ``||``."""
+    go_on = not stop
+
+    def run(state: State) -> Value:
+        result: Value = go_on
+        for at, operand in enumerate(operands):
+            value = operand(state)
+            if value is go_on:
+                continue
+            if value is stop:
+                return stop
+            condition = truth(value)
+            if condition is stop:
+                return stop
+            if condition is UNDEFINED:
+                result = UNDEFINED
+            elif condition is ERROR:
+                if at == 0 and value is not ERROR:
+                    operands[1](
+                        state
+                    )  # only an error itself stops at once; that the rest can fail is all that counts
+                return ERROR
+        return result
+
+    return run
+
+
+def _conditional(expr: Conditional, sub: Sub, level: int) -> Run:
+    test, yes, no = sub(expr.test, level + 1), sub(expr.yes, level + 1), sub(expr.no, level + 1)
+
+    def run(state: State) -> Value:
+        value = test(state)
+        condition = truth(value)
+        if condition is True:
+            return yes(state)
+        if condition is False:
+            return no(state)
+        if condition is not value:  # not a condition at all: HTCondor evaluates both before it says so
+            yes(state)
+            no(state)
+        return condition
+
+    return run
+
+
+def _elvis(expr: Elvis, sub: Sub, level: int) -> Run:
+    value, fallback = sub(expr.value, level + 1), sub(expr.fallback, level + 1)
+
+    def run(state: State) -> Value:
+        found = value(state)
+        return fallback(state) if found is UNDEFINED else found
+
+    return run
+
+
+def _subscript(expr: Subscript, sub: Sub, level: int) -> Run:
+    container, index = sub(expr.container, level + 1), sub(expr.index, level + 1)
+    return lambda state: subscript(state, container(state), index(state), state.depth - level - 1)
+
+
+# -- calls -----------------------------------------------------------------------------------------------------------
+
+
+def _call(expr: Call, sub: Sub, level: int) -> Run:
+    function = FUNCTIONS.get(fold(expr.name))
+    if function is None or not function.accepts(len(expr.args)):
+        return lambda state: ERROR  # noqa: ARG005
+    call = function.call
+    if function.lazy:
+        args = expr.args
+        return lambda state: call(args, state.current, state.env)
+    values = tuple(sub(arg, level) for arg in expr.args)
+    if len(values) == 1:
+        only = values[0]
+        return lambda state: call((only(state),), state.env)
+    return lambda state: call([value(state) for value in values], state.env)
+
+
+_MAKERS: Final[dict[type, Callable[[Any, Sub, int], Run]]] = {
+    Literal: _literal,
+    Constant: _constant,
+    ListExpr: _list,
+    RecordExpr: _record,
+    AdRef: _ad_ref,
+    Attr: _attr,
+    Paren: _paren,
+    Unary: _unary,
+    Binary: _binary,
+    Conditional: _conditional,
+    Elvis: _elvis,
+    Subscript: _subscript,
+    Call: _call,
+}

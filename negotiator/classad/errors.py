@@ -1,0 +1,21 @@
+"""What can be wrong with the text of an expression or an ad."""
+
+from __future__ import annotations
+
+
+class ClassAdError(Exception):
+    """The root of what this room raises."""
+
+
+class ParseError(ClassAdError, ValueError):
+    """A text that is no expression, with the place in it: line and column count from 1."""
+
+    def __init__(self, message: str, text: str, line: int, column: int) -> None:
+        super().__init__(message, text, line, column)
+        self.message = message
+        self.text = text
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.message} at line {self.line}, column {self.column}"

@@ -1,0 +1,41 @@
+"""The value of an expression for one ad or for a pair of ads (SEMANTICS sections 2 to 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from negotiator.classad.compiler import compiled
+from negotiator.classad.scope import Environment as Environment
+from negotiator.classad.scope import EvaluationFailed, State, enter_ads
+from negotiator.classad.values import ERROR
+
+if TYPE_CHECKING:
+    from negotiator.classad.ad import ClassAd
+    from negotiator.classad.tree import Expr
+    from negotiator.classad.values import Value
+
+DEFAULT: Final = Environment()
+"""The environment of evaluations that no clock matters to: it is always the epoch."""
+
+
+def evaluate(
+    expr: Expr, my: ClassAd | None = None, target: ClassAd | None = None, env: Environment | None = None
+) -> Value:
+    """Return the value of ``expr`` in ``my``, in a match context if there is a ``target``.
+
+    Never raises: what HTCondor gives up (deeper than 400 levels, longer than 10,000,000 steps) or crashes on is an
+    error. The elements of a returned list and the attributes of a returned ad are still expressions, which
+    ``functions.elements`` and further evaluation can follow.
+    """
+    state = State(DEFAULT if env is None else env, compiled)
+    enter_ads(state, my, target)
+    try:
+        return state.start(expr)
+    except (EvaluationFailed, RecursionError, MemoryError):
+        return ERROR
+
+
+def is_true(value: Value) -> bool:
+    """Return whether a value of Requirements lets two ads match: true, a number but 0, NaN; nothing else does."""
+    kind = type(value)
+    return value is True or ((kind is int or kind is float) and value != 0)

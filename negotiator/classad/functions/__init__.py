@@ -1,0 +1,114 @@
+"""The registry of functions (SEMANTICS section 6) and how they are called.
+
+A family of functions is a module here; each of its functions says its name and arity with ``register``:
+
+    @register("pow", 2, 2)
+    def power(args: Sequence[Value], env: Environment) -> Value: ...
+
+Functions differ in what they make of undefined and error, so each decides for itself; none raises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import attrs
+
+from negotiator.classad.references import item_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from negotiator.classad.scope import Environment, Scope
+    from negotiator.classad.tree import Expr
+    from negotiator.classad.values import ListValue, Value
+
+
+@runtime_checkable
+class Strict(Protocol):
+    """A function of values: its arguments are evaluated from left to right before the call."""
+
+    def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
+        """Return the value of the call; ``args`` are as many as the registered arity allows."""
+
+
+@runtime_checkable
+class Lazy(Protocol):
+    """A function of expressions: it evaluates what it needs, with ``scope.value(expr)``."""
+
+    def __call__(self, args: tuple[Expr, ...], scope: Scope, env: Environment, /) -> Value:
+        """Return the value of the call in ``scope``, the one the call stands in."""
+
+
+@attrs.frozen
+class Function:
+    """A function of the language, as the evaluator calls it.
+
+    ``deterministic`` is False where two calls with equal arguments in one environment may differ (``random``) or
+    where the value hangs on the clock: neither may be folded into a constant that outlives the cycle.
+    """
+
+    name: str
+    min_args: int
+    max_args: int | None
+    call: Callable[..., Value]
+    lazy: bool = False
+    deterministic: bool = True
+
+    def accepts(self, count: int) -> bool:
+        """Return whether the function may be called with ``count`` arguments; otherwise the call is an error."""
+        return self.min_args <= count and (self.max_args is None or count <= self.max_args)
+
+
+FUNCTIONS: dict[str, Function] = {}
+"""Every function by its name in lower case."""
+
+_Body = TypeVar("_Body", bound="Callable[..., Any]")
+
+
+def register(
+    name: str,
+    min_args: int,
+    max_args: int | None,
+    *,
+    lazy: bool = False,
+    deterministic: bool = True,
+) -> Callable[[_Body], _Body]:
+    """Return a decorator that makes a body known as ``name`` (any case); it leaves the body itself as it was.
+
+    ``max_args`` None means any number. A body of several names is decorated once for each. Raises ``ValueError``
+    where the name is taken: two families that define one function are a mistake of ours.
+    """
+
+    def keep(body: _Body) -> _Body:
+        key = name.lower()
+        if key in FUNCTIONS:
+            raise ValueError(f"function {name} is registered twice")
+        FUNCTIONS[key] = Function(name, min_args, max_args, body, lazy, deterministic)
+        return body
+
+    return keep
+
+
+def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: ARG001
+    """Return the values of the elements of a list that a function was given.
+
+    As in HTCondor they are evaluated where the *call* stands, not where the list was written: with ``A`` 1 here and
+    100 there, ``sum(TARGET.L)`` of ``L = {A}`` is 1 though ``TARGET.L[0]`` is 100.
+    """
+    state = list_value.scope.state
+    return [item_value(state, list_value, item) for item in list_value.items]
+
+
+# The families, each of which registers its functions when it is imported.
+from negotiator.classad.functions import context as context  # noqa: E402
+from negotiator.classad.functions import environments as environments  # noqa: E402
+from negotiator.classad.functions import lists as lists  # noqa: E402
+from negotiator.classad.functions import numbers as numbers  # noqa: E402
+from negotiator.classad.functions import regex as regex  # noqa: E402
+from negotiator.classad.functions import stringlists as stringlists  # noqa: E402
+from negotiator.classad.functions import strings as strings  # noqa: E402
+from negotiator.classad.functions import times as times  # noqa: E402
+from negotiator.classad.functions import types as types  # noqa: E402
+from negotiator.classad.functions import users as users  # noqa: E402
+from negotiator.classad.functions import versions as versions  # noqa: E402

@@ -1,0 +1,181 @@
+"""Functions that need the evaluator: they look at expressions, or evaluate them elsewhere (SEMANTICS sections 4, 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.ad import fold
+from negotiator.classad.bytestrings import to_bytes
+from negotiator.classad.errors import ParseError
+from negotiator.classad.functions import register
+from negotiator.classad.functions.convert import as_string
+from negotiator.classad.functions.outside import External, give_up_after
+from negotiator.classad.operators import truth
+from negotiator.classad.parser import parse
+from negotiator.classad.patterns import CASELESS, PatternFailure, found
+from negotiator.classad.references import as_item, find, item_value, select
+from negotiator.classad.scope import MAX_DEPTH, EvaluationFailed, Nowhere, root
+from negotiator.classad.tree import Attr, ListExpr, Literal
+from negotiator.classad.unparse import unparse_indented
+from negotiator.classad.values import ERROR, UNDEFINED, AdValue, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from negotiator.classad.scope import Environment, Node, Scope, State
+    from negotiator.classad.tree import Expr
+    from negotiator.classad.values import Value
+
+
+@register("ifThenElse", 3, 3, lazy=True)
+def if_then_else(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``ifThenElse(condition, yes, no)``: undefined where the condition is, and the other branch is not evaluated."""
+    state = scope.state
+    condition = truth(state.value(args[0]))
+    if condition is True:
+        return state.value(args[1])
+    return state.value(args[2]) if condition is False else condition
+
+
+@register("debug", 1, 1)
+def debug(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``debug(x)``: ``x``. HTCondor also writes it to its log, at a level no daemon has on unless asked."""
+    return args[0]
+
+
+@register("eval", 1, 1, lazy=True)
+def evaluate_text(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``eval(text)``: the value of the text here; error where it is no expression."""
+    state = scope.state
+    text = as_string(state.value(args[0]))
+    if not isinstance(text, str):
+        return ERROR
+    if state.depth <= 0:
+        raise EvaluationFailed
+    try:
+        expr = parse(text)
+    except ParseError:
+        return ERROR
+    with give_up_after(state):
+        return state.start_in(state.current, expr, state.depth - 1)
+
+
+@register("unparse", 1, 1, lazy=True)
+def text_of(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``unparse(attribute)``: the text of an attribute of this very ad, empty where there is none."""
+    reference = args[0]
+    if not isinstance(reference, Attr):
+        return ERROR
+    expr = scope.ad.get(reference.name) if reference.scope is None and not reference.absolute else None
+    return "" if expr is None else unparse_indented(expr)
+
+
+@register("unresolved", 1, 2, lazy=True)
+def unresolved(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``unresolved(attribute[, pattern])``: the names its expression refers to that this ad does not resolve.
+
+    They come sorted, with commas between; with a pattern the value is whether one of them matches it, in any case.
+    """
+    reference, state = args[0], scope.state
+    if not isinstance(reference, Attr):
+        return ERROR
+    expr = _dereference(state, reference)
+    if expr is None:
+        return UNDEFINED
+    pattern = state.value(args[1]) if len(args) > 1 else None
+    if pattern is not None and not isinstance(pattern, str):
+        raise EvaluationFailed
+    names = External(state).names(expr)
+    if pattern is None:
+        return ",".join(names)
+    try:
+        hits = [found(to_bytes(pattern), to_bytes(name), CASELESS) for name in names or [""]]
+    except PatternFailure:
+        return ERROR
+    return bool(names) and any(hits)
+
+
+@register("evalInEachContext", 2, 2, lazy=True)
+def eval_in_each_context(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``evalInEachContext(expression, ads)``: the list of its values, each inside one of the ads."""
+    values = _in_each(args, scope)
+    if not isinstance(values, list):
+        return values
+    return ListValue(tuple(as_item(value) for value in values), Nowhere(scope.state))
+
+
+@register("countMatches", 2, 2, lazy=True)
+def count_matches(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``countMatches(expression, ads)``: in how many of the ads it is true; 0 where the list is undefined."""
+    values = _in_each(args, scope)
+    if values is UNDEFINED:
+        return 0
+    return sum(truth(value) is True for value in values) if isinstance(values, list) else values
+
+
+def _in_each(args: tuple[Expr, ...], scope: Scope) -> list[Value] | Value:
+    state = scope.state
+    expr: Node = args[0]
+    if isinstance(expr, Attr):
+        expr = _dereference(state, expr) or expr
+    listed = args[1]
+    ads = ListValue(listed.items, scope) if isinstance(listed, ListExpr) else state.value(listed)
+    if not isinstance(ads, ListValue):
+        return UNDEFINED if ads is UNDEFINED else ERROR
+    return [_inside(state, expr, ads, item) for item in ads.items]
+
+
+def _inside(state: State, expr: Node, ads: ListValue, item: Expr) -> Value:
+    try:
+        value = item_value(state, ads, item)
+    except EvaluationFailed:
+        return ERROR
+    if not isinstance(value, AdValue):
+        return UNDEFINED if value is UNDEFINED else ERROR
+    nested = value.scope
+    alternate, base = nested.alternate, state.base
+    nested.alternate = _other_ad(nested) or alternate
+    state.base = nested
+    with give_up_after(state):
+        try:
+            return state.start_in(nested, expr, MAX_DEPTH)
+        except EvaluationFailed:
+            return ERROR
+        finally:
+            nested.alternate, state.base = alternate, base
+
+
+def _other_ad(nested: Scope) -> Scope | None:
+    """Return the ad of a match that unscoped names of a nested ad fall back to: the one it does not lie in.
+
+    Only ads that lie in one of the two directly have it, as in HTCondor.
+    """
+    side = nested.side
+    around = nested.enclosing()
+    if side is None or side.alternate is None or around is None:
+        return None
+    return side.alternate if around in (side, *_around(side)) else None
+
+
+def _around(scope: Scope) -> Iterator[Scope]:
+    while (outer := scope.enclosing()) is not None:
+        yield outer
+        scope = outer
+
+
+def _dereference(state: State, reference: Attr) -> Node | None:
+    """Return the expression a reference refers to, and leave the current scope where it was found, or at the outermost.
+
+    Not moving back is HTCondor's, and what the rest of the expression sees: see SEMANTICS section 4.
+    """
+    name = fold(reference.name)
+    if reference.scope is None:
+        start = root(state) if reference.absolute else state.current
+        return find(state, start, name, unscoped=not reference.absolute)
+    container = state.value(reference.scope)
+    if isinstance(container, AdValue):
+        return find(state, container.scope, name, unscoped=False)
+    if isinstance(container, ListValue):
+        projected = select(state, container, name, state.depth)
+        return ListExpr(projected.items) if isinstance(projected, ListValue) else Literal(ERROR)
+    return None

@@ -1,0 +1,79 @@
+"""Conversions between kinds of values, which most functions begin with (SEMANTICS section 6: int, real, string).
+
+Each returns the converted value, or UNDEFINED or ERROR where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import to_bytes
+from negotiator.classad.numbertext import real_prefix, truncate32, truncate64
+from negotiator.classad.timetext import abs_time_text, rel_time_text
+from negotiator.classad.unparse import unparse_value
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, AdValue, Exceptional, ListValue, RelTime
+
+if TYPE_CHECKING:
+    from negotiator.classad.values import Value
+
+
+def as_real(value: Value) -> float | Exceptional:
+    """Convert to a real: text by the number it begins with, a span of time by its whole seconds."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int):  # also a boolean
+        return float(value)
+    if isinstance(value, str):
+        number = real_prefix(value)
+        return ERROR if number is None else number
+    if isinstance(value, AbsTime):
+        return float(value.seconds)
+    if isinstance(value, RelTime):
+        return float(truncate32(value.seconds))
+    return UNDEFINED if value is UNDEFINED else ERROR
+
+
+def as_integer(value: Value) -> int | Exceptional:
+    """Convert to an integer: reals, also those text begins with, are cut off."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, AbsTime):
+        return value.seconds
+    real = as_real(value)
+    return real if isinstance(real, Exceptional) else truncate64(real)
+
+
+def as_string(value: Value) -> str | Exceptional:
+    """Convert to a string: everything but undefined and error has a text."""
+    if isinstance(value, str | Exceptional):
+        return value
+    if isinstance(value, AbsTime):
+        return abs_time_text(value)
+    if isinstance(value, RelTime):
+        return rel_time_text(value.seconds)
+    return unparse_value(value)
+
+
+def as_bytes(value: Value) -> bytes | Exceptional:
+    """Convert to a string and return its bytes."""
+    text = as_string(value)
+    return to_bytes(text) if isinstance(text, str) else text
+
+
+def is_number(value: Value) -> bool:
+    """Return whether the value is a boolean, an integer or a real."""
+    return isinstance(value, int | float)
+
+
+def is_compound(value: Value) -> bool:
+    """Return whether the value is a list or an ad."""
+    return isinstance(value, ListValue | AdValue)
+
+
+def strings(values: tuple[Value, ...]) -> tuple[str, ...] | Exceptional:
+    """Return the values if all are strings; otherwise ERROR if one of them is, then UNDEFINED if one is, then ERROR."""
+    if all(isinstance(value, str) for value in values):
+        return tuple(value for value in values if isinstance(value, str))
+    if any(value is ERROR for value in values):
+        return ERROR
+    return UNDEFINED if any(value is UNDEFINED for value in values) else ERROR

@@ -1,0 +1,143 @@
+"""Functions of lists: sum, avg, min, max, member, identicalMember, anyCompare, allCompare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.functions import elements, register
+from negotiator.classad.functions.convert import is_compound, is_number
+from negotiator.classad.operators import BINARY
+from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.scope import Environment
+    from negotiator.classad.values import Exceptional, Value
+
+_COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
+    "is": BINARY["=?="],
+    "isnt": BINARY["=!="],
+}
+
+
+def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
+    """Return the elements of a list of numbers without the undefined ones."""
+    if not isinstance(value, ListValue):
+        return UNDEFINED if value is UNDEFINED else ERROR
+    numbers = [element for element in elements(value, env) if element is not UNDEFINED]
+    return numbers if all(map(is_number, numbers)) else ERROR
+
+
+def _sum(numbers: list[Value]) -> Value:
+    total: Value = numbers[0] if numbers else 0
+    for number in numbers[1:]:
+        total = BINARY["+"](total, number)
+    return total
+
+
+@register("sum", 1, 1)
+def total_of(args: Sequence[Value], env: Environment) -> Value:
+    """``sum(list)``: the sum of the elements; a single one as it is, 0 if there is none."""
+    numbers = _numbers(args[0], env)
+    return _sum(numbers) if isinstance(numbers, list) else numbers
+
+
+@register("avg", 1, 1)
+def average(args: Sequence[Value], env: Environment) -> Value:
+    """``avg(list)``: the mean of the elements as a real; the integer 0 if there is none."""
+    numbers = _numbers(args[0], env)
+    if not isinstance(numbers, list):
+        return numbers
+    return BINARY["/"](_sum(numbers), float(len(numbers))) if numbers else 0
+
+
+def _bound(args: Sequence[Value], env: Environment, op: str) -> Value:
+    numbers = _numbers(args[0], env)
+    if not isinstance(numbers, list):
+        return numbers
+    best: Value = UNDEFINED
+    for at, number in enumerate(numbers):
+        if at == 0:
+            best = number
+            continue
+        # Comparing makes both numbers of the wider kind, and so they stay: max({1, 2.0, 3}) is 3.0.
+        candidate, best = _widened(number, best)
+        if BINARY[op](candidate, best) is True:
+            best = candidate
+    return best
+
+
+def _widened(left: Value, right: Value) -> tuple[Value, Value]:
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        return left, right
+    if isinstance(left, float) or isinstance(right, float):
+        return float(left), float(right)
+    return int(left), int(right)
+
+
+@register("min", 1, 1)
+def least(args: Sequence[Value], env: Environment) -> Value:
+    """``min(list)``: the least element, undefined if there is none."""
+    return _bound(args, env, "<")
+
+
+@register("max", 1, 1)
+def greatest(args: Sequence[Value], env: Environment) -> Value:
+    """``max(list)``: the greatest element, undefined if there is none."""
+    return _bound(args, env, ">")
+
+
+@register("member", 2, 2)
+def member(args: Sequence[Value], env: Environment) -> Value:
+    """``member(x, list)``: whether ``x ==`` some element; elements that cannot be compared do not count."""
+    value, inside = args
+    if value is UNDEFINED:
+        return UNDEFINED
+    return ERROR if value is ERROR and inside is not UNDEFINED else _member(value, inside, "==", env)
+
+
+@register("identicalMember", 2, 2)
+def identical_member(args: Sequence[Value], env: Environment) -> Value:
+    """``identicalMember(x, list)``: whether ``x =?=`` some element."""
+    return _member(args[0], args[1], "=?=", env)
+
+
+def _member(value: Value, inside: Value, op: str, env: Environment) -> Value:
+    if inside is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(inside, ListValue) or is_compound(value):
+        return ERROR
+    return any(BINARY[op](element, value) is True for element in elements(inside, env))
+
+
+def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Value:
+    op, inside, value = args
+    if not isinstance(op, str):
+        return UNDEFINED if op is UNDEFINED else ERROR
+    comparison = _COMPARISONS.get(op)
+    if comparison is None:
+        return ERROR
+    if not isinstance(inside, ListValue):
+        return UNDEFINED if inside is UNDEFINED else ERROR
+    for element in elements(inside, env):
+        result = comparison(element, value)
+        if result is UNDEFINED:
+            return False
+        if result is ERROR:
+            return ERROR
+        if result is not everything:
+            return not everything
+    return everything
+
+
+@register("anyCompare", 3, 3)
+def any_compare(args: Sequence[Value], env: Environment) -> Value:
+    """``anyCompare(op, list, x)``: whether ``element op x`` is true of some element before an undefined one."""
+    return _compare(args, env, everything=False)
+
+
+@register("allCompare", 3, 3)
+def all_compare(args: Sequence[Value], env: Environment) -> Value:
+    """``allCompare(op, list, x)``: whether ``element op x`` is true of every element."""
+    return _compare(args, env, everything=True)

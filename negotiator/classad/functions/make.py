@@ -1,0 +1,32 @@
+"""What functions that answer with a list or an ad share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.ad import ClassAd
+from negotiator.classad.bytestrings import from_bytes
+from negotiator.classad.scope import Scope
+from negotiator.classad.tree import Literal
+from negotiator.classad.values import AdValue, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from negotiator.classad.tree import Expr, LiteralValue
+    from negotiator.classad.values import Value
+
+
+def values_of(args: tuple[Expr, ...], scope: Scope) -> list[Value]:
+    """Return the values of the arguments of a call that stands in ``scope``, from left to right."""
+    return [scope.state.value(arg) for arg in args]
+
+
+def list_of(texts: Iterable[bytes], scope: Scope) -> ListValue:
+    """Return a list of strings, as if it were written in ``scope``."""
+    return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope)
+
+
+def ad_of(items: Iterable[tuple[str, LiteralValue]], scope: Scope) -> AdValue:
+    """Return an ad of constants, as if it were written in ``scope``."""
+    return Scope(ClassAd(items), scope, scope.state).value()

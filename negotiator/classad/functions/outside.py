@@ -1,0 +1,91 @@
+"""The names an expression refers to that its ad does not resolve, as HTCondor's ``GetExternalReferences`` finds them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import attrs
+
+from negotiator.classad.ad import fold
+from negotiator.classad.bytestrings import to_bytes
+from negotiator.classad.measure import children
+from negotiator.classad.scope import MAX_DEPTH, Constant, EvaluationFailed, look_up, root
+from negotiator.classad.tree import AdRef, Attr, Call, ListExpr, RecordExpr
+from negotiator.classad.unparse import unparse
+from negotiator.classad.values import UNDEFINED, AdValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from negotiator.classad.scope import Node, State
+
+_PREFIX = "target."
+
+
+@contextmanager
+def give_up_after(state: State) -> Iterator[None]:
+    """Bound how often evaluations that HTCondor starts afresh, each with 400 levels of its own, stand in each other."""
+    if state.nesting >= MAX_DEPTH:
+        raise EvaluationFailed
+    state.nesting += 1
+    try:
+        yield
+    finally:
+        state.nesting -= 1
+
+
+@attrs.define
+class External:
+    """A walk over an expression, and over those of the attributes it reaches, in the current scope of ``state``."""
+
+    state: State
+    seen: dict[bytes, str] = attrs.field(factory=dict)
+
+    def names(self, expr: Node) -> list[str]:
+        """Return the names in order, without ``TARGET.``; none where the walk has to give up."""
+        if not self._walk(expr, self.state.depth):
+            return []
+        names = [self.seen[key] for key in sorted(self.seen)]
+        return [name[len(_PREFIX) :] if fold(name).startswith(_PREFIX) else name for name in names]
+
+    def _add(self, name: str) -> bool:
+        self.seen.setdefault(to_bytes(fold(name)), name)
+        return True
+
+    def _walk(self, expr: Node, depth: int) -> bool:
+        self.state.steps -= 1
+        if depth <= 0:
+            return False
+        if self.state.steps < 0:
+            raise EvaluationFailed
+        if isinstance(expr, Attr):
+            return self._reference(expr, depth)
+        if isinstance(expr, Constant):
+            if not isinstance(expr.value, AdValue):
+                return False
+            return all(self._walk(below, depth - 1) for _, below in expr.value.ad.items())
+        if isinstance(expr, RecordExpr):
+            return all(self._walk(below, depth - 1) for _, below in expr.items)
+        if isinstance(expr, ListExpr | Call):
+            below = expr.items if isinstance(expr, ListExpr) else expr.args
+            return all(self._walk(item, depth - 1) for item in below)
+        return all(self._walk(below, depth - 1) for below in children(expr))
+
+    def _reference(self, expr: Attr, depth: int) -> bool:
+        state = self.state
+        current = state.current
+        start = root(state) if expr.absolute else current
+        if expr.scope is not None:
+            value = state.value(expr.scope)
+            if value is UNDEFINED:
+                holder = expr.scope.side if isinstance(expr.scope, AdRef) else unparse(expr.scope)
+                return self._add(f"{holder}.{expr.name}")
+            if not isinstance(value, AdValue):
+                return False
+            start = value.scope
+        try:
+            found = look_up(state, start, fold(expr.name))
+            return self._add(expr.name) if found is None else self._walk(found, depth - 1)
+        finally:
+            state.current = current

@@ -1,0 +1,122 @@
+"""Functions of regular expressions: regexp, regexpMember, regexps, replace, replaceall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
+from negotiator.classad.functions import elements, register
+from negotiator.classad.functions.convert import strings
+from negotiator.classad.patterns import CASELESS, DOTALL, EXTENDED, MULTILINE, PatternFailure, found, replaced
+from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.scope import Environment
+    from negotiator.classad.values import Exceptional, Value
+
+_OPTIONS = {"i": CASELESS, "m": MULTILINE, "s": DOTALL, "x": EXTENDED}
+
+
+def options_of(letters: str) -> int:
+    """Return PCRE2's options for the letters i, m, s and x; others have no meaning yet, and are no error."""
+    return sum(flag for letter, flag in _OPTIONS.items() if letter in letters)
+
+
+def _bytes(text: str) -> bytes:
+    return until_nul(to_bytes(text))
+
+
+@register("regexp", 2, 3)
+def regexp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``regexp(pattern, s[, options])``: whether the pattern occurs in ``s``."""
+    texts = _text_arguments(args)
+    if not isinstance(texts, tuple):
+        return texts
+    pattern, subject, letters = texts
+    try:
+        return found(_bytes(pattern), _bytes(subject), options_of(letters))
+    except PatternFailure:
+        return ERROR
+
+
+def _text_arguments(args: Sequence[Value]) -> tuple[str, str, str] | Exceptional:
+    texts = strings(tuple(args))
+    if not isinstance(texts, tuple):
+        return texts
+    return texts[0], texts[1], texts[2] if len(texts) == 3 else ""
+
+
+@register("regexpMember", 2, 3)
+def regexp_member(args: Sequence[Value], env: Environment) -> Value:
+    """``regexpMember(pattern, list[, options])``: whether the pattern occurs in some element.
+
+    If in none, an undefined element makes that undefined. Where the pattern is no pattern, it occurs in none.
+    """
+    pattern, inside, *options = args
+    if any(value is ERROR for value in args):
+        return ERROR
+    if any(value is UNDEFINED for value in args):
+        return UNDEFINED
+    others = strings((pattern, *options))
+    if not isinstance(others, tuple) or not isinstance(inside, ListValue):
+        return ERROR
+    flags = options_of(others[1]) if options else 0
+    undefined = False
+    for element in elements(inside, env):
+        if element is UNDEFINED:
+            undefined = True
+        elif not isinstance(element, str):
+            return ERROR
+        elif _occurs(others[0], element, flags):
+            return True
+    return UNDEFINED if undefined else False
+
+
+def _occurs(pattern: str, subject: str, flags: int) -> bool:
+    try:
+        return found(_bytes(pattern), _bytes(subject), flags)
+    except PatternFailure:
+        return False
+
+
+@register("regexps", 3, 4)
+def regexps(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    r"""``regexps(pattern, s, template[, options])``: the template with the groups ``\0`` to ``\9`` of the match.
+
+    Without a match the empty string. Option ``f`` keeps the rest of ``s`` around, ``g`` takes every match.
+    """
+    return _replaced(args, "")
+
+
+@register("replace", 3, 4)
+def replace(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``replace(pattern, s, template[, options])``: ``s`` with the first match replaced."""
+    return _replaced(args, "f")
+
+
+@register("replaceall", 3, 4)
+def replace_all(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``replaceall(pattern, s, template[, options])``: ``s`` with every match replaced."""
+    return _replaced(args, "fg")
+
+
+def _replaced(args: Sequence[Value], always: str) -> Value:
+    texts = strings(tuple(args))
+    if not isinstance(texts, tuple):
+        return texts
+    pattern, subject, template, *letters = texts
+    options = "".join(letters) + always
+    try:
+        output = replaced(
+            _bytes(pattern),
+            _bytes(subject),
+            _bytes(template),
+            options_of(options),
+            whole="f" in options,
+            everywhere="g" in options,
+        )
+    except PatternFailure:
+        return ERROR
+    return from_bytes(output) if len(output) <= MAX_BYTES else ERROR

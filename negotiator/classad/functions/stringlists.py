@@ -1,0 +1,218 @@
+"""Functions of lists written as one string: stringListSize, stringListMember, stringListsIntersect and the like."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import SPACES, fold, to_bytes, until_nul
+from negotiator.classad.functions import register
+from negotiator.classad.functions.convert import strings
+from negotiator.classad.functions.regex import options_of
+from negotiator.classad.numbertext import real_prefix, truncate64
+from negotiator.classad.patterns import PatternFailure, check, found
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from negotiator.classad.scope import Environment
+    from negotiator.classad.values import Value
+
+_DELIMITERS = b", "
+_MEMBER_DELIMITERS = b", \t\r\n"
+_LEAST_REAL32 = 1.1754943508222875e-38
+_GREATEST_REAL32 = 3.4028234663852886e38
+_INTEGER_BYTES = b"+-0123456789"
+
+
+def _items(text: str, delimiters: bytes) -> list[bytes]:
+    """Return what stands between the delimiters, without white space around it and without empty items."""
+    parts = _parts(until_nul(to_bytes(text)), delimiters)
+    return [item for part in parts if (item := part.strip(SPACES))]
+
+
+def _parts(data: bytes, delimiters: bytes) -> list[bytes]:
+    if not delimiters:
+        return [data]
+    first = delimiters[:1]
+    table = bytes.maketrans(delimiters, first * len(delimiters))
+    return data.translate(table).split(first)
+
+
+def _delimiters(value: Value, default: bytes) -> bytes:
+    return until_nul(to_bytes(value)) if isinstance(value, str) else default
+
+
+def _all_strings(args: Sequence[Value]) -> bool:
+    return all(isinstance(value, str) for value in args)
+
+
+def _list_of(args: Sequence[Value]) -> list[bytes] | None:
+    text, delimiters = args[0], args[1] if len(args) == 2 else None
+    if not isinstance(text, str) or not isinstance(delimiters, str | None):
+        return None
+    return _items(text, _DELIMITERS if delimiters is None else _delimiters(delimiters, b""))
+
+
+@register("stringListSize", 1, 2)
+def string_list_size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListSize(list[, delimiters])``: how many items there are."""
+    items = _list_of(args)
+    return ERROR if items is None else len(items)
+
+
+_SCANNED = re.compile(rb"[+-]?(?:0x[0-9a-f.]|(?!0x)[0-9]|\.[0-9]|nan|inf(?!i)|infinity)", re.IGNORECASE)
+
+
+def _scanned(item: bytes) -> float | None:
+    """Return the number an item begins with, read as ``sscanf("%lf")``, which is stricter than ``strtod``."""
+    begin = _SCANNED.match(item)
+    if begin is None:
+        return None
+    number = real_prefix(item.decode("latin-1"))
+    return 0.0 if number is None else number
+
+
+def _summary(
+    args: Sequence[Value], start: float, fold_in: Callable[[float, float], float], *, mean: bool = False
+) -> Value:
+    items = _list_of(args)
+    if items is None:
+        return ERROR
+    accumulated, is_real = start, False
+    for item in items:
+        number = _scanned(item)
+        if number is None:
+            return ERROR
+        is_real = is_real or bool(item.strip(_INTEGER_BYTES))
+        accumulated = fold_in(number, accumulated)
+    if not items:
+        return UNDEFINED if start else 0.0
+    if mean:
+        accumulated /= len(items)
+    return accumulated if is_real else truncate64(accumulated)
+
+
+def _add(number: float, accumulated: float) -> float:
+    return number + accumulated
+
+
+@register("stringListSum", 1, 2)
+def string_list_sum(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListSum(list[, delimiters])``: the sum, a real if an item is written as one; 0.0 if there are none."""
+    return _summary(args, 0.0, _add)
+
+
+@register("stringListAvg", 1, 2)
+def string_list_average(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListAvg(list[, delimiters])``: the mean, cut off to an integer unless an item is written as a real."""
+    return _summary(args, 0.0, _add, mean=True)
+
+
+@register("stringListMin", 1, 2)
+def string_list_min(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListMin(list[, delimiters])``: the least item, at most the greatest 32-bit real."""
+    return _summary(args, _GREATEST_REAL32, lambda number, least: min(least, number))
+
+
+@register("stringListMax", 1, 2)
+def string_list_max(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListMax(list[, delimiters])``: the greatest item, but never below the least normal 32-bit real (0)."""
+    return _summary(args, _LEAST_REAL32, lambda number, most: max(most, number))
+
+
+def _of_member(args: Sequence[Value]) -> tuple[bytes, list[bytes], bytes] | Exceptional:
+    """Return item, list and delimiters of the functions that take undefined for the empty string."""
+    if any(value is not UNDEFINED and not isinstance(value, str) for value in args):
+        return ERROR
+    if args[0] is UNDEFINED and args[1] is UNDEFINED:
+        return UNDEFINED
+    item, text, *rest = (value if isinstance(value, str) else "" for value in args)
+    delimiters = _delimiters(args[2] if rest else UNDEFINED, _MEMBER_DELIMITERS)
+    return until_nul(to_bytes(item)), _items(text, delimiters), delimiters
+
+
+def _member(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
+    parts = _of_member(args)
+    if isinstance(parts, Exceptional):
+        return parts
+    item, items, _ = parts
+    return by(item) in map(by, items)
+
+
+def _subset(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
+    parts = _of_member(args)
+    if isinstance(parts, Exceptional):
+        return parts
+    item, items, delimiters = parts
+    if not item:
+        return True
+    wanted = [part for piece in _parts(item, delimiters) if (part := piece.strip(SPACES))]
+    known = set(map(by, items))
+    return bool(wanted) and all(by(part) in known for part in wanted)
+
+
+@register("stringListMember", 2, 3)
+def string_list_member(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListMember(x, list[, delimiters])``: whether ``x`` is an item."""
+    return _member(args, bytes)
+
+
+@register("stringListIMember", 2, 3)
+def string_list_imember(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListIMember(x, list[, delimiters])``: as ``stringListMember``, in any case."""
+    return _member(args, fold)
+
+
+@register("stringListSubsetMatch", 2, 3)
+def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListSubsetMatch(some, list[, delimiters])``: whether every item of ``some`` is one of the list.
+
+    The empty string is a part of every list; a string with nothing but delimiters is of none.
+    """
+    return _subset(args, bytes)
+
+
+@register("stringListISubsetMatch", 2, 3)
+def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListISubsetMatch(some, list[, delimiters])``: as ``stringListSubsetMatch``, in any case."""
+    return _subset(args, fold)
+
+
+@register("stringList_regexpMember", 2, 4)
+def string_list_regexp_member(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringList_regexpMember(pattern, list[, delimiters[, options]])``: whether the pattern occurs in an item.
+
+    Options here are letters of either case. An empty list makes it undefined.
+    """
+    if not _all_strings(args):
+        return ERROR
+    pattern, text, *rest = (value for value in args if isinstance(value, str))
+    delimiters = _delimiters(rest[0], b"") if rest else _DELIMITERS
+    flags = options_of(rest[1].lower()) if len(rest) == 2 else 0
+    expression = until_nul(to_bytes(pattern))
+    try:
+        check(expression, flags)
+    except PatternFailure:
+        return ERROR
+    items = _items(text, delimiters)
+    return any(_occurs(expression, item, flags) for item in items) if items else UNDEFINED
+
+
+def _occurs(pattern: bytes, item: bytes, flags: int) -> bool:
+    try:
+        return found(pattern, item, flags)
+    except PatternFailure:
+        return False
+
+
+@register("stringListsIntersect", 2, 3)
+def string_lists_intersect(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stringListsIntersect(a, b[, delimiters])``: whether some item is in both. White space is part of an item."""
+    texts = strings(tuple(args))
+    if not isinstance(texts, tuple):
+        return texts
+    delimiters = (until_nul(to_bytes(texts[2])) if len(texts) == 3 else b"") or b" ,"
+    left, right = (set(_parts(until_nul(to_bytes(text)), delimiters)) - {b""} for text in texts[:2])
+    return not left.isdisjoint(right)

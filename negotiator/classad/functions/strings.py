@@ -1,0 +1,170 @@
+"""Functions of strings: strcat, join, substr, toUpper, toLower, strcmp, stricmp, size, split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import MAX_BYTES, SPACES, fold, from_bytes, to_bytes, until_nul
+from negotiator.classad.functions import elements, register
+from negotiator.classad.functions.convert import as_bytes
+from negotiator.classad.functions.make import list_of, values_of
+from negotiator.classad.numbertext import wrap32
+from negotiator.classad.values import ERROR, UNDEFINED, AdValue, Exceptional, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from negotiator.classad.scope import Environment, Scope
+    from negotiator.classad.tree import Expr
+    from negotiator.classad.values import Value
+
+_LOWER_TO_UPPER = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@register("strcat", 0, None)
+def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``strcat(x, ...)``: the texts one after the other; the first undefined or error is the value instead."""
+    output = bytearray()
+    for value in args:
+        piece = as_bytes(value)
+        if isinstance(piece, Exceptional):
+            return piece
+        output += piece
+        if len(output) > MAX_BYTES:
+            return ERROR
+    return from_bytes(bytes(output))
+
+
+@register("join", 0, None)
+def join(args: Sequence[Value], env: Environment) -> Value:
+    """``join(separator, x, ...)``, ``join(separator, list)`` or ``join(list)``: the texts with the separator between.
+
+    Undefined texts are left out, and so is the separator until something has been joined; if there are only undefined
+    ones, also as separator, the value is undefined.
+    """
+    pieces: list[Value] = list(args)
+    if 1 <= len(args) <= 2 and isinstance(args[-1], ListValue):
+        separator = args[0] if len(args) == 2 else ""
+        pieces = [separator, *elements(args[-1], env)]
+    return _joined(pieces)
+
+
+def _joined(pieces: Iterable[Value]) -> Value:
+    output = bytearray()
+    between = b""
+    undefined = defined = False
+    for at, value in enumerate(pieces):
+        piece = as_bytes(value)
+        if piece is UNDEFINED:
+            undefined = True
+        elif isinstance(piece, Exceptional):
+            return ERROR
+        elif at == 0:
+            between = piece
+        else:
+            defined = True
+            output += (between if output else b"") + piece
+        if len(output) > MAX_BYTES:
+            return ERROR
+    return UNDEFINED if undefined and not defined else from_bytes(bytes(output))
+
+
+@register("substr", 2, 3)
+def substr(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``substr(s, offset[, length])``: bytes of a string; a negative offset or length counts from its end."""
+    if any(value is UNDEFINED for value in args):
+        return UNDEFINED
+    text, *numbers = args
+    if not isinstance(text, str) or any(type(number) is not int for number in numbers):
+        return ERROR
+    offset, *length = (wrap32(number) for number in numbers if type(number) is int)
+    data = to_bytes(text)
+    start = max(len(data) + offset, 0) if offset < 0 else min(offset, len(data))
+    if not length:
+        return from_bytes(data[start:])
+    end = start + length[0] if length[0] >= 0 else len(data) + length[0]
+    return from_bytes(data[start : max(end, start)])
+
+
+@register("toUpper", 1, 1)
+def to_upper(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``toUpper(x)``: the text of ``x`` with a to z made big."""
+    data = as_bytes(args[0])
+    return data if isinstance(data, Exceptional) else from_bytes(data.translate(_LOWER_TO_UPPER))
+
+
+@register("toLower", 1, 1)
+def to_lower(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``toLower(x)``: the text of ``x`` with A to Z made small."""
+    data = as_bytes(args[0])
+    return data if isinstance(data, Exceptional) else from_bytes(fold(data))
+
+
+def _order(left: bytes, right: bytes) -> int:
+    return (left > right) - (left < right)
+
+
+def _compared(args: Sequence[Value], *, caseless: bool) -> Value:
+    if any(value is UNDEFINED for value in args):
+        return UNDEFINED
+    left, right = (as_bytes(value) for value in args)
+    if isinstance(left, Exceptional) or isinstance(right, Exceptional):
+        return ERROR
+    left, right = until_nul(left), until_nul(right)
+    return _order(fold(left), fold(right)) if caseless else _order(left, right)
+
+
+@register("strcmp", 2, 2)
+def strcmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``strcmp(x, y)``: -1, 0 or 1 as the text of ``x`` is before, equal to or after that of ``y``."""
+    return _compared(args, caseless=False)
+
+
+@register("stricmp", 2, 2)
+def stricmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``stricmp(x, y)``: as ``strcmp``, without regard to the case of ASCII letters."""
+    return _compared(args, caseless=True)
+
+
+@register("size", 1, 1)
+def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``size(x)``: the bytes of a string, the elements of a list, the attributes of an ad."""
+    value = args[0]
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(to_bytes(value))
+    if isinstance(value, ListValue):
+        return len(value.items)
+    if isinstance(value, AdValue):
+        return len(value.ad)
+    return UNDEFINED if value is UNDEFINED else ERROR
+
+
+@register("split", 1, 2, lazy=True)
+def split(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``split(s[, separators])``: the parts between the separating bytes (comma, space, tab by default).
+
+    White space counts as nothing between other separators; one separator twice has an empty string between.
+    """
+    text, *separators = values_of(args, scope)
+    if not isinstance(text, str) or not all(isinstance(value, str) for value in separators):
+        return ERROR
+    between = to_bytes(separators[0]) if separators and isinstance(separators[0], str) else b", \t"
+    return list_of(_split(to_bytes(text), between), scope)
+
+
+def _split(data: bytes, separators: bytes) -> list[bytes]:
+    parts: list[bytes] = []
+    start = 0
+    previous = b""
+    for at in range(len(data)):
+        byte = data[at : at + 1]
+        if byte not in separators:
+            continue
+        if at > start:
+            parts.append(data[start:at])
+        elif byte == previous:
+            parts.append(b"")
+        if byte not in SPACES:
+            previous = byte
+        start = at + 1
+    return [*parts, data[start:]] if start < len(data) else parts

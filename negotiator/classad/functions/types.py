@@ -1,0 +1,68 @@
+"""Tests of the kind of a value and conversions: isUndefined .. isRelTime, int, real, string, bool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import fold, to_bytes
+from negotiator.classad.functions import register
+from negotiator.classad.functions.convert import as_integer, as_real, as_string
+from negotiator.classad.numbertext import truncate32
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, AdValue, ListValue, RelTime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from negotiator.classad.functions import Strict
+    from negotiator.classad.scope import Environment
+    from negotiator.classad.values import Value
+
+
+def _test(of: Callable[[Value], bool]) -> Strict:
+    def test(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+        return of(args[0])
+
+    return test
+
+
+register("isUndefined", 1, 1)(_test(lambda value: value is UNDEFINED))
+register("isError", 1, 1)(_test(lambda value: value is ERROR))
+register("isBoolean", 1, 1)(_test(lambda value: type(value) is bool))
+register("isInteger", 1, 1)(_test(lambda value: type(value) is int))
+register("isReal", 1, 1)(_test(lambda value: type(value) is float))
+register("isString", 1, 1)(_test(lambda value: isinstance(value, str)))
+register("isList", 1, 1)(_test(lambda value: isinstance(value, ListValue)))
+register("isClassAd", 1, 1)(_test(lambda value: isinstance(value, AdValue)))
+register("isAbsTime", 1, 1)(_test(lambda value: isinstance(value, AbsTime)))
+register("isRelTime", 1, 1)(_test(lambda value: isinstance(value, RelTime)))
+
+
+@register("int", 1, 1)
+def to_integer(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``int(x)``: the integer that ``x`` is, is cut off to, or begins with."""
+    return as_integer(args[0])
+
+
+@register("real", 1, 1)
+def to_real(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``real(x)``: the real that ``x`` is or begins with."""
+    return as_real(args[0])
+
+
+@register("string", 1, 1)
+def to_string(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``string(x)``: the text of ``x``."""
+    return as_string(args[0])
+
+
+@register("bool", 1, 1)
+def to_boolean(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``bool(x)``: the truth of a number or a span of time, or the word true or false in any case."""
+    value = args[0]
+    if isinstance(value, int | float):
+        return value != 0
+    if isinstance(value, str):
+        return {b"true": True, b"false": False}.get(fold(to_bytes(value)), UNDEFINED)
+    if isinstance(value, RelTime):
+        return truncate32(value.seconds) != 0
+    return UNDEFINED if value is UNDEFINED else ERROR

@@ -1,0 +1,58 @@
+"""Functions of names of users and slots: splitUserName, splitSlotName, userHome, userMap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.bytestrings import to_bytes
+from negotiator.classad.functions import register
+from negotiator.classad.functions.make import list_of, values_of
+from negotiator.classad.values import ERROR, UNDEFINED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.scope import Environment, Scope
+    from negotiator.classad.tree import Expr
+    from negotiator.classad.values import Value
+
+
+@register("splitUserName", 1, 1, lazy=True)
+def split_user_name(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``splitUserName(s)``: what is before and after the first ``@``; without one, all is the user."""
+    return _split(args, scope, alone_first=True)
+
+
+@register("splitSlotName", 1, 1, lazy=True)
+def split_slot_name(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+    """``splitSlotName(s)``: what is before and after the first ``@``; without one, all is the machine."""
+    return _split(args, scope, alone_first=False)
+
+
+def _split(args: tuple[Expr, ...], scope: Scope, *, alone_first: bool) -> Value:
+    value = values_of(args, scope)[0]
+    if not isinstance(value, str):
+        return ERROR
+    before, at, after = to_bytes(value).partition(b"@")
+    return list_of((before, after) if at or alone_first else (after, before), scope)
+
+
+@register("userHome", 1, 2)
+def user_home(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``userHome(user[, default])``: the default, or undefined.
+
+    The users of the machine that evaluates are not looked up, as in HTCondor where CLASSAD_ENABLE_USER_HOME is
+    false: a value must not hang on where it is computed.
+    """
+    user = args[0]
+    if len(args) == 2 and isinstance(args[1], str) and args[1]:
+        return args[1]
+    return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
+
+
+@register("userMap", 2, 4)
+def user_map(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    """``userMap(map, user[, preferred[, default]])``: the default, or undefined: there are no maps configured here."""
+    if args[0] is ERROR or args[1] is ERROR:
+        return ERROR
+    return args[3] if len(args) == 4 else UNDEFINED

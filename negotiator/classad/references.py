@@ -1,0 +1,161 @@
+"""How a reference finds its expression and what comes of it (SEMANTICS section 4): ``x``, ``.x``, ``s.x``, ``c[i]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.ad import fold
+from negotiator.classad.numbertext import wrap32
+from negotiator.classad.scope import RESERVED, Constant, EvaluationFailed, Nowhere, look_up
+from negotiator.classad.tree import Expr, ListExpr, Literal, RecordExpr
+from negotiator.classad.values import ERROR, UNDEFINED, AdValue, Exceptional, ListValue
+
+if TYPE_CHECKING:
+    from negotiator.classad.scope import Node, Scope, State
+    from negotiator.classad.values import Value
+
+
+def follow(state: State, scope: Scope, name: str, expr: Node, depth: int) -> Value:
+    """Return the value of the attribute ``name`` of ``scope``, whose expression is not a literal.
+
+    ``depth`` is how many levels are left where the reference stands; the expression has one less.
+    """
+    if depth <= 0:
+        raise EvaluationFailed
+    active = scope.active
+    if name in active:
+        return UNDEFINED
+    current, before = state.current, state.depth
+    state.current, state.depth = scope, depth - 1
+    active.add(name)
+    try:
+        code = state.compile(expr)
+        if depth <= code.guard or state.steps < code.size:
+            return state.start(expr)
+        state.steps -= code.size
+        return code.run(state)
+    finally:
+        active.discard(name)
+        state.current, state.depth = current, before
+
+
+def search(state: State, start: Scope, name: str, depth: int, *, unscoped: bool) -> Value:
+    """Return the value of ``name`` looked for in ``start``, around it and, if ``unscoped``, in the other ad."""
+    if name in RESERVED:
+        current = state.current
+        found = find(state, start, name, unscoped=unscoped)
+        where, state.current = state.current, current
+        return UNDEFINED if found is None else _reached(state, where, name, found, depth)
+    scope: Scope | None = start
+    while scope is not None:  # no context ad can have the name: they need not even be made
+        place = scope.places.get(name)
+        if place is not None:
+            return _reached(state, scope, name, scope.expressions[place], depth)
+        scope = scope.parent
+    if unscoped and start.alternate is not None:
+        return search(state, start.alternate, name, depth, unscoped=False)
+    return UNDEFINED
+
+
+def _reached(state: State, scope: Scope, name: str, found: Node, depth: int) -> Value:
+    if type(found) is Literal or type(found) is Constant:
+        return found.value
+    return follow(state, scope, name, found, depth)
+
+
+def find(state: State, start: Scope, name: str, *, unscoped: bool) -> Node | None:
+    """Return the expression of ``name``, leaving the current scope where the search ended."""
+    found = look_up(state, start, name)
+    if found is None and unscoped and start.alternate is not None:
+        found = look_up(state, start.alternate, name)
+    return found
+
+
+def select(state: State, container: Value, name: str, depth: int) -> Value:
+    """Return ``container.name``: of an ad its attribute, of a list the list of its elements' attributes."""
+    if type(container) is AdValue:
+        scope = container.scope
+        place = scope.places.get(name)
+        if place is None:
+            return search(state, scope, name, depth, unscoped=False)
+        expr = scope.expressions[place]
+        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, depth)
+    if type(container) is ListValue:
+        return _project(state, container, name, depth)
+    return UNDEFINED if container is UNDEFINED else ERROR
+
+
+def _project(state: State, container: ListValue, name: str, depth: int) -> ListValue:
+    items: list[Expr] = []
+    before, base = state.depth, state.base
+    state.depth, state.base = depth - 1, state.current
+    try:
+        for item in container.items:
+            state.steps -= 1
+            items.append(as_item(select(state, item_value(state, container, item), name, depth)))
+    finally:
+        state.depth, state.base = before, base
+    return ListValue(tuple(items), Nowhere(state))
+
+
+def item_value(state: State, container: ListValue, item: Expr) -> Value:
+    """Return the value of an element as functions see it: evaluated where the call stands.
+
+    A record or a list among the elements keeps the place where it was written.
+    """
+    if type(item) is Literal:
+        return item.value
+    if type(item) is RecordExpr:
+        return container.scope.record(item)
+    if type(item) is ListExpr:
+        return ListValue(item.items, container.scope)
+    return state.value(item)
+
+
+def as_item(value: Value) -> Expr:
+    """Return an expression that a list may hold for a value; ads and lists are copied without their surroundings."""
+    if type(value) is AdValue:
+        return RecordExpr(tuple(value.ad.items()))
+    if type(value) is ListValue:
+        return ListExpr(value.items)
+    return Literal(value)  # type: ignore[arg-type]
+
+
+def subscript(state: State, container: Value, index: Value, depth: int) -> Value:
+    """Return ``container[index]``; ``depth`` is what is left inside the operator."""
+    if container is ERROR or index is ERROR:
+        return ERROR
+    if isinstance(container, Exceptional) or isinstance(index, Exceptional):
+        return UNDEFINED
+    if type(container) is ListValue and type(index) is int:
+        return _element(state, container, wrap32(index), depth)
+    if type(container) is AdValue and type(index) is str:
+        return _attribute(state, container.scope, fold(index), depth)
+    return ERROR
+
+
+def _element(state: State, container: ListValue, index: int, depth: int) -> Value:
+    if not 0 <= index < len(container.items) or depth <= 0:
+        return ERROR
+    item = container.items[index]
+    if type(item) is Literal:
+        return item.value
+    try:
+        return state.start_in(container.scope, item, depth - 1)
+    except EvaluationFailed:
+        return ERROR
+
+
+def _attribute(state: State, scope: Scope, name: str, depth: int) -> Value:
+    place = scope.places.get(name)
+    if place is None:
+        return UNDEFINED
+    expr = scope.expressions[place]
+    if type(expr) is Literal:
+        return expr.value
+    if name in scope.active:
+        return ERROR  # HTCondor forgets here what it is evaluating, and overflows its stack
+    try:
+        return follow(state, scope, name, expr, depth)
+    except EvaluationFailed:
+        return ERROR

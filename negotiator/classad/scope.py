@@ -1,0 +1,351 @@
+"""Where names are looked up while an expression is evaluated (SEMANTICS section 4), and what one evaluation owns.
+
+The shape is HTCondor's, because what it does in odd places follows from its shape: an evaluation has one *current*
+scope; looking a name up moves it to the ad where the name was found (or, where it was not, to the outermost ad), and
+an evaluated reference moves it back. ``unresolved``, ``evalInEachContext`` and ``countMatches`` look a name up without
+moving back, which is the upstream bug that SEMANTICS records.
+
+In a match the scopes are: each of the two ads, inside a context ad (``my``, ``target``, ``other``, ``ad``), inside
+the match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...). My ad is LEFT.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+
+import attrs
+
+from negotiator.classad.ad import ClassAd, fold
+from negotiator.classad.tree import Attr, Binary, Call, Expr, Literal, RecordExpr
+from negotiator.classad.values import AdValue, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from negotiator.classad.values import Value
+
+MAX_DEPTH: Final = 400
+MAX_STEPS: Final = 10_000_000
+
+
+class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
+    """The evaluation as a whole is given up: too deep, too long, or a function that refuses (``random(0)``)."""
+
+
+@attrs.frozen
+class Environment:
+    """What an evaluation may know of the world.
+
+    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``generator`` is the state of
+    ``random()``, kept apart: it starts from ``seed``, so that a cycle can be replayed.
+    """
+
+    now: float = 0.0
+    seed: int = 0
+    zone_offset: int = 0
+    generator: random.Random = attrs.field(init=False, eq=False, repr=False)
+
+    @generator.default
+    def _start(self) -> random.Random:
+        return random.Random(self.seed)  # noqa: S311 - nothing is kept secret by it
+
+
+class Run(Protocol):
+    """A compiled tree."""
+
+    def __call__(self, state: State, /) -> Value:
+        """Return the value of the tree in the current scope; raises ``EvaluationFailed``."""
+
+
+class Compiled(NamedTuple):
+    """A tree ready to run.
+
+    ``run`` may be called where ``levels`` levels are left, otherwise ``careful``, which counts them. ``guard`` is
+    ``levels`` or more: fewer left than that, and the caller looks closer. ``size`` is the number of nodes.
+    """
+
+    expr: Node
+    run: Run
+    careful: Run
+    levels: int
+    guard: int
+    size: int
+
+
+class State:
+    """What one evaluation owns: where it stands and how much it may still do.
+
+    ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth`` and
+    ``steps`` are what is left; ``nesting`` counts functions that evaluate elements inside each other, which HTCondor
+    does not bound (it crashes).
+    """
+
+    __slots__ = ("base", "compile", "current", "depth", "env", "left", "nesting", "steps")
+
+    current: Scope
+    base: Scope
+    left: Scope
+
+    def __init__(self, env: Environment, compile_node: Callable[[Node], Compiled]) -> None:
+        self.env = env
+        self.compile = compile_node
+        self.depth = MAX_DEPTH
+        self.steps = MAX_STEPS
+        self.nesting = 0
+
+    def value(self, expr: Node) -> Value:
+        """Return the value of an expression where the evaluation stands: what a function does with an argument."""
+        if type(expr) is Literal:
+            return expr.value
+        if self.nesting >= MAX_DEPTH:
+            raise EvaluationFailed
+        self.nesting += 1
+        try:
+            return self.start(expr)
+        finally:
+            self.nesting -= 1
+
+    def start(self, expr: Node) -> Value:
+        """Return the value of a tree in the current scope, within the levels and steps that are left."""
+        code = self.compile(expr)
+        self.steps -= code.size
+        if self.steps < 0:
+            raise EvaluationFailed
+        if self.depth < code.guard or self.nesting > _CROWDED:
+            _make_room()
+            if self.depth < code.levels:
+                return code.careful(self)
+        return code.run(self)
+
+    def start_in(self, scope: Scope, expr: Node, depth: int) -> Value:
+        """Return the value of a tree in ``scope`` with ``depth`` levels left; then everything is as it was."""
+        current, before = self.current, self.depth
+        self.current, self.depth = scope, depth
+        try:
+            return self.start(expr)
+        finally:
+            self.current, self.depth = current, before
+
+
+_CROWDED: Final = 50
+_PYTHON_FRAMES: Final = 20_000
+
+
+def _make_room() -> None:
+    """Let Python nest as deeply as 400 levels of the language may need, which its own default is too small for."""
+    if sys.getrecursionlimit() < _PYTHON_FRAMES:
+        sys.setrecursionlimit(_PYTHON_FRAMES)
+
+
+class Scope:
+    """An ad in its place: its attributes by name in lower case, and the scope around it.
+
+    The expression of an attribute is ``expressions[places[name]]``. ``alternate`` is where an unscoped name is looked
+    for last (the other ad of a match); ``side`` is the one of the two ads that this scope is or lies in. ``active``
+    holds the names being evaluated: reaching one of them again is a circular reference, which is undefined.
+    ``nested`` keeps the records inside, so that each is one ad however often it is reached.
+    """
+
+    __slots__ = (
+        "_value",
+        "active",
+        "ad",
+        "alternate",
+        "expressions",
+        "nested",
+        "parent",
+        "places",
+        "side",
+        "state",
+    )
+
+    alternate: Scope | None
+    side: Scope | None
+
+    def __init__(self, ad: ClassAd, parent: Scope | None, state: State) -> None:
+        self.ad = ad
+        self.places: Mapping[str, int] = ad._shape.index  # noqa: SLF001 - a method call per name would cost too much
+        self.expressions: Sequence[Node] = ad._exprs  # noqa: SLF001
+        self.parent = parent
+        self.state = state
+        self.alternate = None
+        self.side = parent.side if parent is not None else None
+        self.active: set[str] = set()
+        self.nested: dict[int, tuple[RecordExpr, AdValue]] | None = None
+        self._value: AdValue | None = None
+
+    def value(self) -> AdValue:
+        """Return this ad as a value."""
+        if self._value is None:
+            self._value = AdValue(self.ad, self)
+        return self._value
+
+    def record(self, expr: RecordExpr) -> AdValue:
+        """Return the value of a record written in this scope."""
+        if self.nested is None:
+            self.nested = {}
+        known = self.nested.get(id(expr))
+        if known is None:
+            known = (expr, Scope(ClassAd(expr.items), self._around(), self.state).value())
+            self.nested[id(expr)] = known
+        return known[1]
+
+    def _around(self) -> Scope | None:
+        return self
+
+    def enclosing(self) -> Scope | None:
+        """Return the scope around this one."""
+        if self.parent is None and self.side is self and self.alternate is not None:
+            _place_in_match(self.state)
+        return self.parent
+
+
+class Nowhere(Scope):
+    """Where an expression stands that belongs to no ad: no name means anything, not even ``MY``."""
+
+    __slots__ = ()
+
+    def __init__(self, state: State) -> None:
+        super().__init__(_EMPTY, None, state)
+
+    def _around(self) -> Scope | None:
+        return None
+
+
+class _Match(Scope):
+    """The match ad, which is made into a real one only where it is looked at as a whole."""
+
+    __slots__ = ()
+
+    def value(self) -> AdValue:
+        if self._value is None:
+            state, right = self.state, self.state.left.alternate
+            ads = (state.left.ad, _EMPTY if right is None else right.ad, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+            records = [RecordExpr(tuple(ad.items())) for ad in ads]
+            self.ad = self.ad.with_items(zip(_PLACED, records, strict=True))
+            self._value = AdValue(self.ad, self)
+        return self._value
+
+
+_EMPTY: Final = ClassAd()
+
+
+@attrs.frozen(eq=False)
+class Constant:
+    """A node that no text parses to: an ad or a list that is already a value."""
+
+    value: AdValue | ListValue
+
+
+Node: TypeAlias = Expr | Constant
+
+
+def look_up(state: State, start: Scope, name: str) -> Node | None:
+    """Find ``name`` (in lower case) in ``start`` or around it; the current scope moves to where the search ended."""
+    scope: Scope | None = start
+    while scope is not None:
+        state.current = scope
+        place = scope.places.get(name)
+        if place is not None:
+            return scope.expressions[place]
+        if type(scope) is Nowhere:
+            return None
+        if name in SPECIAL:
+            return _special(state, scope, name)
+        scope = scope.enclosing()
+    return None
+
+
+SPECIAL: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
+_CURRENT_TIME: Final = Call("time")
+
+
+def _special(state: State, scope: Scope, name: str) -> Node | None:
+    if name in {"my", "self"}:
+        return Constant(scope.value())
+    if name == "parent":
+        outer = scope.enclosing()
+        return None if outer is None else Constant(outer.value())
+    if name == "currenttime":
+        return _CURRENT_TIME
+    return Constant(root(state).value())
+
+
+def root(state: State) -> Scope:
+    """Return the outermost scope of the evaluation, from which ``.x`` starts; without an ad the evaluation fails."""
+    scope = state.base
+    while (outer := scope.enclosing()) is not None:
+        scope = outer
+    if type(scope) is Nowhere:
+        raise EvaluationFailed
+    return scope
+
+
+# -- a match ---------------------------------------------------------------------------------------------------------
+
+
+def enter_ads(state: State, my: ClassAd | None, target: ClassAd | None) -> None:
+    """Let an evaluation stand in ``my``, matched with ``target`` if there is one."""
+    if my is None and target is None:
+        scope: Scope = Nowhere(state)
+    else:
+        scope = _side(state, my)
+        if target is not None:
+            other = _side(state, target)
+            scope.alternate, other.alternate = other, scope
+            state.left = scope
+    state.base = state.current = scope
+
+
+def _side(state: State, ad: ClassAd | None) -> Scope:
+    scope = Scope(_EMPTY if ad is None else ad, None, state)
+    scope.side = scope
+    return scope
+
+
+def _place_in_match(state: State) -> None:
+    """Put the two ads into their context ads and those into the match ad, which few evaluations ever climb to."""
+    left = state.left
+    right = left.alternate
+    assert right is not None  # noqa: S101 - called for the sides of a match only
+    match = _Match(_MATCH, None, state)
+    contexts = (Scope(_LEFT_CONTEXT, match, state), Scope(_RIGHT_CONTEXT, match, state))
+    left.parent, right.parent = contexts
+    match.places = _MATCH_PLACES
+    placed = [Constant(scope.value()) for scope in (left, right, *contexts)]
+    match.expressions = [*match.expressions, *placed]
+
+
+def _context(mine: str, other: str) -> ClassAd:
+    return ClassAd(
+        (
+            ("other", Attr(other, absolute=True)),
+            ("target", Attr(other, absolute=True)),
+            ("my", Attr(mine, absolute=True)),
+            ("ad", Attr(mine, absolute=True)),
+        )
+    )
+
+
+_LEFT_CONTEXT: Final = _context("LEFT", "RIGHT")
+_RIGHT_CONTEXT: Final = _context("RIGHT", "LEFT")
+_MATCH: Final = ClassAd(
+    (
+        (
+            "symmetricMatch",
+            Binary("&&", Attr("requirements", Attr("RIGHT")), Attr("requirements", Attr("LEFT"))),
+        ),
+        ("leftMatchesRight", Attr("requirements", Attr("RIGHT"))),
+        ("rightMatchesLeft", Attr("requirements", Attr("LEFT"))),
+        ("leftRankValue", Attr("rank", Attr("LEFT"))),
+        ("rightRankValue", Attr("rank", Attr("RIGHT"))),
+    )
+)
+_PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
+_MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
+_OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+
+RESERVED: Final = SPECIAL | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
+"""Names that mean something to an ad that lacks them."""

@@ -1,0 +1,32 @@
+"""The commands, one file a group of them."""
+
+from __future__ import annotations
+
+import click
+
+from negotiator import __version__
+from negotiator.cli.audit import audit
+from negotiator.cli.check import check
+from negotiator.cli.eval import evaluate_command
+from negotiator.cli.group import PluginGroup
+from negotiator.cli.plugins import plugins
+from negotiator.cli.run import run
+
+
+@click.group(
+    cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
+@click.version_option(__version__, prog_name="negotiator")
+def main() -> None:
+    """Match the jobs of a compute pool with its slots, under policies that are all plugins.
+
+    \b
+    Examples:
+      negotiator run examples/first-pool          one cycle over the ads of a pool, with the reasons
+      negotiator check policies/default           every problem of a policy bundle
+      negotiator audit verify var/audit           has the audit log been tampered with?
+    """
+
+
+for command in (run, check, plugins, audit, evaluate_command):
+    main.add_command(command)

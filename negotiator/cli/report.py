@@ -1,0 +1,118 @@
+"""What ``negotiator run`` prints of a cycle: who was matched, why the others were not, who was kept out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from negotiator.audit.records import intent_records
+from negotiator.bundle.model import AuditSettings, Bundle
+from negotiator.cli.render import print_table, printable
+from negotiator.cycle.result import CycleResult, Outcome, Removal
+from negotiator.records import Mode, Reason
+from negotiator.runtime.run import CycleReport
+
+#: So many reasons are printed of a request; ``--json`` and the audit log have them all.
+MAX_REASONS = 8
+
+
+def print_report(report: CycleReport, bundle: Bundle) -> None:
+    """Print a cycle for people."""
+    result = report.result
+    _heading(report, bundle)
+    print_table(
+        f"Matched: {_number(len(result.matches), 'job')}",
+        ("JOB", "SUBMITTER", "SLOT", "RANK", "NOTED"),
+        [
+            (match.job, match.submitter, match.slot, f"{match.rank:g}", ", ".join(match.noted))
+            for match in result.matches
+        ],
+        right=(3,),
+    )
+    for outcome in result.outcomes:
+        if outcome.unmatched:
+            _unmatched(outcome, result.counts.admitted_slots)
+    print_table(
+        "Kept out",
+        ("KIND", "COUNT", "VERDICT", "WHY", "RULE", "FOR EXAMPLE"),
+        [
+            (
+                item.kind,
+                str(item.count),
+                _verdict(item.reason),
+                item.reason.text,
+                _rule(item.reason),
+                ", ".join(item.examples),
+            )
+            for item in result.discarded
+        ],
+        right=(1,),
+    )
+    print_table(
+        "Plugins that failed",
+        ("PLUGIN", "HOOK", "WHAT HAPPENED"),
+        [
+            *((f"{item.plugin} {item.version}", item.hook, item.message) for item in result.failures),
+            *((f"{item.plugin} {item.version}", item.hook, item.message) for item in report.observers),
+        ],
+    )
+
+
+def _heading(report: CycleReport, bundle: Bundle) -> None:
+    result, counts, snapshot = report.result, report.result.counts, report.snapshot
+    ads = (
+        _number(counts.schedds, "schedd"),
+        _number(counts.submitters, "submitter"),
+        _number(counts.slots, "slot"),
+        _number(counts.jobs, "job"),
+    )
+    aside = f"; {_number(len(snapshot.problems), 'remark')} on the ads, above" if snapshot.problems else ""
+    click.echo(f"Cycle {result.number} over {', '.join(ads)}{aside}")
+    click.echo(
+        f"Policies: {bundle.folder} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
+    )
+    click.echo(
+        f"Admitted: {_number(counts.admitted_slots, 'slot')}, {_number(counts.admitted_jobs, 'job')}"
+        f" in {_number(counts.requests, 'request')}"
+    )
+    click.echo()
+
+
+def _unmatched(outcome: Outcome, slots: int) -> None:
+    request = outcome.request
+    got = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
+    jobs = f"{_number(request.count, 'job')} like {request.first_job}"
+    title = f"Not matched: {printable(request.submitter)}, {jobs}{got}; of {_number(slots, 'slot')}, {outcome.candidates} left"
+    shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
+    print_table(
+        title,
+        ("REMOVED", "ALONE", "VERDICT", "WHY", "RULE"),
+        [_removal(item) for item in outcome.removals if item in shown],
+        right=(0, 1),
+    )
+
+
+def _removal(item: Removal) -> tuple[str, ...]:
+    return str(item.removed), str(item.alone), _verdict(item.reason), item.reason.text, _rule(item.reason)
+
+
+def _verdict(reason: Reason) -> str:
+    return reason.verdict if reason.mode is Mode.ENFORCE else f"{reason.mode} only"
+
+
+def _rule(reason: Reason) -> str:
+    where = reason.provenance
+    return f"{where.rule} ({where.source})" if where.source else where.plugin
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def result_json(result: CycleResult) -> dict[str, list[dict[str, Any]]]:
+    """Give a cycle as plain data, its audit records by kind, none left out; the same for the same input."""
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for record in intent_records(result, AuditSettings()):
+        by_kind.setdefault(record["kind"], []).append(record)
+    return by_kind

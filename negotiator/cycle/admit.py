@@ -1,0 +1,124 @@
+"""Station *admit*: each ad is put to the gates of its kind; a discarded schedd takes its submitters and jobs along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+import numpy as np
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Table
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.jobs import is_in, names
+from negotiator.cycle.result import Discarded, Failure
+from negotiator.cycle.words import core_reason, failure_reason, plugin_reason
+from negotiator.hooks.records import AdKind, Cycle, Mask
+from negotiator.pool.snapshot import Snapshot
+from negotiator.records import Mode, Reason, Station, Verdict
+
+#: So many names stand beside a count: enough to look one up, small whatever the pool's size.
+EXAMPLES = 3
+
+_NAMES: dict[AdKind, Callable[[Table, int], str]] = {
+    AdKind.SCHEDD: lambda table, row: table.ad(row).string("Name") or f"row {row}",
+    AdKind.SUBMITTER: lambda table, row: table.ad(row).string("Name") or f"row {row}",
+    AdKind.STARTD: lambda table, row: table.ad(row).string("Name") or f"row {row}",
+    AdKind.JOB: lambda table, row: job_columns.job_id(table.ad(row)),
+}
+
+
+@attrs.frozen
+class Admitted:
+    """What goes on to the next station, and what was kept out."""
+
+    slots: Table
+    jobs: Table
+    discarded: tuple[Discarded, ...]
+    failures: tuple[Failure, ...]
+
+
+@attrs.define
+class _Gathering:
+    """One kind of ads while its gates are asked: who is still in, and why the others are not."""
+
+    kind: AdKind
+    table: Table
+    keep: Mask
+    discarded: list[Discarded]
+
+    @classmethod
+    def of(cls, kind: AdKind, table: Table) -> _Gathering:
+        return cls(kind, table, np.ones(len(table), dtype=np.bool_), [])
+
+    def discard(self, mask: Mask, reason: Reason) -> None:
+        """Keep out the rows of the mask that are still in; where the reason does not enforce, only count them."""
+        rows = np.flatnonzero(mask & self.keep)
+        if len(rows):
+            names = tuple(_NAMES[self.kind](self.table, int(row)) for row in rows[:EXAMPLES])
+            self.discarded.append(Discarded(self.kind, reason, len(rows), names))
+        if reason.mode is Mode.ENFORCE:
+            self.keep &= ~mask
+
+    def left(self) -> Table:
+        return self.table.take(self.keep)
+
+    def out(self) -> Table:
+        return self.table.take(~self.keep)
+
+
+def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
+    """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe)."""
+    failures: list[Failure] = []
+    schedds = _Gathering.of(AdKind.SCHEDD, snapshot.schedds)
+    submitters = _Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
+    slots = _Gathering.of(AdKind.STARTD, snapshot.slots)
+    everything = _Gathering.of(AdKind.JOB, snapshot.jobs)
+    for mask, reason in job_columns.not_served(snapshot.jobs):
+        everything.discard(mask, reason)
+    jobs = _Gathering.of(AdKind.JOB, everything.left())
+
+    for gathering in (schedds, submitters, slots, jobs):
+        failures += _ask_gates(gathering, bundle, cycle)
+
+    gone = _names(schedds.out(), "Name")
+    submitters.discard(is_in(names(submitters.table, "ScheddName"), gone), _taken_along(AdKind.SCHEDD))
+    _take_jobs_along(jobs, gone, submitters, snapshot.schedds)
+
+    parts = (schedds, submitters, slots, everything, jobs)
+    discarded = tuple(item for part in parts for item in part.discarded)
+    return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
+
+
+def _take_jobs_along(jobs: _Gathering, gone: frozenset[str], submitters: _Gathering, schedds: Table) -> None:
+    """Keep out the jobs of the schedds and submitters that were. Where a job does not tell its schedd, it may be any."""
+    out = submitters.out()
+    if not gone and not len(out):
+        return
+    only = schedds.ad(0).string("Name") if len(schedds) == 1 else None
+    owners = job_columns.schedds(jobs.table, default=only)
+    if gone:
+        jobs.discard(is_in(owners, gone | {""}), _taken_along(AdKind.SCHEDD))
+    pairs = set(zip(names(out, "Name"), names(out, "ScheddName"), strict=True))
+    pairs |= {(name, "") for name, _ in pairs}
+    asking = zip(job_columns.submitters(jobs.table), owners, strict=True)
+    mask = np.fromiter((pair in pairs for pair in asking), np.bool_, len(jobs.table))
+    jobs.discard(mask, _taken_along(AdKind.SUBMITTER))
+
+
+def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[Failure]:
+    answers = bundle.hooks.gate_ads(gathering.kind, gathering.table, cycle, bundle.settings)
+    for stamped in answers.records:
+        gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))
+    for failure in answers.failures:
+        everyone = np.ones(len(gathering.table), dtype=np.bool_)
+        gathering.discard(everyone, failure_reason(Station.ADMIT, failure))
+        yield Failure(failure.plugin, failure.version, failure.hook, failure.message)
+
+
+def _taken_along(kind: AdKind) -> Reason:
+    return core_reason(Station.ADMIT, Verdict.DENIED, f"{kind}_discarded", f"its {kind} was kept out")
+
+
+def _names(table: Table, attribute: str) -> frozenset[str]:
+    return frozenset(names(table, attribute)) - {""}

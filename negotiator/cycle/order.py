@@ -1,0 +1,71 @@
+"""Station *order*: jobs become requests, and requests stand in line.
+
+Submitters go by name until fair share is there to say whose turn it is; within a submitter the schedd's job order
+holds: the priorities of the job, then its age. Jobs that are alike, of the same priority, are one request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Table
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.significant import significant_attributes
+from negotiator.hooks.records import Request
+
+_WHOSE = ("AccountingGroup", "User", "Owner")
+
+
+@attrs.frozen
+class Queued:
+    """A request, and the rows of its jobs in the table of jobs, in the schedd's order."""
+
+    request: Request
+    rows: NDArray[np.intp]
+
+
+def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
+    """Group the jobs into requests and put these in the order in which they are served."""
+    if not len(jobs):
+        return ()
+    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
+    significant = significant_attributes(slots, jobs, bundle)
+    names = sorted(jobs.names() if significant.names is None else significant.names)
+
+    line = _line(jobs, submitters, schedds)
+    alike, _ = jobs.group([*names, *_WHOSE, *job_columns.PRIORITIES])
+    alike = np.where(significant.opaque, len(jobs) + np.arange(len(jobs)), alike)
+    kinds = _codes(alike * (len(jobs) + 1) + _codes(schedds))[line]
+    by_kind = np.argsort(kinds, kind="stable")
+    starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
+    groups = [line[places] for places in np.split(by_kind, starts[1:])]
+
+    queued = []
+    for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
+        rows = groups[kind]
+        ad = jobs.ad(int(rows[0]))
+        request = Request(
+            submitter=submitters[rows[0]],
+            schedd=schedds[rows[0]],
+            ad=ad if significant.opaque[rows[0]] else ad.project([*names, *_WHOSE]),
+            count=len(rows),
+            first_job=job_columns.job_id(ad),
+        )
+        queued.append(Queued(request, rows))
+    return tuple(queued)
+
+
+def _line(jobs: Table, submitters: job_columns.Strings, schedds: job_columns.Strings) -> NDArray[np.intp]:
+    """Sort the rows: by submitter and schedd, then the schedd's own order of its jobs."""
+    priorities = [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]
+    ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
+    return np.lexsort((*reversed(ages), *reversed(priorities), _codes(schedds), _codes(submitters)))
+
+
+def _codes(values: NDArray[Any]) -> NDArray[np.intp]:
+    return np.unique(values, return_inverse=True)[1]

@@ -1,0 +1,96 @@
+"""What a negotiation cycle decided, and why: plain records, the same for the same input, byte for byte.
+
+Sizes do not depend on the pool's: reasons are counted per request, never listed per slot.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.records import Reason
+
+
+@attrs.frozen
+class Removal:
+    """How many slots one reason took from one request.
+
+    ``removed`` counts the slots that were still candidates when the reason was asked; ``alone`` counts all admitted
+    slots on which it says no, whatever others said: what dropping this one rule could give back at most.
+    """
+
+    reason: Reason
+    removed: int
+    alone: int
+
+
+@attrs.frozen
+class Discarded:
+    """How many ads of one kind one reason kept out of the cycle, and the names of the first few."""
+
+    kind: AdKind
+    reason: Reason
+    count: int
+    examples: tuple[str, ...]
+
+
+@attrs.frozen
+class Outcome:
+    """What became of one request: its matches, and for the rest the reasons, each with its counts.
+
+    Jobs are matched in the schedd's order; ``first_unmatched`` is the id ("cluster.proc") of the first that got no
+    slot, empty where all got one. ``candidates`` is the number of slots left after all reasons.
+    """
+
+    request: Request
+    matches: tuple[Match, ...]
+    first_unmatched: str
+    candidates: int
+    removals: tuple[Removal, ...]
+
+    @property
+    def unmatched(self) -> int:
+        """The number of jobs that got no slot."""
+        return self.request.count - len(self.matches)
+
+
+@attrs.frozen
+class Counts:
+    """The sizes of a cycle: ads that came in, and those that were admitted to matching."""
+
+    schedds: int
+    submitters: int
+    slots: int
+    jobs: int
+    admitted_slots: int
+    admitted_jobs: int
+    requests: int
+
+
+@attrs.frozen
+class Failure:
+    """A plugin that could not be asked, and what the cycle made of it."""
+
+    plugin: str
+    version: str
+    hook: str
+    message: str
+
+
+@attrs.frozen
+class CycleResult:
+    """The whole outcome of one cycle."""
+
+    number: int
+    now: float
+    digest: str  # of the policy bundle
+    plugins: tuple[str, ...]  # "name version"
+    counts: Counts
+    discarded: tuple[Discarded, ...]
+    outcomes: tuple[Outcome, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """All matches, in the order in which they were made."""
+        return tuple(match for outcome in self.outcomes for match in outcome.matches)

@@ -1,0 +1,16 @@
+"""The plugin contract. What a plugin may import from the product is what stands here, in ``negotiator.classad`` and in
+``negotiator.records``.
+"""
+
+from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+from negotiator.hooks.records import AdKind as AdKind
+from negotiator.hooks.records import Constraint as Constraint
+from negotiator.hooks.records import ConstraintSide as ConstraintSide
+from negotiator.hooks.records import Cycle as Cycle
+from negotiator.hooks.records import Expression as Expression
+from negotiator.hooks.records import Filter as Filter
+from negotiator.hooks.records import Gate as Gate
+from negotiator.hooks.records import Mask as Mask
+from negotiator.hooks.records import Match as Match
+from negotiator.hooks.records import Request as Request
+from negotiator.hooks.records import Section as Section

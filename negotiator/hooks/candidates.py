@@ -1,0 +1,144 @@
+"""The three ways a plugin comes in, each as a list of names and origins that can be loaded one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import TracebackType
+
+import attrs
+
+from negotiator.hooks import dropins
+from negotiator.hooks.answers import clean
+from negotiator.hooks.guard import describe_error
+from negotiator.hooks.trust import UntrustedError
+from negotiator.records import Problem, Severity, Source
+
+GROUP = "negotiator"
+MAX_VERSION = 80
+
+
+class RefusedError(Exception):
+    """A plugin, or a folder of them, that is not loaded, and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+@attrs.frozen
+class Candidate:
+    """A plugin that could be loaded. ``load`` gives it and its version; it may raise anything."""
+
+    name: str
+    origin: str
+    load: Callable[[], tuple[object, str]]
+
+
+def from_entry_points() -> Iterator[Candidate]:
+    """The plugins of what is installed, by name; none of them is imported yet."""
+    found = importlib.metadata.entry_points(group=GROUP)
+    for entry in sorted(found, key=lambda entry: (entry.name, entry.value, _distribution(entry))):
+        origin = f"entry point {entry.name} = {entry.value} ({_distribution(entry)})"
+        yield Candidate(entry.name, origin, _EntryPointLoad(entry))
+
+
+def from_folder(folder: Path) -> tuple[Candidate, ...]:
+    """The plugins in a folder, by name; RefusedError where the folder itself is refused."""
+    try:
+        found = dropins.find(folder)
+    except UntrustedError as error:
+        raise RefusedError(_untrusted(error, f"plugins folder {folder}")) from None
+    except OSError as error:
+        message = f"the plugins folder can't be read: {error.strerror}"
+        raise RefusedError(Problem(Severity.ERROR, Source(str(folder)), message)) from None
+    return tuple(Candidate(each.name, str(each.path), _DropInLoad(each)) for each in found)
+
+
+def from_module(name: str) -> Candidate:
+    """The plugin that a bundle names by its module."""
+    return Candidate(name, f"module {name}", _ModuleLoad(name))
+
+
+def refusal(candidate: Candidate, error: BaseException) -> Problem:
+    """What an exception at loading is told as: at the line of the plugin that raised it, where that is known."""
+    if isinstance(error, UntrustedError):
+        return _untrusted(error, f"plugin {candidate.name}")
+    message = f"plugin {candidate.name} can't be loaded: {describe_error(error)}"
+    source, excerpt = _first_line(error.__traceback__), ""
+    if source is None and isinstance(error, SyntaxError) and error.filename:
+        source = Source(error.filename, error.lineno or 0, error.offset or 0)
+        excerpt = (error.text or "").rstrip("\n")
+        message = f"plugin {candidate.name} can't be loaded: {type(error).__name__}: {error.msg}"
+    return Problem(Severity.ERROR, source or Source(candidate.origin), message, excerpt=excerpt)
+
+
+@attrs.frozen
+class _EntryPointLoad:
+    entry: EntryPoint
+
+    def __call__(self) -> tuple[object, str]:
+        plugin = self.entry.load()
+        return plugin, _version(self.entry.dist.version if self.entry.dist else None) or "0"
+
+
+@attrs.frozen
+class _DropInLoad:
+    plugin: dropins.DropIn
+
+    def __call__(self) -> tuple[object, str]:
+        code = dropins.read(self.plugin)
+        module = dropins.load(self.plugin, code)
+        # With the hash, since nobody is made to change __version__ when the file is edited.
+        written = _version(getattr(module, "__version__", None))
+        return module, "+".join(filter(None, (written, dropins.digest(code))))
+
+
+@attrs.frozen
+class _ModuleLoad:
+    name: str
+
+    def __call__(self) -> tuple[object, str]:
+        module = importlib.import_module(self.name)
+        return module, _version(getattr(module, "__version__", None)) or _file_digest(module) or "0"
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
+
+
+def _version(value: object) -> str:
+    """A version without blanks, since it stands beside the name in audit records; empty where there is none."""
+    return "".join(clean(value, MAX_VERSION).split()) if isinstance(value, str) else ""
+
+
+def _file_digest(module: object) -> str:
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str) or not file.endswith(".py"):
+        return ""
+    return f"sha256:{hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]}"
+
+
+def _untrusted(error: UntrustedError, subject: str) -> Problem:
+    return Problem(
+        Severity.ERROR, Source(str(error.path)), f"{subject} is refused: {error.message}", error.hint
+    )
+
+
+def _first_line(traceback: TracebackType | None) -> Source | None:
+    """The first line outside of the machinery of importing: the plugin's own, whatever it called."""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        module = traceback.tb_frame.f_globals.get("__name__", "")
+        if not (file.startswith("<frozen") or _is_machinery(module)):
+            return Source(file, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return None
+
+
+def _is_machinery(module: str) -> bool:
+    return module.split(".", maxsplit=1)[0] == "importlib" or module.startswith("negotiator.hooks.")

@@ -1,0 +1,183 @@
+"""Whether what a plugin answered is what its hook asks for.
+
+Each check returns the record that the core may keep, or raises ``WrongAnswerError`` with what was expected. Masks are
+copied and set read-only, so that a plugin can't change its answer later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, TypeVar
+
+import attrs
+import click
+import numpy as np
+
+from negotiator.classad import Expr
+from negotiator.hooks.records import Constraint, ConstraintSide, Filter, Gate, Mask, Section
+from negotiator.records import Mode, Source, Verdict
+
+T = TypeVar("T")
+Check = Callable[[Any], T]
+
+MAX_RECORDS = 10_000  # of one answer: a generator that never ends must not fill the memory
+MAX_NAME = 200  # characters of a rule or a code
+MAX_TEXT = 2_000  # characters of a text
+
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+
+
+class WrongAnswerError(TypeError):
+    """An answer that is not of the type that the hook asks for."""
+
+
+def nothing(answer: object) -> tuple[()]:
+    """The answer of a hook that returns nothing."""
+    if answer is not None:
+        raise WrongAnswerError(f"expected None, got {kind_of(answer)}")
+    return ()
+
+
+def one(check: Check[T]) -> Check[tuple[T, ...]]:
+    """The answer of a hook that returns a record."""
+    return lambda answer: (check(answer),)
+
+
+def many(check: Check[T], expected: str) -> Check[tuple[T, ...]]:
+    """The answer of a hook that returns an iterable of records, or yields them."""
+
+    def checked(answer: Any) -> tuple[T, ...]:
+        if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+            hint = "; return [] or yield nothing where there is nothing to say" if answer is None else ""
+            raise WrongAnswerError(f"expected an iterable of {expected}, got {kind_of(answer)}{hint}")
+        records = tuple(check(record) for record in islice(answer, MAX_RECORDS + 1))
+        if len(records) > MAX_RECORDS:
+            raise WrongAnswerError(f"expected at most {MAX_RECORDS} records, got more")
+        return records
+
+    return checked
+
+
+def section(record: Any) -> Section:
+    """A Section with an attrs class and, perhaps, a check that can be called."""
+    _exactly(record, Section, "a Section")
+    if not (isinstance(record.schema, type) and attrs.has(record.schema)):
+        raise WrongAnswerError(
+            f"expected an attrs class as schema of a Section, got {kind_of(record.schema)}"
+        )
+    if record.check is not None and not callable(record.check):
+        raise WrongAnswerError(f"expected a function as check of a Section, got {kind_of(record.check)}")
+    return record  # type: ignore[no-any-return]
+
+
+def command(record: Any) -> click.Command:
+    """A click command that has a name."""
+    _instance(record, click.Command, "a click.Command")
+    _name(record.name, "name of a command")
+    return record  # type: ignore[no-any-return]
+
+
+def constraint(record: Any) -> Constraint:
+    """A Constraint whose every field is of its type."""
+    _exactly(record, Constraint, "a Constraint")
+    _instance(record.side, ConstraintSide, "a ConstraintSide as side of a Constraint")
+    _instance(record.expression, Expr, "an expression (negotiator.classad.parse) in a Constraint")
+    _name(record.rule, "rule of a Constraint")
+    _common(record, "Constraint")
+    return record  # type: ignore[no-any-return]
+
+
+def attribute_name(record: Any) -> str:
+    """The name of a job attribute, in lower case: names are equal whatever their case."""
+    if type(record) is not str or _ATTRIBUTE.fullmatch(record) is None:
+        shown = repr(record[:MAX_NAME]) if type(record) is str else kind_of(record)
+        raise WrongAnswerError(f"expected the name of an attribute, got {shown}")
+    return record.lower()
+
+
+def gate(rows: int) -> Check[Gate]:
+    """A Gate over a table of so many rows."""
+
+    def checked(record: Any) -> Gate:
+        _exactly(record, Gate, "a Gate")
+        _decision(record, "Gate")
+        kept: Gate = attrs.evolve(record, discard=_mask(record.discard, rows, "discard of a Gate"))
+        return kept
+
+    return checked
+
+
+def slot_filter(rows: int) -> Check[Filter]:
+    """A Filter over a table of so many rows."""
+
+    def checked(record: Any) -> Filter:
+        _exactly(record, Filter, "a Filter")
+        _decision(record, "Filter")
+        kept: Filter = attrs.evolve(record, allow=_mask(record.allow, rows, "allow of a Filter"))
+        return kept
+
+    return checked
+
+
+def kind_of(value: object) -> str:
+    """The type of a value, as it is told to people; never the value."""
+    return "None" if value is None else type(value).__qualname__[:MAX_NAME]
+
+
+def _decision(record: Any, what: str) -> None:
+    _name(record.rule, f"rule of a {what}")
+    _name(record.code, f"code of a {what}")
+    _instance(record.verdict, Verdict, f"a Verdict as verdict of a {what}")
+    _common(record, what)
+
+
+def _common(record: Any, what: str) -> None:
+    _string(record.text, f"text of a {what}", MAX_TEXT)
+    _instance(record.mode, Mode, f"a Mode as mode of a {what}")
+    if record.source is not None:
+        _exactly(record.source, Source, f"a Source or None as source of a {what}")
+
+
+def _exactly(value: object, kind: type, expected: str) -> None:
+    # A subclass could answer the core differently each time it is asked.
+    if type(value) is not kind:
+        raise WrongAnswerError(f"expected {expected}, got {kind_of(value)}")
+
+
+def _instance(value: object, kind: Any, expected: str) -> None:
+    if not isinstance(value, kind):
+        raise WrongAnswerError(f"expected {expected}, got {kind_of(value)}")
+
+
+def _name(value: object, what: str) -> None:
+    _string(value, what, MAX_NAME)
+    if not value:
+        raise WrongAnswerError(f"expected a {what}, got an empty string")
+
+
+def _string(value: object, what: str, limit: int) -> None:
+    """Printable and bounded: it ends up in terminals and in the audit log."""
+    if not isinstance(value, str):
+        raise WrongAnswerError(f"expected a string as {what}, got {kind_of(value)}")
+    if len(value) > limit:
+        raise WrongAnswerError(f"expected at most {limit} characters as {what}, got {len(value)}")
+    if not value.isprintable():
+        raise WrongAnswerError(f"expected printable characters only as {what}")
+
+
+def _mask(value: object, rows: int, what: str) -> Mask:
+    # Exactly ndarray: a masked array would lose its own mask without a word.
+    if type(value) is not np.ndarray:
+        raise WrongAnswerError(f"expected a NumPy array of bool as {what}, got {kind_of(value)}")
+    if value.dtype != np.bool_ or value.ndim != 1:
+        shape = f"{value.ndim}-d array of {value.dtype}"
+        raise WrongAnswerError(f"expected a 1-d NumPy array of bool as {what}, got a {shape}")
+    if len(value) != rows:
+        raise WrongAnswerError(
+            f"expected {rows} elements (one a row of the table) as {what}, got {len(value)}"
+        )
+    kept = value.copy()
+    kept.setflags(write=False)
+    return kept

@@ -1,0 +1,156 @@
+"""Plugins dropped into a folder: a ``.py`` file, or a folder with an ``__init__.py``.
+
+All of a plugin's code is read and checked first, then executed from memory, so what the version in the audit log
+stands for is what ran. Nothing is read from or written to ``__pycache__``. The modules get names of their own: a
+plugin can't take the place of another module, and loading a folder again loads its new content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import itertools
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.abc import InspectLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType
+
+import attrs
+
+from negotiator.hooks.trust import check_folder, read_trusted
+
+PREFIX = "_negotiator_dropin_"
+
+_numbers = itertools.count(1)
+
+
+@attrs.frozen
+class Code:
+    """The source of one module, as it was read."""
+
+    file: Path
+    content: bytes
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it may have submodules."""
+        return self.file.name == "__init__.py"
+
+
+@attrs.frozen
+class DropIn:
+    """A dropped-in plugin: its name, and where it starts (a ``.py`` file, or a folder)."""
+
+    name: str
+    path: Path
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        """The file that is executed first."""
+        return self.path if self.path.suffix == ".py" else self.path / "__init__.py"
+
+
+def find(folder: Path) -> tuple[DropIn, ...]:
+    """The plugins in a folder, by name. Names that begin with ``_`` or ``.`` are passed over.
+
+    UntrustedError where the folder is refused, OSError where it can't be read.
+    """
+    check_folder(folder)
+    return tuple(
+        DropIn(path.stem if path.suffix == ".py" else path.name, path, folder)
+        for path in sorted(folder.iterdir())
+        if not path.name.startswith(("_", ".")) and (path.suffix == ".py" or _is_package(path))
+    )
+
+
+def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, Code]:
+    """Read all code of a plugin, by module name relative to it (the empty name is the plugin itself).
+
+    UntrustedError where any of it is refused, OSError where it can't be read. ``trusted=False`` reads whatever is
+    there, for tests of plugins.
+    """
+    return {
+        name: Code(file, read_trusted(file, plugin.folder) if trusted else file.read_bytes())
+        for name, file in _files(plugin)
+    }
+
+
+def load(plugin: DropIn, code: Mapping[str, Code]) -> ModuleType:
+    """Execute a plugin; raises what its code raises."""
+    plain = re.sub(r"\W", "_", plugin.name)
+    name = f"{PREFIX}{next(_numbers)}_{plain}"
+    _finder.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+    return importlib.import_module(name)
+
+
+def digest(code: Mapping[str, Code]) -> str:
+    """``sha256:`` and the first 12 digits of the hash over all code of a plugin."""
+    total = hashlib.sha256()
+    for relative, each in sorted(code.items()):
+        total.update(b"%d %d\n" % (len(relative.encode()), len(each.content)))
+        total.update(relative.encode() + each.content)
+    return f"sha256:{total.hexdigest()[:12]}"
+
+
+def _is_package(path: Path) -> bool:
+    try:
+        return (path / "__init__.py").is_file()
+    except OSError:
+        return True  # what can't be looked into is told about when it is read, never passed over
+
+
+def _files(plugin: DropIn) -> Iterator[tuple[str, Path]]:
+    yield "", plugin.file
+    if plugin.path != plugin.file:
+        for file in sorted(plugin.path.rglob("*.py")):
+            parts = file.relative_to(plugin.path).with_suffix("").parts
+            names = parts[:-1] if parts[-1] == "__init__" else parts
+            if names and all(name.isidentifier() for name in names):
+                yield ".".join(names), file
+
+
+@attrs.frozen
+class _Loader(InspectLoader):
+    """Executes a module from memory."""
+
+    code: Code
+
+    def is_package(self, fullname: str) -> bool:  # noqa: ARG002 - the import system's interface
+        return self.code.is_package
+
+    def get_source(self, fullname: str) -> str:  # noqa: ARG002 - the import system's interface
+        return importlib.util.decode_source(self.code.content)
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - the import system's interface
+        return compile(self.code.content, str(self.code.file), "exec", dont_inherit=True)
+
+
+@attrs.frozen(eq=False)
+class _Finder(MetaPathFinder):
+    """Finds the modules of dropped-in plugins, all of which were read before the first of them was executed."""
+
+    code: dict[str, Code] = attrs.field(factory=dict)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target  # the name says it all
+        code = self.code.get(fullname)
+        if code is None:
+            return None
+        spec = importlib.util.spec_from_loader(
+            fullname, _Loader(code), origin=str(code.file), is_package=code.is_package
+        )
+        if spec is not None:
+            spec.has_location = True  # so that the module gets a __file__
+        return spec
+
+
+_finder = _Finder()

@@ -1,0 +1,142 @@
+"""Finds plugins, loads them and says what is wrong with those that are refused.
+
+Three ways lead in: the entry points of group ``negotiator`` of what is installed, the folders and the modules that the
+bundle names. Each plugin can be disabled by name; what is disabled is not even imported. One that is refused never
+keeps the others from being loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from time import perf_counter
+
+import attrs
+
+from negotiator.hooks import specs
+from negotiator.hooks.candidates import (
+    Candidate,
+    RefusedError,
+    from_entry_points,
+    from_folder,
+    from_module,
+    refusal,
+)
+from negotiator.hooks.guard import Clock, Tracer
+from negotiator.hooks.manager import HookManager, Loaded
+from negotiator.hooks.pluggy_adapter import Registry, Spec, specs_of
+from negotiator.hooks.settings import PluginSettings as PluginSettings
+from negotiator.hooks.vetting import suggestion, vet
+from negotiator.records import Problem, Severity, Source
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+
+
+def load_plugins(
+    settings: PluginSettings,
+    *,
+    entry_points: bool = True,
+    tracer: Tracer | None = None,
+    clock: Clock = perf_counter,
+) -> tuple[HookManager, tuple[Problem, ...]]:
+    """Load all plugins that the settings ask for; the manager knows those that were accepted.
+
+    A problem of severity error says that a plugin was refused: a bundle that relies on it must not be used.
+    ``entry_points=False`` leaves out what is installed.
+    """
+    loader = _Loader(settings)
+    for candidate in loader.chosen(entry_points=entry_points):
+        loader.load(candidate)
+    manager = HookManager(loader.registry, loader.loaded, settings, tracer, clock)
+    return manager, tuple(loader.problems)
+
+
+@attrs.define
+class _Loader:
+    settings: PluginSettings
+    specs: dict[str, Spec] = attrs.field(factory=lambda: dict(specs_of(specs)))
+    registry: Registry = attrs.field(factory=lambda: Registry(specs))
+    loaded: list[Loaded] = attrs.field(factory=list)
+    problems: list[Problem] = attrs.field(factory=list)
+    objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
+
+    def chosen(self, *, entry_points: bool) -> list[Candidate]:
+        """What is to be loaded: each name once, and not those that are disabled."""
+        found: dict[str, Candidate] = {}
+        for candidate in self._found(entry_points=entry_points):
+            first = found.setdefault(candidate.name, candidate)
+            if first is not candidate and candidate.name not in self.settings.disable:
+                message = (
+                    f"there are two plugins called {candidate.name}: {first.origin} and {candidate.origin}"
+                )
+                self._refuse(
+                    Source(candidate.origin), message, "disable both (plugins: disable:), or rename one"
+                )
+        self.problems += _unknown("disable", self.settings.disable, found)
+        self.problems += _unknown("order", self.settings.order, found)
+        return [candidate for name, candidate in found.items() if name not in self.settings.disable]
+
+    def load(self, candidate: Candidate) -> None:
+        """Load, vet and register one plugin, whatever it does."""
+        try:
+            plugin, version = candidate.load()
+            problems = [
+                *self._unfit(plugin, candidate),
+                *vet(plugin, candidate.name, candidate.origin, self.specs),
+            ]
+            self.problems += problems
+            if any(problem.severity is Severity.ERROR for problem in problems):
+                return
+            self.registry.register(plugin, candidate.name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - importing a plugin runs its code, which may raise anything
+            self.problems.append(refusal(candidate, error))
+            return
+        self.objects[id(plugin)] = candidate.name
+        self.loaded.append(Loaded(candidate.name, version, candidate.origin))
+
+    def _found(self, *, entry_points: bool) -> Iterator[Candidate]:
+        for candidate in self._everything(entry_points=entry_points):
+            if _NAME.fullmatch(candidate.name):
+                yield candidate
+            else:
+                message = f"{candidate.name[:100]!r} is no name for a plugin"
+                self._refuse(
+                    Source(candidate.origin), message, "letters, digits, '_', '-' and '.', at most 100"
+                )
+
+    def _everything(self, *, entry_points: bool) -> Iterator[Candidate]:
+        if entry_points:
+            yield from from_entry_points()
+        for folder in dict.fromkeys(folder.absolute() for folder in self.settings.folders):
+            try:
+                yield from from_folder(folder)
+            except RefusedError as error:
+                self.problems.append(error.problem)
+        yield from map(from_module, dict.fromkeys(self.settings.modules))
+
+    def _unfit(self, plugin: object, candidate: Candidate) -> Iterator[Problem]:
+        if isinstance(plugin, type):
+            message = f"plugin {candidate.name} is a class"
+            yield Problem(
+                Severity.ERROR, Source(candidate.origin), message, "name an instance of it, or its module"
+            )
+        if plugin is None:
+            yield Problem(Severity.ERROR, Source(candidate.origin), f"plugin {candidate.name} is None")
+        if id(plugin) in self.objects:
+            message = f"plugin {candidate.name} is the same as plugin {self.objects[id(plugin)]}"
+            yield Problem(Severity.ERROR, Source(candidate.origin), message, "leave out one of the two")
+
+    def _refuse(self, source: Source, message: str, hint: str) -> None:
+        self.problems.append(Problem(Severity.ERROR, source, message, hint))
+
+
+def _unknown(key: str, names: Iterable[str], found: Iterable[str]) -> Iterator[Problem]:
+    known = tuple(found)
+    for name in names:
+        if name not in known:
+            message = f"there is no plugin called {name}"
+            yield Problem(
+                Severity.WARNING, Source(f"plugins: {key}"), message, suggestion(name, known, "plugins")
+            )

@@ -1,0 +1,154 @@
+"""The records that plugins yield: what a policy says, without saying who said it.
+
+The guard stamps every record with the plugin and its version, so no plugin can speak in another's name. Masks are
+boolean NumPy arrays with one element a row of the table that the hook was given.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import ClassAd, Environment, Expr
+from negotiator.records import Mode, Problem, Source, Verdict
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class AdKind(enum.StrEnum):
+    """The kinds of ads that a gate may be asked about."""
+
+    SCHEDD = "schedd"
+    SUBMITTER = "submitter"
+    STARTD = "startd"
+    JOB = "job"
+
+
+class ConstraintSide(enum.StrEnum):
+    """Whose Requirements a constraint is ANDed to: the one whose ad is MY in it."""
+
+    RESOURCE = "resource"  # MY is the slot, TARGET the job
+    JOB = "job"  # MY is the job, TARGET the slot
+
+
+@attrs.frozen
+class Cycle:
+    """What a policy may know of the cycle it is asked in.
+
+    ``now`` is in seconds since the epoch: the only clock a policy should read, so that a cycle can be replayed.
+    """
+
+    number: int
+    now: float
+    digest: str  # of the policy bundle
+
+    @property
+    def environment(self) -> Environment:
+        """What expressions are to be evaluated in: the cycle's clock, and its number as the seed of random()."""
+        return Environment(now=self.now, seed=self.number)
+
+
+@attrs.frozen(kw_only=True)
+class Gate:
+    """One gate over the ads of one kind: ``discard`` is true where the ad is kept out of the cycle."""
+
+    rule: str
+    discard: Mask
+    code: str
+    text: str
+    verdict: Verdict = Verdict.DENIED
+    source: Source | None = None
+    mode: Mode = Mode.ENFORCE
+
+
+@attrs.frozen(kw_only=True)
+class Constraint:
+    """One expression that every match must make true; the core ANDs it to the Requirements of its side.
+
+    The expression is the administrator's: ``MY`` and ``TARGET`` in it mean the two ads themselves, whatever
+    attributes the ads define.
+    """
+
+    rule: str
+    side: ConstraintSide
+    expression: Expr
+    text: str
+    source: Source | None = None
+    mode: Mode = Mode.ENFORCE
+
+
+@attrs.frozen
+class Expression:
+    """An expression as an administrator wrote it: its tree, its text, and the place of its first character."""
+
+    tree: Expr
+    text: str
+    source: Source | None = None
+
+
+@attrs.frozen
+class Request:
+    """A resource request: jobs of one submitter that are alike in all that any policy reads.
+
+    ``ad`` holds the significant attributes only (what the ads, the bundle and ``negotiator_job_attributes`` of the
+    plugins refer to), so that nothing a policy reads can differ between the jobs of one request.
+    """
+
+    submitter: str
+    schedd: str
+    ad: ClassAd
+    count: int
+    first_job: str  # "cluster.proc" of the job that stands for the others
+
+
+@attrs.frozen(kw_only=True)
+class Filter:
+    """What one policy says of a request over all slots: ``allow`` is true where they may be matched.
+
+    ``verdict`` tells a slot that will never do (DENIED) from one that is only in use (WAITING).
+    """
+
+    rule: str
+    allow: Mask
+    code: str
+    text: str
+    verdict: Verdict = Verdict.DENIED
+    source: Source | None = None
+    mode: Mode = Mode.ENFORCE
+
+
+@attrs.frozen
+class Match:
+    """One job and the slot it was given. The ads are whole; claim ids and capabilities are in neither."""
+
+    id: str  # unique in the audit log: "<cycle>.<ordinal>"
+    submitter: str
+    schedd: str
+    job: str  # "cluster.proc"
+    slot: str  # the slot's Name
+    job_ad: ClassAd
+    slot_ad: ClassAd
+    rank: float
+    noted: tuple[str, ...] = ()  # rules in warn or dryrun mode that would have forbidden it
+
+
+@attrs.frozen(kw_only=True)
+class Section:
+    """A part of ``pool.yaml`` that a plugin owns.
+
+    ``schema`` is an attrs class; each of its fields is a top-level key of the file (its alias, where it has one), and a
+    field's type says what may stand there: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
+    ClassAd expression with its place), ``Path`` (a file of the bundle, relative to it), ``X | None``, ``list[X]``, ``tuple[X, ...]``,
+    ``dict[str, X]``, or another attrs class. A field named ``source`` of type ``Source | None`` is filled in with
+    the place the object was written at. Fields with a default may be left out.
+
+    ``check`` is called with the finished object and returns what else is wrong with it.
+    """
+
+    schema: type
+    check: Callable[[Any], Iterable[Problem]] | None = None

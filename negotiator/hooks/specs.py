@@ -1,0 +1,164 @@
+"""The plugin contract: every hook, its arguments, what it returns, and what happens when it fails.
+
+A plugin is a module (or an object) with functions of these names, marked with ``negotiator.hooks.hookimpl``. A
+function may leave out arguments it does not need. Hooks are called in the order in which the bundle lists the plugins
+(``plugins: order:``), then by plugin name, each by itself: no answer of one plugin hides another's.
+
+``settings`` is the plugin's own part of the bundle (an instance of its ``Section.schema``), or None where it declared
+none. Tables and arrays that a hook is given are read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from negotiator.classad import Table
+from negotiator.hooks.pluggy_adapter import hookspec
+from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
+
+
+@hookspec(enforces=True)
+def negotiator_section() -> Section:  # type: ignore[empty-body]
+    """Declare the part of ``pool.yaml`` that this plugin owns.
+
+    Called once when a bundle is loaded, before anything of it is used. A failure refuses the bundle.
+
+    Example::
+
+        @attrs.frozen
+        class Maintenance:
+            maintenance_calendar: Path
+
+        @hookimpl
+        def negotiator_section():
+            return Section(schema=Maintenance)
+
+    :return: one section; its keys must not belong to another plugin.
+    """
+
+
+@hookspec(enforces=False)
+def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
+    """Bring commands of the ``negotiator`` program.
+
+    Called once at start. A failure is reported, and the program goes on without the plugin's commands.
+
+    Example::
+
+        @hookimpl
+        def negotiator_commands():
+            yield show_calendar  # a click.Command
+
+    :return: the commands; a name that is taken already is refused.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: ignore[empty-body]
+    """Give the expressions that are ANDed to the Requirements of slots and jobs.
+
+    Called once when a bundle is loaded. A failure refuses the bundle.
+
+    Example::
+
+        @hookimpl
+        def negotiator_constraints(settings):
+            yield Constraint(
+                rule="no-gpu-waste",
+                side=ConstraintSide.JOB,
+                expression=parse("(TARGET.GPUs ?: 0) == 0 || MY.RequestGPUs > 0"),
+                text="a slot with GPUs is for jobs that ask for one",
+            )
+
+    :param settings: this plugin's part of the bundle.
+    :return: the constraints, in the order in which they are to be counted.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
+    """Name the job attributes that this plugin reads in ``negotiator_filter_slots``.
+
+    Jobs that are alike in these (and in what all expressions refer to) are one request, asked about once. A plugin
+    that filters slots and does not implement this hook switches that off: every job is then a request of its own.
+
+    Called once when a bundle is loaded. A failure refuses the bundle.
+
+    Example::
+
+        @hookimpl
+        def negotiator_job_attributes():
+            return ["Owner", "JobUniverse"]
+
+    :param settings: this plugin's part of the bundle.
+    :return: attribute names; an empty list says that no job attribute is read.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
+    """Say which ads are kept out of the cycle.
+
+    Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all that came in. Where an
+    implementation fails, no ad of that kind is admitted (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_gate_ads(kind, ads, cycle):
+            if kind is AdKind.STARTD:
+                stale = cycle.now - ads.numbers("LastHeardFrom", default=0) > 900
+                yield Gate(rule="stale", discard=stale, code="stale", text="not heard from for 15 minutes")
+
+    :param kind: the kind of the ads.
+    :param ads: all ads of that kind, a row each.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    :return: the gates, each with a mask over the rows of ``ads``.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
+    """Say which slots a request may be matched with.
+
+    Called once for each request (a kind of jobs, not a job), with all admitted slots. Where an implementation fails, the
+    request gets no match in this cycle (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_filter_slots(request, slots):
+            names = slots.strings("Machine")
+            yield Filter(rule="maintenance", allow=~np.isin(names, DOWN), code="maintenance",
+                         text="the machine is under maintenance")
+
+    :param request: the jobs that ask.
+    :param slots: all admitted slots, a row each.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    :return: the filters, each with a mask over the rows of ``slots``.
+    """
+
+
+@hookspec(enforces=False)
+def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycle) -> None:
+    """Be told of the matches that were handed out.
+
+    Called once a cycle, after the matches are in the audit log and were delivered. A failure is reported, and nothing
+    else changes.
+
+    Example::
+
+        @hookimpl
+        def negotiator_matches_made(matches):
+            for match in matches:
+                print(match.job, match.slot)
+
+    :param matches: all matches of the cycle that were delivered; empty where there were none.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    """

@@ -1,0 +1,141 @@
+r"""For the tests of plugins: tables from text, requests, cycles, and one hook called as the program calls it.
+
+Example::
+
+    def test_a_machine_under_maintenance_gets_no_match(tmp_path):
+        slots = table('Name = "slot1@a"\nMachine = "a"')
+        [filter] = call("maintenance.py", "negotiator_filter_slots", slots=slots, settings=Settings(calendar))
+        assert list(filter.allow) == [False]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from negotiator.classad import ClassAd, Table, parse_ad
+from negotiator.hooks import dropins, specs
+from negotiator.hooks.manager import Answers, HookFailure, HookManager, Loaded
+from negotiator.hooks.pluggy_adapter import Registry, specs_of
+from negotiator.hooks.records import AdKind, Cycle, Match, Request
+from negotiator.hooks.settings import PluginSettings
+from negotiator.hooks.vetting import vet
+from negotiator.pool.longform import read_long
+from negotiator.records import Problem, Severity
+
+NAME = "tested"
+
+
+class PluginFailedError(AssertionError):
+    """The plugin would have been refused, or the call would have been reported as a failure; the text says why."""
+
+
+def ads(text: str) -> tuple[ClassAd, ...]:
+    """Read ads from text: new syntax (``[ a = 1 ]``, one ad a line) or long form (blank lines between ads).
+
+    ValueError where one does not parse.
+    """
+    if text.lstrip().startswith("["):
+        return tuple(parse_ad(line) for line in text.strip().splitlines() if line.strip())
+    found = []
+    for each in read_long([text], "text"):
+        if isinstance(each, Problem):
+            raise ValueError(str(each))  # noqa: TRY004 - the text is wrong, not its type
+        found.append(each.ad)
+    return tuple(found)
+
+
+def table(text: str) -> Table:
+    """Make a table of the ads in a text, one a row; see ``ads``."""
+    return Table.from_ads(ads(text))
+
+
+def request(
+    text: str = 'Owner = "alice"\nRequestCpus = 1', *, count: int = 1, first_job: str = "1.0"
+) -> Request:
+    """Make a request of jobs that are like the one ad in the text."""
+    (ad,) = ads(text)
+    submitter = ad.string("User") or f"{ad.string('Owner') or 'alice'}@example.org"
+    return Request(submitter, "schedd@example.org", ad, count, first_job)
+
+
+def cycle(*, number: int = 1, now: float = 1_750_000_000.0) -> Cycle:
+    """Make a cycle at a fixed time."""
+    return Cycle(number, now, digest="0" * 64)
+
+
+def match(job: str = 'Owner = "alice"', slot: str = 'Name = "slot1@a"', *, ordinal: int = 1) -> Match:
+    """Make a match of the one job and the one slot in two texts."""
+    (job_ad,), (slot_ad,) = ads(job), ads(slot)
+    submitter = f"{job_ad.string('Owner') or 'alice'}@example.org"
+    name = slot_ad.string("Name") or "slot1@a"
+    return Match(
+        f"1.{ordinal}", submitter, "schedd@example.org", f"{ordinal}.0", name, job_ad, slot_ad, rank=0.0
+    )
+
+
+def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
+    """Call one hook of a plugin through the guard, and return the records of its answer.
+
+    ``plugin`` is a module, an object, or the path of a ``.py`` file or package (loaded anew at each call, without the
+    checks of who could have written it). Arguments that are left out are an empty table, one request, one cycle, no
+    settings. ``negotiator_job_attributes`` gives the names in lower case.
+
+    PluginFailedError where the plugin would be refused, has no such hook, raises, or gives a wrong answer.
+    """
+    manager = load(plugin)
+    if hook not in {name for info in manager.plugins for name in info.hooks}:
+        raise PluginFailedError(
+            f"the plugin has no hook {hook}; it has: {', '.join(manager.plugins[0].hooks)}"
+        )
+    records, failures = _ask(manager, hook, arguments)
+    if failures:
+        raise PluginFailedError("\n".join(map(str, failures)))
+    return records
+
+
+def load(plugin: object) -> HookManager:
+    """Give the manager of this one plugin, called ``tested``. PluginFailedError where it would be refused."""
+    if isinstance(plugin, str | Path):
+        plugin = _from_path(Path(plugin))
+    problems = tuple(vet(plugin, NAME, "plugin", specs_of(specs)))
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise PluginFailedError("\n".join(map(str, problems)))
+    registry = Registry(specs)
+    registry.register(plugin, NAME)
+    return HookManager(registry, [Loaded(NAME, "0", "plugin")], PluginSettings(slow_seconds=float("inf")))
+
+
+def _from_path(path: Path) -> ModuleType:
+    plugin = dropins.DropIn(path.stem, path.resolve(), path.resolve().parent)
+    return dropins.load(plugin, dropins.read(plugin, trusted=False))
+
+
+def _ask(
+    manager: HookManager, hook: str, arguments: dict[str, Any]
+) -> tuple[tuple[Any, ...], tuple[HookFailure, ...]]:
+    settings = {NAME: arguments.get("settings")}
+    at = arguments.get("cycle") or cycle()
+    match hook:
+        case "negotiator_gate_ads":
+            kind = arguments.get("kind", AdKind.STARTD)
+            return _plain(manager.gate_ads(kind, arguments.get("ads", table("")), at, settings))
+        case "negotiator_filter_slots":
+            asking = arguments.get("request") or request()
+            return _plain(manager.filter_slots(asking, arguments.get("slots", table("")), at, settings))
+        case "negotiator_matches_made":
+            return (), manager.matches_made(arguments.get("matches", ()), at, settings)
+        case "negotiator_job_attributes":
+            names, failures = manager.job_attributes(settings)
+            return tuple(sorted(names or ())), failures
+        case "negotiator_constraints":
+            return _plain(manager.constraints(settings))
+        case "negotiator_section":
+            return _plain(manager.sections())
+        case _:
+            return _plain(manager.commands())
+
+
+def _plain(answers: Answers[Any]) -> tuple[tuple[Any, ...], tuple[HookFailure, ...]]:
+    return tuple(stamped.record for stamped in answers.records), answers.failures

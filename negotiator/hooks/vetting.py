@@ -1,0 +1,91 @@
+"""What is wrong with a plugin, before any of its hooks is called."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from negotiator.hooks.pluggy_adapter import Marked, Spec, marked_functions
+from negotiator.records import Problem, Severity, Source
+
+PREFIX = "negotiator_"
+
+_NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+def vet(plugin: object, name: str, origin: str, specs: Mapping[str, Spec]) -> Iterator[Problem]:
+    """Everything that is wrong with what a plugin marked, and with what it seems to have forgotten to mark."""
+    marked = marked_functions(plugin)
+    for each in marked:
+        yield from _vet_marked(each, name, origin, specs)
+    functions = {id(_plain(each.function)) for each in marked}
+    yield from _unmarked(plugin, name, origin, functions)
+    if not marked:
+        hint = "mark its functions with negotiator.hooks.hookimpl"
+        yield Problem(Severity.WARNING, Source(origin), f"plugin {name} implements no hook", hint)
+
+
+def suggestion(word: str, known: Iterable[str], what: str) -> str:
+    """``did you mean x?``, or what there is."""
+    choices = sorted(known)
+    near = difflib.get_close_matches(word, choices, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"{what}: {', '.join(choices)}" if choices else f"there are no {what}"
+
+
+def place(function: Callable[..., Any], origin: str) -> Source:
+    """Where a function is defined, or the plugin's origin where that is not known."""
+    code = getattr(_plain(function), "__code__", None)
+    return Source(origin) if code is None else Source(code.co_filename, code.co_firstlineno)
+
+
+def _vet_marked(marked: Marked, name: str, origin: str, specs: Mapping[str, Spec]) -> Iterator[Problem]:
+    where, subject = place(marked.function, origin), f"plugin {name}, hook {marked.hook}"
+    spec = specs.get(marked.hook)
+    if spec is None:
+        # Whoever marks a hook as optional expects versions of the program that do not have it.
+        severity = Severity.WARNING if marked.options.get("optionalhook") else Severity.ERROR
+        hint = suggestion(marked.hook, specs, "hooks")
+        yield Problem(severity, where, f"{subject}: there is no such hook", hint)
+        return
+    if marked.options.get("wrapper") or marked.options.get("hookwrapper"):
+        hint = "a wrapper could hide what another plugin answered; implement the hook itself"
+        yield Problem(Severity.ERROR, where, f"{subject}: wrappers are refused", hint)
+    if marked.options.get("tryfirst") or marked.options.get("trylast"):
+        hint = "the bundle decides: plugins: order:"
+        yield Problem(Severity.NOTICE, where, f"{subject}: tryfirst and trylast have no effect", hint)
+    if inspect.iscoroutinefunction(marked.function) or inspect.isasyncgenfunction(marked.function):
+        yield Problem(
+            Severity.ERROR, where, f"{subject}: is async", "hooks are plain functions or generators"
+        )
+    yield from _vet_arguments(marked, spec, subject, where)
+
+
+def _vet_arguments(marked: Marked, spec: Spec, subject: str, where: Source) -> Iterator[Problem]:
+    there_are = f"its arguments are: {', '.join(spec.arguments)}" if spec.arguments else "it has no arguments"
+    for parameter in inspect.signature(marked.function).parameters.values():
+        if parameter.kind not in _NAMED:
+            message = f"{subject}: the argument {parameter} can't be passed by name"
+            yield Problem(Severity.ERROR, where, message, there_are)
+        elif parameter.name not in spec.arguments:
+            message = f"{subject}: there is no argument {parameter.name}"
+            yield Problem(Severity.ERROR, where, message, there_are)
+
+
+def _unmarked(plugin: object, name: str, origin: str, marked: set[int]) -> Iterator[Problem]:
+    for attribute in dir(plugin):
+        if not attribute.startswith(PREFIX):
+            continue
+        value = getattr(plugin, attribute, None)
+        if inspect.isroutine(value) and id(_plain(value)) not in marked:
+            message = f"plugin {name}: {attribute} is not marked, so it is never called"
+            yield Problem(Severity.WARNING, place(value, origin), message, "put @hookimpl before it")
+
+
+def _plain(function: Any) -> Callable[..., Any]:
+    """The function below decorators and binding."""
+    plain: Callable[..., Any] = inspect.unwrap(getattr(function, "__func__", function))
+    return plain

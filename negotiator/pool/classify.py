@@ -1,0 +1,114 @@
+"""What kind of ad an ad is: by its MyType, or else by attributes that only one kind has."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from negotiator.classad import UNDEFINED, ClassAd
+from negotiator.classad.tree import Literal
+
+
+class Kind(enum.Enum):
+    """The kinds of ads of a pool, as far as a negotiator tells them apart."""
+
+    SCHEDD = "schedd"
+    SUBMITTER = "submitter"
+    SLOT = "slot"
+    JOB = "job"
+    PRIVATE = "private"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+# HTCondor's own names (condor_includes/condor_adtypes.h), in lower case.
+_TYPES: Final = {
+    "machine": Kind.SLOT,
+    "slot": Kind.SLOT,
+    "job": Kind.JOB,
+    "scheduler": Kind.SCHEDD,
+    "submitter": Kind.SUBMITTER,
+    "machineprivate": Kind.PRIVATE,
+}
+# fmt: off
+_OTHER_TYPES: Final = frozenset({
+    "accounting", "ckptserver", "cluster", "collector", "credd", "daemonmaster", "database", "dbmsd", "defrag",
+    "gateway", "generic", "grid", "had", "hadoop", "jobset", "leasemanager", "license", "master", "negotiator",
+    "owner", "query", "startd", "startdaemon", "storage", "tt", "user", "xferservice",
+})
+# fmt: on
+_NO_TYPE: Final = frozenset({"", "(unknown type)", "none", "undefined", "unknown"})
+_EPOCH_PARTS: Final = frozenset({"spawn", "input", "output", "checkpoint", "common"})
+_SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
+
+
+def constant(ad: ClassAd, name: str) -> object:
+    """Give the value of an attribute that is written as a constant; UNDEFINED for all others."""
+    expression = ad.get(name)
+    return expression.value if isinstance(expression, Literal) else UNDEFINED
+
+
+def text(ad: ClassAd, name: str) -> str:
+    """Give the value of an attribute that is written as a string, empty where it is not."""
+    value = constant(ad, name)
+    return value if isinstance(value, str) else ""
+
+
+def kind_of(ad: ClassAd) -> Kind:
+    """Give the kind of an ad.
+
+    OTHER are the kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster
+    ads), and ads whose MyType is a word of their makers; UNKNOWN are ads that say nothing of what they are.
+    """
+    my_type = text(ad, "MyType").strip().lower()
+    kind = _TYPES.get(my_type)
+    if my_type in _OTHER_TYPES:
+        return Kind.OTHER
+    if kind is None:
+        kind = _kind_by_marks(ad)
+    if kind is Kind.UNKNOWN and my_type not in _NO_TYPE:
+        return Kind.OTHER
+    if kind is Kind.JOB:
+        return Kind.OTHER if _is_part_of_job(ad) else kind
+    if kind is Kind.SLOT and not _has_any(ad, *_SLOT_MARKS):
+        return Kind.PRIVATE
+    return kind
+
+
+def own_type(ad: ClassAd) -> str:
+    """Give the MyType of an ad where it is a word that HTCondor does not know, else nothing."""
+    my_type = text(ad, "MyType").strip()
+    known = my_type.lower() in _TYPES or my_type.lower() in _OTHER_TYPES | _NO_TYPE
+    return "" if known else my_type
+
+
+def _kind_by_marks(ad: ClassAd) -> Kind:
+    if _has(ad, "ClusterId", "ProcId"):
+        return Kind.JOB
+    if _has(ad, "State", "Activity") or (
+        _has(ad, "Machine") and _has_any(ad, "SlotID", "Cpus", "TotalSlots")
+    ):
+        return Kind.SLOT
+    if "SlotType" in ad:
+        return Kind.SLOT
+    if _has_any(ad, "GlobalJobId", "JobUniverse", "JobStatus", "QDate"):
+        return Kind.JOB
+    if _has(ad, "ScheddName") and _has_any(ad, "IdleJobs", "RunningJobs"):
+        return Kind.SUBMITTER
+    if _has(ad, "TotalIdleJobs", "TotalRunningJobs"):
+        return Kind.SCHEDD
+    return Kind.UNKNOWN
+
+
+def _is_part_of_job(ad: ClassAd) -> bool:
+    proc = constant(ad, "ProcId")
+    cluster_ad = isinstance(proc, int) and not isinstance(proc, bool) and proc < 0
+    return cluster_ad or text(ad, "EpochAdType").lower() in _EPOCH_PARTS
+
+
+def _has(ad: ClassAd, *names: str) -> bool:
+    return all(name in ad for name in names)
+
+
+def _has_any(ad: ClassAd, *names: str) -> bool:
+    return any(name in ad for name in names)

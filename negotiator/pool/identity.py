@@ -1,0 +1,90 @@
+"""What tells one ad of a kind from another: the key under which a collector, or a schedd's queue, would keep it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from negotiator.pool.classify import Kind, constant, text
+from negotiator.pool.found import FoundAd, set_aside, short
+from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from negotiator.classad import ClassAd
+
+_GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.DOTALL)
+
+
+class Identified(NamedTuple):
+    """An ad that can be named: its key among the ads of its kind, and how it is called in messages."""
+
+    ad: ClassAd
+    key: tuple[object, ...]
+    label: str
+    problem: Problem | None = None
+
+
+def identify(kind: Kind, found: FoundAd) -> Identified | Problem:
+    """Give the key of an ad; a slot or schedd without a name gets one, a job or submitter is set aside.
+
+    A nameless slot is still a slot that can be matched, and its machine's name or its place in the file makes a name
+    that is the same in every cycle. A job nobody can point at cannot be given a slot, nor its use be charged.
+    """
+    if kind is Kind.JOB:
+        return _job(found)
+    ad, source = found
+    name = text(ad, "Name")
+    if kind is Kind.SUBMITTER:
+        if not name:
+            return set_aside(source, "it is a submitter without Name", 'add Name = "user@domain"')
+        return Identified(ad, (name, text(ad, "ScheddName") or _address(ad)), f"submitter {short(name)}")
+    if name:
+        return Identified(ad, (name, _address(ad)), f"{kind.value} {short(name)}")
+    return _named(kind, found)
+
+
+def _address(ad: ClassAd) -> str:
+    return text(ad, "MyAddress") or text(ad, "StartdIpAddr") or text(ad, "ScheddIpAddr")
+
+
+def _named(kind: Kind, found: FoundAd) -> Identified:
+    ad, source = found
+    machine = text(ad, "Machine")
+    number = constant(ad, "SlotID")
+    if not machine:
+        name = f"{kind.value}@{source}"
+    elif kind is Kind.SLOT and type(number) is int:
+        name = f"slot{number}@{machine}"
+    else:
+        name = machine
+    problem = Problem(
+        Severity.WARNING,
+        source,
+        f"a {kind.value} without Name is called {short(name)}",
+        "add Name to the ad if it stands for something else",
+    )
+    return Identified(
+        ad.with_items([("Name", name)]), (name, _address(ad)), f"{kind.value} {short(name)}", problem
+    )
+
+
+def _job(found: FoundAd) -> Identified | Problem:
+    ad, source = found
+    cluster, proc = constant(ad, "ClusterId"), constant(ad, "ProcId")
+    global_id = text(ad, "GlobalJobId")
+    problem = None
+    if type(cluster) is not int or type(proc) is not int:
+        match = _GLOBAL_JOB_ID.fullmatch(global_id)
+        if not match:
+            hint = "a match could not be given to it; add both as integers"
+            return set_aside(source, "it is a job without ClusterId and ProcId", hint)
+        cluster, proc = int(match[1]), int(match[2])
+        ad = ad.with_items([("ClusterId", cluster), ("ProcId", proc)])
+        message = f"job {cluster}.{proc} has its ClusterId and ProcId from its GlobalJobId"
+        problem = Problem(Severity.NOTICE, source, message)
+    return Identified(ad, _job_key(global_id, source, cluster, proc), f"job {cluster}.{proc}", problem)
+
+
+def _job_key(global_id: str, source: Source, cluster: int, proc: int) -> tuple[object, ...]:
+    """Give the key of a job: without a GlobalJobId, files count as different schedds."""
+    return (global_id,) if global_id else (source.file, cluster, proc)

@@ -1,0 +1,166 @@
+"""JSON as ``condor_status -json`` and ``condor_q -json`` print it: an array of objects.
+
+Also one object, an object a line, and Python's way of writing the same (single quotes, ``True``, ``None``), which is
+found in files called ``.json`` all the same. An expression is a string ``/Expr(...)/``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.classad import UNDEFINED, Expr, ParseError, parse
+from negotiator.classad.tree import ListExpr, Literal, RecordExpr
+from negotiator.pool.brackets import Record, records
+from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, short, stopped
+from negotiator.pool.limits import MAX_LITERAL
+from negotiator.pool.secrets import is_secret, may_tell
+from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
+_INT64: Final = range(-(1 << 63), 1 << 63)
+
+
+class _BadValueError(Exception):
+    """A value that no ad can hold."""
+
+
+def read_json(text: Iterable[str], file: str) -> Iterator[Found]:
+    """Read ads in JSON or as Python literals."""
+    for record in records(text, "{"):
+        yield faulty(record, file) if record.fault else _ad(record, file)
+
+
+def faulty(record: Record, file: str) -> Problem:
+    """Tell what is wrong with a record that could not be cut out."""
+    source = Source(file, record.line, record.column)
+    if record.last:
+        return stopped(source, record.fault)
+    if "text" in record.fault:
+        return Problem(Severity.WARNING, source, record.fault, "it is ignored, here and further down")
+    return set_aside(source, record.fault)
+
+
+def inner_source(record: Record, file: str, line: int, column: int) -> Source:
+    """Give the place in the file of a place in a record."""
+    return Source(file, record.line + line - 1, column + record.column - 1 if line == 1 else column)
+
+
+def line_of(record: Record, line: int) -> str:
+    """Give a line of a record to be shown: only if there is no trace of a secret in all of the record."""
+    if line == 1 or "\\u" in record.text or not may_tell(record.text):
+        return ""
+    return record.text.split("\n", line)[line - 1].removesuffix("\r")
+
+
+def _ad(record: Record, file: str) -> Found:
+    source = Source(file, record.line, record.column)
+    try:
+        pairs = _pairs(record.text)
+    except json.JSONDecodeError as error:
+        place = inner_source(record, file, error.lineno, error.colno)
+        message = f"{error.msg} (in the ad that begins at line {record.line})"
+        return set_aside(place, message, line=line_of(record, error.lineno))
+    except (ValueError, RecursionError):
+        return set_aside(source, "it holds a number too long, or is nested too deep")
+    try:
+        return found_ad([(name, _top(name, value)) for name, value in pairs if not is_secret(name)], source)
+    except _BadValueError as error:
+        return set_aside(source, str(error))
+
+
+def _pairs(text: str) -> list[tuple[str, Any]]:
+    """Decode one object, of JSON or else of Python; objects stay lists of pairs, since names may differ in case only."""
+    try:
+        pairs = json.loads(text, object_pairs_hook=_Object)
+    except json.JSONDecodeError:
+        python = _python(text)
+        if python is None:
+            raise
+        pairs = python
+    return list(pairs)
+
+
+class _Object(list[tuple[str, Any]]):
+    """An object of JSON: its pairs."""
+
+
+def _python(text: str) -> _Object | None:
+    """Decode a dict literal of Python; None where it is none."""
+    if len(text) > MAX_LITERAL:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the escapes in a text that is not ours
+            value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return _Object(value.items()) if isinstance(value, dict) and all(map(_is_name, value)) else None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _top(name: str, value: object) -> Expr:
+    _check_name(name)
+    try:
+        return _expr(value)
+    except ParseError as error:
+        raise _BadValueError(not_parsed(name, error)) from None
+    except _BadValueError as error:
+        raise _BadValueError(f"{short(name)}: {error}") from None
+
+
+def _expr(value: object) -> Expr:
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool | float):
+        return Literal(value)
+    if isinstance(value, int):
+        return Literal(value if value in _INT64 else 0)  # as in an expression
+    if value is None:
+        return Literal(UNDEFINED)
+    if isinstance(value, _Object):
+        return _record(value)
+    if isinstance(value, dict) and all(map(_is_name, value)):
+        return _record(_Object(value.items()))
+    if isinstance(value, list | tuple):
+        return ListExpr(tuple(map(_expr, value)))
+    raise _BadValueError(f"an ad cannot hold a Python {type(value).__name__}")
+
+
+def _record(pairs: _Object) -> RecordExpr:
+    for name, _ in pairs:
+        _check_name(name)
+    return RecordExpr(tuple((name, _expr(value)) for name, value in pairs))
+
+
+def _string(value: str) -> Expr:
+    expression = _EXPRESSION.fullmatch(value)
+    if expression:
+        return parse(expression[1])
+    _check(value, "a string")
+    return Literal(value)
+
+
+def _check_name(name: str) -> None:
+    if not name.strip():
+        raise _BadValueError("an attribute has no name")
+    _check(name, "the name of an attribute")
+
+
+def _check(text: str, what: str) -> None:
+    if "\0" in text:
+        raise _BadValueError(f"{what} holds the character NUL")
+    if not text.isascii():
+        try:
+            text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise _BadValueError(f"{what} holds a character that has no bytes") from None

@@ -1,0 +1,183 @@
+"""A pool is read: files to ads, ads to tables, and word of everything that was left out."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+
+import attrs
+
+from negotiator.classad import ClassAd, Table
+from negotiator.pool.classify import Kind, kind_of, own_type
+from negotiator.pool.files import Input, inputs
+from negotiator.pool.found import Found, FoundAd, short, stopped
+from negotiator.pool.identity import Identified, identify
+from negotiator.pool.jsonform import read_json
+from negotiator.pool.limits import MAX_PROBLEMS
+from negotiator.pool.longform import LineCache, read_long
+from negotiator.pool.newform import read_new
+from negotiator.pool.recognise import Format, format_of, is_blank
+from negotiator.pool.snapshot import Snapshot
+from negotiator.pool.text import Text, UnreadableError
+from negotiator.pool.xmlform import read_xml
+from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_HINT: Final = (
+    "expected what condor_status or condor_q print with -long, -json or -xml, or ads in the new syntax"
+)
+_LONGEST_HEAD: Final = 1 << 20
+
+
+@attrs.frozen
+class AdFile:
+    """The ads of one file in their order, secrets dropped, and what was wrong with the rest."""
+
+    ads: tuple[tuple[ClassAd, Source], ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def read_pool(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None = None) -> Snapshot:
+    """Read the pool from folders, files and standard input (``-``, from ``stdin`` if given).
+
+    Files may hold ads in long form, JSON, XML or the new syntax, compressed with gzip or not. Of two ads with the same
+    key the later one counts. Nothing that is wrong with a file or an ad is raised; it is in ``problems``.
+
+    :raises PoolError: a path does not exist.
+    """
+    pool = _Pool()
+    cache: LineCache = {}
+    for entry in list(inputs(paths)):
+        if isinstance(entry, Problem):
+            pool.problems.append(entry)
+        else:
+            pool.add_file(entry, stdin, cache)
+    return pool.snapshot()
+
+
+def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile:
+    """Read the ads of one file (or folder, or standard input), of whatever kind.
+
+    :raises PoolError: the path does not exist.
+    """
+    ads: list[tuple[ClassAd, Source]] = []
+    problems: list[Problem] = []
+    for entry in list(inputs([path])):
+        for found in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, {}):
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                ads.append((found.ad, found.source))
+    return AdFile(tuple(ads), tuple(problems))
+
+
+def read_file(entry: Input, stdin: BinaryIO | None, cache: LineCache) -> Iterator[Found]:
+    """Read the ads of one file, one by one; what is wrong with it is a problem among them."""
+    try:
+        stream = entry.open(stdin)
+    except OSError as error:
+        yield Problem(Severity.ERROR, Source(entry.name), f"the file is not read: {error.strerror or error}")
+        return
+    text = Text(stream)
+    try:
+        yield from _read_text(text, entry.name, cache)
+    except UnreadableError as error:
+        yield stopped(Source(entry.name, text.line), str(error), "an ad that was not complete is set aside")
+    finally:
+        if entry.path is not None:
+            stream.close()
+
+
+def _read_text(text: Text, file: str, cache: LineCache) -> Iterator[Found]:
+    blocks = iter(text)
+    head = ""
+    for block in blocks:
+        head += block
+        if not is_blank(head) or len(head) > _LONGEST_HEAD:
+            break
+    rest = itertools.chain([head], blocks)
+    form = format_of(head)
+    if form is Format.LONG:
+        yield from read_long(rest, file, cache)
+    elif form is Format.JSON:
+        yield from read_json(rest, file)
+    elif form is Format.NEW:
+        yield from read_new(rest, file)
+    elif form is Format.XML:
+        yield from read_xml(rest, file)
+    elif is_blank(head):
+        yield Problem(Severity.WARNING, Source(file), "the file holds nothing")
+    else:
+        yield Problem(Severity.ERROR, Source(file), "the file holds no ads; it is not read", _HINT)
+
+
+@attrs.define
+class _Pool:
+    """The ads so far: per kind, in order of their first appearance."""
+
+    ads: dict[Kind, dict[tuple[object, ...], tuple[ClassAd, Source]]] = attrs.field(
+        factory=lambda: {kind: {} for kind in (Kind.SCHEDD, Kind.SUBMITTER, Kind.SLOT, Kind.JOB)}
+    )
+    counts: dict[Kind, int] = attrs.field(factory=lambda: dict.fromkeys(Kind, 0))
+    problems: list[Problem] = attrs.field(factory=list)
+
+    def add_file(self, entry: Input, stdin: BinaryIO | None, cache: LineCache) -> None:
+        ads = told = untold = 0
+        for found in read_file(entry, stdin, cache):
+            ads += isinstance(found, FoundAd)
+            for problem in self.add(found):
+                if told < MAX_PROBLEMS:
+                    told += 1
+                    self.problems.append(problem)
+                else:
+                    untold += 1
+        if untold:
+            message = f"there are {untold} more problems of this kind in this file"
+            self.problems.append(Problem(Severity.ERROR, Source(entry.name), message))
+        if not ads and not told:
+            self.problems.append(Problem(Severity.WARNING, Source(entry.name), "there is no ad in this file"))
+
+    def add(self, found: Found) -> Iterator[Problem]:
+        if isinstance(found, Problem):
+            yield found
+            return
+        kind = kind_of(found.ad)
+        if kind in self.ads:
+            yield from self.add_identified(kind, identify(kind, found), found.source)
+            return
+        self.counts[kind] += 1
+        if kind is Kind.UNKNOWN:
+            message = (
+                "an ad of unknown kind takes no part: it has no MyType, and no attribute that tells its kind"
+            )
+            yield Problem(Severity.WARNING, found.source, message, 'add MyType = "Machine" or what it is')
+        elif kind is Kind.OTHER and (word := own_type(found.ad)):
+            message = f"an ad of type {short(word)} takes no part: HTCondor has no such type"
+            yield Problem(Severity.NOTICE, found.source, message)
+
+    def add_identified(self, kind: Kind, what: Identified | Problem, source: Source) -> Iterator[Problem]:
+        if isinstance(what, Problem):
+            yield what
+            return
+        if what.problem:
+            yield what.problem
+        earlier = self.ads[kind].get(what.key)
+        if earlier:
+            message = f"{what.label} was read before, at {earlier[1]}; this later ad takes its place"
+            yield Problem(Severity.WARNING, source, message)
+        self.ads[kind][what.key] = (what.ad, source)
+
+    def snapshot(self) -> Snapshot:
+        tables = {kind: Table.from_ads([ad for ad, _ in ads.values()]) for kind, ads in self.ads.items()}
+        return Snapshot(
+            schedds=tables[Kind.SCHEDD],
+            submitters=tables[Kind.SUBMITTER],
+            slots=tables[Kind.SLOT],
+            jobs=tables[Kind.JOB],
+            private=self.counts[Kind.PRIVATE],
+            other=self.counts[Kind.OTHER] + self.counts[Kind.UNKNOWN],
+            problems=tuple(self.problems),
+        )

@@ -1,0 +1,51 @@
+"""What format a text is in, told by how it begins, never by the name of its file."""
+
+from __future__ import annotations
+
+import enum
+import re
+from typing import Final
+
+
+class Format(enum.Enum):
+    """The formats that ads are printed in."""
+
+    LONG = "long form"
+    JSON = "JSON"
+    XML = "XML"
+    NEW = "new syntax"
+
+
+_BLANK: Final = re.compile(r"[\s\ufeff]*+")
+_COMMENTS: Final = re.compile(r"(?:\s++|//[^\n]*+|/\*(?s:.*?)\*/)*+")
+_LONG: Final = re.compile(
+    r"^[ \t]*+(?:'?[A-Za-z_][A-Za-z0-9_.]*+'?[ \t]*+=(?![=~])|\*\*\* |-- )", re.MULTILINE
+)
+
+
+def is_blank(head: str) -> bool:
+    """Say whether there is nothing in it at all."""
+    return _BLANK.fullmatch(head) is not None
+
+
+def format_of(head: str) -> Format | None:
+    """Give the format of a text that begins with ``head``; None if it holds no ads."""
+    start = _skip(_BLANK, head, 0)
+    first = head[start : start + 1]
+    if first == "<":
+        return Format.XML
+    if first == "/":
+        start = _skip(_COMMENTS, head, start)
+        first = head[start : start + 1]
+    if first and first in "[{":
+        inner = _skip(_COMMENTS, head, start + 1)
+        second = head[inner : inner + 1]
+        if first == "{":
+            return Format.NEW if second == "[" else Format.JSON
+        return Format.NEW if second.isalpha() or second in ("_", "'", ";") else Format.JSON
+    return Format.LONG if _LONG.search(head) else None
+
+
+def _skip(what: re.Pattern[str], head: str, start: int) -> int:
+    match = what.match(head, start)
+    return match.end() if match else start

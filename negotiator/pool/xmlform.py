@@ -1,0 +1,212 @@
+"""XML, as ``condor_status -xml`` and ``condor_q -xml`` print it: ``<classads><c><a n="Name"><s>slot1</s></a>...``."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree.ElementTree import ParseError as XMLError
+
+import attrs
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
+from negotiator.classad.tree import ListExpr, Literal, RecordExpr
+from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, stopped
+from negotiator.pool.limits import MAX_AD, MAX_DEPTH
+from negotiator.pool.secrets import is_secret
+from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,30}")
+_REAL: Final = re.compile(r"[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|inf|nan)", re.IGNORECASE)
+_INT64: Final = range(-(1 << 63), 1 << 63)
+_TAGS: Final = frozenset({"c", "a", "i", "r", "s", "b", "e", "un", "er", "l", "at", "rt"})
+_SURROGATES: Final = re.compile("[\udc80-\udcff]")
+
+
+class _TooDeepError(Exception):
+    """Elements are nested too deep."""
+
+
+class _NoClassAdsError(Exception):
+    """The document is something else."""
+
+
+class _BadValueError(Exception):
+    """An element whose text is not what it should be."""
+
+
+@attrs.define
+class _Element:
+    """An element that is open: its text, and the values inside it."""
+
+    tag: str
+    name: str
+    text: list[str] = attrs.field(factory=list)
+    values: list[tuple[str, Expr]] = attrs.field(factory=list)
+
+
+def read_xml(text: Iterable[str], file: str) -> Iterator[Found]:
+    """Read ads in XML; the document is read as it comes, and what is well formed before an error counts."""
+    found: deque[Found] = deque()
+    target = _Target(file, found)
+    parser = DefusedXMLParser(target=target)
+    target.parser = getattr(parser, "parser")  # noqa: B009 - the expat parser, which typeshed does not know of
+    pending = 0
+    replaced = False
+    for block in text:
+        clean, number = _SURROGATES.subn("\N{REPLACEMENT CHARACTER}", block)
+        if number and not replaced:
+            replaced = True
+            message = "bytes that are not UTF-8, which XML cannot hold, are replaced by U+FFFD"
+            yield Problem(Severity.WARNING, Source(file), message)
+        fault = _feed(parser, clean)
+        pending = len(block) if found else pending + len(block)
+        yield from found
+        found.clear()
+        if not fault and pending > MAX_AD:
+            fault = f"an ad has more than {MAX_AD} characters"
+        if fault:
+            yield stopped(target.here(), fault)
+            return
+    if fault := _feed(parser, None):
+        yield stopped(target.here(), fault)
+
+
+def _feed(parser: DefusedXMLParser, block: str | None) -> str:
+    """Give the parser a block, or the end of the text; say what is wrong, if anything."""
+    try:
+        if block is None:
+            parser.close()
+        else:
+            parser.feed(block)
+    except XMLError as error:
+        return f"this is not well-formed XML: {str(error).partition(':')[0]}"
+    except DefusedXmlException:
+        return "the document declares entities or refers to other documents, which ads never do"
+    except _TooDeepError:
+        return f"more than {MAX_DEPTH} elements are nested one inside the other"
+    except _NoClassAdsError:
+        return "this is XML, but its first element is neither <classads> nor <c>"
+    return ""
+
+
+class _Target:
+    """What the parser calls: it keeps the stack of open elements and makes ads of them."""
+
+    def __init__(self, file: str, found: deque[Found]) -> None:
+        self.file = file
+        self.found = found
+        self.parser: Any = None
+        self.stack: list[_Element] = []
+        self.started = False
+        self.source = Source(file)
+        self.problem: Problem | None = None
+
+    def here(self) -> Source:
+        return Source(self.file, self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
+
+    # Called by the parser
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self.started:
+            self.started = True
+            if tag not in ("classads", "c"):
+                raise _NoClassAdsError
+        if not self.stack:
+            if tag == "c":
+                self.source, self.problem = self.here(), None
+                self.stack.append(_Element(tag, ""))
+            return
+        if len(self.stack) >= MAX_DEPTH:
+            raise _TooDeepError
+        if tag not in _TAGS:
+            self.fault("there is no such element in an ad")
+        self.stack.append(_Element(tag, attributes.get("n", "") if tag == "a" else attributes.get("v", "")))
+
+    def data(self, data: str) -> None:
+        if self.stack:
+            self.stack[-1].text.append(data)
+
+    def end(self, _tag: str) -> None:
+        if not self.stack:
+            return
+        element = self.stack.pop()
+        if not self.stack:
+            self.found.append(self.problem or found_ad(element.values, self.source))
+        elif self.problem is None and not self.secret(element):
+            self.close_element(element, self.stack[-1])
+
+    def close(self) -> None:
+        """End the document."""
+
+    # Elements to values
+
+    def secret(self, element: _Element) -> bool:
+        """Say whether the element is a secret attribute of the ad, or a value inside one."""
+        outermost = self.stack[1] if len(self.stack) > 1 else element
+        return outermost.tag == "a" and is_secret(outermost.name)
+
+    def close_element(self, element: _Element, parent: _Element) -> None:
+        if element.tag == "a":
+            if parent.tag != "c" or len(element.values) != 1 or not element.name:
+                self.fault("an <a> must stand in a <c>, have a name and hold one value")
+            else:
+                parent.values.append((element.name, element.values[0][1]))
+            return
+        if parent.tag not in ("a", "l"):
+            self.fault(f"<{element.tag}> must stand in an <a> or <l>")
+            return
+        try:
+            parent.values.append(("", _value(element)))
+        except _BadValueError as error:
+            self.fault(str(error))
+        except ParseError as error:
+            self.fault(not_parsed(self.attribute(), error))
+
+    def attribute(self) -> str:
+        return self.stack[1].name if len(self.stack) > 1 else "a value"
+
+    def fault(self, message: str) -> None:
+        if self.problem is None:
+            hint = f"the ad begins at line {self.source.line}"
+            self.problem = set_aside(self.here(), message, hint)
+
+
+def _value(element: _Element) -> Expr:
+    text = "".join(element.text)
+    match element.tag:
+        case "s":
+            return Literal(text)
+        case "c":
+            return RecordExpr(tuple(element.values))
+        case "l":
+            return ListExpr(tuple(expr for _, expr in element.values))
+        case "e":
+            return parse(text)
+        case "un":
+            return Literal(UNDEFINED)
+        case "er":
+            return Literal(ERROR)
+        case "at" | "rt":
+            quoted = text.strip().replace("\\", "\\\\").replace('"', '\\"')
+            return parse(f'{"absTime" if element.tag == "at" else "relTime"}("{quoted}")')
+        case _:
+            return Literal(_constant(element.tag, element.name, text.strip()))
+
+
+def _constant(tag: str, value: str, text: str) -> bool | int | float:
+    if tag == "i" and _INTEGER.fullmatch(text):
+        return int(text) if int(text) in _INT64 else 0  # as in an expression
+    if tag == "r" and _REAL.fullmatch(text):
+        try:
+            return float(text)
+        except ValueError:
+            pass
+    if tag == "b" and value in ("t", "f"):
+        return value == "t"
+    raise _BadValueError(f"<{tag}> does not hold a value of its kind")

@@ -1,0 +1,10 @@
+"""The words all rooms share: where a rule stands, why a verdict fell, what was wrong with an input."""
+
+from negotiator.records.problem import Problem as Problem
+from negotiator.records.problem import Severity as Severity
+from negotiator.records.reason import Mode as Mode
+from negotiator.records.reason import Provenance as Provenance
+from negotiator.records.reason import Reason as Reason
+from negotiator.records.reason import Station as Station
+from negotiator.records.reason import Verdict as Verdict
+from negotiator.records.source import Source as Source

@@ -1,0 +1,139 @@
+"""What an administrator may say in the central expressions, and what ``check`` has against it.
+
+Source: "Pool-wide policy enforcement" (the five ``NEGOTIATOR_PE_*`` expressions); the HTCondor manual, configuration
+macros of the negotiator (``NEGOTIATOR_*_CONSTRAINT``).
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from negotiator.classad import references
+from negotiator.hooks import Expression
+from negotiator.records import Mode, Problem, Severity, Source
+
+
+class AppliesTo(enum.StrEnum):
+    """What a named policy is asked about."""
+
+    SCHEDD = "schedd"  # schedd and submitter ads: true discards
+    STARTD = "startd"  # slot ads: true discards
+    JOB = "job"  # job ads: true discards
+    MATCH = "match"  # a job (MY) and a slot (TARGET): anything but true forbids the match
+
+
+@attrs.frozen
+class NamedPolicy:
+    """One named policy of the list ``policies:``."""
+
+    name: str
+    applies_to: AppliesTo
+    expression: Expression
+    mode: Mode = Mode.ENFORCE
+    description: str = ""
+    allow_unscoped: bool = False
+    source: Source | None = None
+
+
+@attrs.frozen
+class CentralExpressions:
+    """The keys of ``pool.yaml`` (and the knobs of an HTCondor-style file) that this plugin owns."""
+
+    schedd_only: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_PE_SCHEDD_ONLY_EXPR")
+    startd_only: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_PE_STARTD_ONLY_EXPR")
+    job_only: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_PE_JOB_ONLY_EXPR")
+    resource: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_PE_RESOURCE_EXPR")
+    job: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_PE_JOB_EXPR")
+    submitter_constraint: Expression | None = attrs.field(
+        default=None, alias="NEGOTIATOR_SUBMITTER_CONSTRAINT"
+    )
+    slot_constraint: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_SLOT_CONSTRAINT")
+    job_constraint: Expression | None = attrs.field(default=None, alias="NEGOTIATOR_JOB_CONSTRAINT")
+    allow_unscoped: bool = attrs.field(default=False, alias="NEGOTIATOR_PE_ALLOW_UNSCOPED")
+    policies: tuple[NamedPolicy, ...] = ()
+
+
+def check(settings: CentralExpressions) -> Iterator[Problem]:
+    """Find what would let an ad around a policy, or make a policy say nothing."""
+    for expression in (settings.resource, settings.job):
+        if expression and not settings.allow_unscoped:
+            yield from _unscoped(expression, "NEGOTIATOR_PE_ALLOW_UNSCOPED: true")
+    gates = (
+        settings.schedd_only,
+        settings.startd_only,
+        settings.job_only,
+        settings.submitter_constraint,
+        settings.slot_constraint,
+        settings.job_constraint,
+    )
+    for expression in gates:
+        if expression:
+            yield from _targets(expression)
+    yield from _names(settings.policies)
+    for policy in settings.policies:
+        if policy.applies_to is not AppliesTo.MATCH:
+            yield from _targets(policy.expression)
+        elif not policy.allow_unscoped:
+            yield from _unscoped(policy.expression, "allow_unscoped: true")
+
+
+def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
+    """A name without scope resolves in MY first: a job that defines ``Mips`` would pass a test of the slot's."""
+    found = references(expression.tree)
+    for name in sorted(found.unscoped):
+        spelled, source = _find(expression, name)
+        yield Problem(
+            Severity.ERROR,
+            source,
+            f"{spelled} has no scope: the ad whose Requirements this is ANDed to could define it and get around the policy",
+            f"write MY.{spelled} or TARGET.{spelled}; or, where that is meant, {way_out}",
+        )
+    if found.dynamic:
+        yield Problem(
+            Severity.ERROR,
+            expression.source or Source(""),
+            "what this expression reads cannot be told from its text (eval, an absolute reference, or an ad as a value)",
+            f"name the attributes with MY. or TARGET.; or, where that is meant, {way_out}",
+        )
+
+
+def _targets(expression: Expression) -> Iterator[Problem]:
+    for name in sorted(references(expression.tree).target):
+        yield Problem(
+            Severity.WARNING,
+            expression.source or Source(""),
+            f"TARGET.{name} is always undefined here: a gate is asked about one ad alone",
+            "drop the scope, or make it a policy that applies to match",
+        )
+
+
+def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
+    seen: dict[str, NamedPolicy] = {}
+    for policy in policies:
+        if not policy.name.strip():
+            yield Problem(
+                Severity.ERROR, policy.source or Source(""), "a policy needs a name", "the audit log names it"
+            )
+        first = seen.setdefault(policy.name, policy)
+        if first is not policy:
+            yield Problem(
+                Severity.ERROR,
+                policy.source or Source(""),
+                f"there are two policies named {policy.name!r}; the first is at {first.source}",
+                "the audit log tells policies apart by name: give this one another",
+            )
+
+
+def _find(expression: Expression, name: str) -> tuple[str, Source]:
+    """The name as it is spelled, and where it stands (its line only, where the expression takes several)."""
+    source = expression.source or Source("")
+    hit = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", expression.text, re.IGNORECASE | re.ASCII)
+    if hit is None:
+        return name, source
+    if "\n" in expression.text or not source.column:
+        return hit.group(), source
+    return hit.group(), attrs.evolve(source, column=source.column + hit.start())

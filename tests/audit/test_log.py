@@ -1,0 +1,368 @@
+"""The writer of the audit log, on real files."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from negotiator.audit.errors import AuditError
+from negotiator.audit.log import AuditLog
+from negotiator.audit.verify import verify
+
+KEY = b"sixteen bytes or more"
+
+
+def opened(folder, *, key=None, rotate_bytes=1_000_000):
+    return AuditLog.open(folder, key=key, rotate_bytes=rotate_bytes)
+
+
+def written(folder, records, **options):
+    with opened(folder, **options) as log:
+        log.append(records)
+        log.sync()
+        return log.head
+
+
+def notes(*texts):
+    return [{"kind": "note", "text": text} for text in texts]
+
+
+def lines(folder):
+    return [
+        line
+        for file in sorted(folder.glob("audit-*.jsonl"))
+        for line in file.read_bytes().splitlines(keepends=True)
+    ]
+
+
+def objects(folder):
+    return [json.loads(line) for line in lines(folder)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "audit"
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_the_format_can_be_checked_without_this_program(folder, key):
+    """Without its last field a line is the text that was hashed, and each line holds the hash of the one above."""
+    head = written(folder, notes("a", 'b,"hash":"', "c\n\udc80é"), key=key)
+    prev = "0" * 64
+    for seq, line in enumerate(lines(folder), start=1):
+        body, _, rest = line.rpartition(b',"hash":"')
+        body += b"}"
+        digest = hashlib.sha256(body).hexdigest() if key is None else hmac.digest(key, body, "sha256").hex()
+        assert rest == digest.encode() + b'"}\n'
+        record = json.loads(line)
+        assert (record["seq"], record["prev"], record["hash"]) == (seq, prev, digest)
+        assert ("keyed" in record) == (key is not None)
+        prev = digest
+    assert head == f"3:{prev}"
+
+
+def test_an_empty_log_has_the_head_zero(folder):
+    """Before the first record the head is number 0 and 64 zeros, and the log verifies."""
+    with opened(folder) as log:
+        assert log.head == "0:" + "0" * 64
+    assert verify(folder).records == 0
+
+
+def test_a_log_that_is_opened_again_goes_on_where_it_ended(folder):
+    """Numbers and hashes continue across processes."""
+    first = written(folder, notes("a", "b"))
+    with opened(folder) as log:
+        assert (log.head, log.notices) == (first, ())
+    assert written(folder, notes("c")).startswith("3:")
+    found = verify(folder, head=first)
+    assert (found.records, found.files, found.fault) == (3, 1, None)
+
+
+def test_texts_come_back_as_they_were(folder):
+    """Bytes that are not UTF-8 (lone surrogates), control characters and quotes survive, and the file stays ASCII."""
+    text = '\udcff\udc80 \x00\x1b[31m "\\\n\u2028 \U0001f600 é'
+    written(folder, notes(text))
+    assert objects(folder)[0]["text"] == text
+    assert lines(folder)[0].isascii()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"kind": "note", "seq": 7},
+        {"kind": "note", "hash": ""},
+        {"kind": "note", "keyed": False},
+        {"kind": "note", "prev": ""},
+        {"kind": 3},
+        {"kind": "note", "rank": float("nan")},
+    ],
+)
+def test_a_record_that_cannot_be_sealed_is_refused_with_all_of_its_batch(folder, record):
+    """Fields of the log itself, a kind that is no text, and numbers that JSON lacks are errors of the caller."""
+    with opened(folder) as log:
+        with pytest.raises(ValueError):
+            log.append([*notes("good"), record])
+        assert log.head.startswith("0:")
+    assert lines(folder) == []
+
+
+def test_a_record_too_long_to_be_read_back_is_refused(folder):
+    """A line has a bound, so that a reader needs no more memory than that."""
+    with opened(folder) as log, pytest.raises(AuditError, match="kind note has 17000"):
+        log.append(notes("x" * 17_000_000))
+    assert lines(folder) == []
+
+
+def test_files_are_not_for_everybody(folder):
+    """Whatever the umask, others can neither read nor write the log."""
+    mask = os.umask(0)
+    try:
+        written(folder, notes("a"))
+    finally:
+        os.umask(mask)
+    assert folder.stat().st_mode & 0o7777 == 0o750
+    assert {file.stat().st_mode & 0o7777 for file in folder.iterdir()} == {0o640}
+
+
+def test_rotation_keeps_the_chain(folder):
+    """A file does not grow beyond the bound; the first line of the next one follows on the last of the one before."""
+    with opened(folder, rotate_bytes=600) as log:
+        for number in range(10):
+            log.append(notes(f"record {number}"))
+        log.sync()
+        head = log.head
+    files = sorted(folder.glob("audit-*.jsonl"))
+    assert [file.name for file in files[:2]] == ["audit-000001.jsonl", "audit-000002.jsonl"]
+    assert all(file.stat().st_size <= 600 for file in files)
+    found = verify(folder, head=head)
+    assert (found.records, found.files, found.fault) == (10, len(files), None)
+    written(folder, notes("again"), rotate_bytes=600)
+    assert verify(folder, head=head).records == 11
+
+
+def test_what_is_appended_at_once_stays_in_one_file(folder):
+    """A batch is never divided, though it is larger than a file should be."""
+    with opened(folder, rotate_bytes=300) as log:
+        for _ in range(2):
+            log.append(notes(*"abcdef"))
+    assert [len(file.read_bytes().splitlines()) for file in sorted(folder.glob("audit-*.jsonl"))] == [6, 6]
+
+
+def test_a_second_writer_is_refused(folder):
+    """While one process has the log open no other can open it, nor the same one twice; afterwards they can."""
+    script = (
+        "import sys; from pathlib import Path; from negotiator.audit.log import AuditLog; "
+        "AuditLog.open(Path(sys.argv[1]), rotate_bytes=1000)"
+    )
+    with opened(folder):
+        with pytest.raises(AuditError, match="another process"):
+            opened(folder)
+        other = subprocess.run(
+            [sys.executable, "-c", script, folder], capture_output=True, text=True, check=False
+        )
+        assert other.returncode == 1
+        assert "AuditError: " in other.stderr
+        assert "another process has this audit log open" in other.stderr
+    subprocess.run([sys.executable, "-c", script, folder], check=True)
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_torn_last_line_is_cut_and_said(folder, before):
+    """Wherever the last line is torn: what was whole stays, what was cut is told in a record and in a notice."""
+    written(folder, notes(*["whole"] * before, "torn"))
+    file = folder / "audit-000001.jsonl"
+    data = file.read_bytes()
+    start = len(b"".join(data.splitlines(keepends=True)[:-1]))
+    for end in range(start + 1, len(data)):
+        file.write_bytes(data[:end])
+        with opened(folder) as log:
+            (notice,) = log.notices
+            assert str(file) in notice
+            assert f"{end - start} bytes" in notice
+        *kept, repair = objects(folder)
+        assert [record["text"] for record in kept] == ["whole"] * before
+        digest = hashlib.sha256(data[start:end]).hexdigest()
+        assert (repair["kind"], repair["bytes"], repair["sha256"]) == ("repair", end - start, digest)
+        assert verify(folder).fault is None
+        with opened(folder) as log:
+            assert log.notices == ()
+
+
+def test_a_torn_line_longer_than_the_record_that_tells_of_it_is_gone(folder):
+    """The repair is written over the torn line; nothing of a long one is left behind it."""
+    written(folder, notes("whole"))
+    with (folder / "audit-000001.jsonl").open("ab") as stream:
+        stream.write(b"x" * 300_000)
+    with opened(folder) as log:
+        assert "300000 bytes" in log.notices[0]
+    assert (verify(folder).records, verify(folder).fault) == (2, None)
+
+
+def test_a_line_torn_at_the_beginning_of_a_new_file_is_repaired_there(folder):
+    """The chain goes on from the last record of the file before."""
+    for text in ("a", "b"):
+        written(folder, notes(text), rotate_bytes=1)
+    second = folder / "audit-000002.jsonl"
+    second.write_bytes(second.read_bytes()[:50])
+    written(folder, notes("c"), rotate_bytes=1)
+    assert [record["kind"] for record in objects(folder)] == ["note", "repair", "note"]
+    assert verify(folder).fault is None
+
+
+def test_a_torn_line_with_files_behind_it_is_no_crash(folder):
+    """A file is synced before the next one is begun, so this was somebody's doing, and is not repaired."""
+    for text in ("a", "b"):
+        written(folder, notes(text), rotate_bytes=1)
+    (folder / "audit-000001.jsonl").write_bytes(lines(folder)[0][:50])
+    (folder / "audit-000002.jsonl").write_bytes(b"")
+    with pytest.raises(AuditError, match=r"audit-000001\.jsonl: its last line is torn though"):
+        opened(folder)
+
+
+@pytest.mark.parametrize("junk", [b"{}\n", b"\n", b"\0" * 4000 + b"\n"])
+def test_a_whole_last_line_that_does_not_verify_is_left_alone(folder, junk):
+    """What was not torn was changed: nothing is appended, nothing cut, and the error says how to look into it."""
+    written(folder, notes("a"))
+    file = folder / "audit-000001.jsonl"
+    data = file.read_bytes() + junk
+    file.write_bytes(data)
+    with pytest.raises(
+        AuditError, match=r"audit-000001\.jsonl: the last record does not verify.*audit verify"
+    ):
+        opened(folder)
+    assert file.read_bytes() == data
+
+
+def test_a_last_record_that_was_changed_is_found_when_the_log_is_opened(folder):
+    """One letter of the last record is enough."""
+    written(folder, notes("a", "before"))
+    file = folder / "audit-000001.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"before", b"beyond"))
+    with pytest.raises(AuditError, match="does not verify"):
+        opened(folder)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (KEY, None, "no key was given"),
+        (None, KEY, "the log is not keyed"),
+        (KEY, KEY + b"!", "with another key"),
+    ],
+)
+def test_a_chain_has_one_key(folder, first, second, message):
+    """Another key, or none, is told as what it is and not as tampering; the key itself is never shown."""
+    written(folder, notes("a"), key=first)
+    with pytest.raises(AuditError, match=message) as caught:
+        opened(folder, key=second)
+    assert "sixteen" not in str(caught.value)
+
+
+def test_a_log_that_another_program_moved_away_is_not_written(folder):
+    """Records must not go into a file that nobody finds: rotation by another program is an error."""
+    with opened(folder) as log:
+        log.append(notes("a"))
+        (folder / "audit-000001.jsonl").rename(folder / "audit.old")
+        with pytest.raises(AuditError, match=r"audit-000001\.jsonl: cannot find"):
+            log.append(notes("b"))
+        (folder / "audit-000001.jsonl").touch()
+        with pytest.raises(AuditError, match="moved or replaced by another program"):
+            log.append(notes("b"))
+
+
+def test_a_log_that_another_program_wrote_to_is_not_written_over(folder):
+    """The writer knows where its log ends, and does not cover up what somebody put behind it."""
+    with opened(folder) as log:
+        log.append(notes("a"))
+        with (folder / "audit-000001.jsonl").open("ab") as stream:
+            stream.write(b"{}\n")
+        with pytest.raises(AuditError, match="changed by another program"):
+            log.append(notes("b"))
+    assert verify(folder).fault.line == 2
+
+
+def test_a_symbolic_link_is_not_followed_for_writing(folder, tmp_path):
+    """Whoever can put a link into the folder cannot have another file overwritten."""
+    victim = tmp_path / "victim"
+    victim.touch()
+    folder.mkdir()
+    (folder / "audit-000001.jsonl").symlink_to(victim)
+    with pytest.raises(AuditError, match=r"audit-000001\.jsonl.*symbolic link"):
+        opened(folder)
+    assert victim.read_bytes() == b""
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    """The error says which path and what the system said."""
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        AuditError, match="file/audit: cannot make the folder of the audit log: Not a directory"
+    ):
+        opened(tmp_path / "file" / "audit")
+
+
+def test_a_closed_log_cannot_be_written(folder):
+    """After close, append and sync are errors of this room."""
+    log = opened(folder)
+    log.close()
+    log.close()
+    for call in (log.sync, lambda: log.append(notes("a"))):
+        with pytest.raises(AuditError, match="closed"):
+            call()
+
+
+def test_what_could_not_be_synced_is_taken_back(folder, monkeypatch):
+    """After a failed fsync nobody knows what is on disk: the log goes back to what was synced, and can go on."""
+    with opened(folder) as log:
+        log.append(notes("durable"))
+        log.sync()
+        head = log.head
+        log.append(notes("doubtful"))
+        with monkeypatch.context() as patch:
+            # No device at hand fails on demand.
+            patch.setattr(
+                os, "fsync", lambda _fd: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error"))
+            )
+            with pytest.raises(
+                AuditError, match=r"audit-000001\.jsonl: cannot make .* durable: Input/output error"
+            ):
+                log.sync()
+        assert log.head == head
+        log.append(notes("later"))
+        log.sync()
+    assert [record["text"] for record in objects(folder)] == ["durable", "later"]
+    assert verify(folder).fault is None
+
+
+def test_a_rollback_that_fails_too_closes_the_log(folder, monkeypatch):
+    """Where even cutting fails the end is in doubt: nothing more is written until the log is opened, and repaired."""
+    with opened(folder) as log:
+        log.append(notes("a"))
+        log.sync()
+        with monkeypatch.context() as patch:
+            write = os.pwrite
+
+            def half(fd, data, offset):
+                if len(data) < 100:
+                    raise OSError(errno.EIO, "Input/output error")
+                return write(fd, data[: len(data) - 50], offset)
+
+            patch.setattr(os, "pwrite", half)
+            patch.setattr(
+                os, "ftruncate", lambda *_: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error"))
+            )
+            with pytest.raises(AuditError, match="cannot write"):
+                log.append(notes("b"))
+        with pytest.raises(AuditError, match="open it anew"):
+            log.append(notes("c"))
+    with opened(folder) as log:
+        assert len(log.notices) == 1
+    assert [record["kind"] for record in objects(folder)] == ["note", "repair"]
+    assert verify(folder).fault is None

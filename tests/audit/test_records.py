@@ -1,0 +1,330 @@
+"""What of a cycle's result goes into the audit log."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+import pytest
+
+from negotiator.audit.chain import MAX_LINE
+from negotiator.audit.log import AuditLog
+from negotiator.audit.records import intent_records, outcome_records
+from negotiator.audit.verify import verify
+from negotiator.bundle.model import AuditSettings, Selection
+from negotiator.classad import ClassAd, parse
+from negotiator.cycle.result import Counts, CycleResult, Discarded, Failure, Outcome, Removal
+from negotiator.hooks.records import AdKind, Expression, Match, Request
+from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
+
+SECRET = "<10.0.0.1:9618>#1700000000#1#secret"  # noqa: S105 - a claim id nobody has
+COUNTS = Counts(schedds=1, submitters=1, slots=9, jobs=5, admitted_slots=8, admitted_jobs=4, requests=2)
+
+
+def reason(rule="small", *, mode=Mode.ENFORCE, text="the machine is too small", **more):
+    where = Provenance(Station.MATCH, "expressions", "1.2", rule, Source("pool.yaml", 12, 3))
+    return Reason(Verdict.DENIED, "job_constraint", text, where, mode, **more)
+
+
+def a_match(number=1, **changes):
+    values = {
+        "id": f"7.{number}",
+        "submitter": "ada@pool",
+        "schedd": "submit1",
+        "job": f"12.{number}",
+        "slot": f"slot{number}@node",
+        "job_ad": ClassAd([("Owner", "ada"), ("Priority", number), ("ClaimId", SECRET)]),
+        "slot_ad": ClassAd([("Name", f"slot{number}@node"), ("Mips", 100 * number), ("Capability", SECRET)]),
+        "rank": 2.5,
+    }
+    return Match(**(values | changes))
+
+
+def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
+    request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1")
+    first = f"12.{len(matches) + 1}" if jobs > len(matches) else ""
+    return Outcome(request, matches, first, 3, tuple(removals))
+
+
+def a_result(*outcomes, **changes):
+    values = {
+        "number": 7,
+        "now": 1700000000.25,
+        "digest": "d1",
+        "plugins": ("expressions 1.2", "calendar 3"),
+        "counts": COUNTS,
+        "discarded": (),
+        "outcomes": outcomes,
+        "failures": (),
+    }
+    return CycleResult(**(values | changes))
+
+
+def records_of(result, kind=None, **settings):
+    return [
+        each for each in intent_records(result, AuditSettings(**settings)) if kind in {None, each["kind"]}
+    ]
+
+
+def expression(text):
+    return Expression(parse(text), text)
+
+
+def test_a_match_tells_who_got_what_and_why():
+    """Its fields are those an auditor asks for, with the digest of the bundle and the plugins that were heard."""
+    (record,) = records_of(a_result(an_outcome(a_match())), "match")
+    assert record == {
+        "kind": "match",
+        "cycle": 7,
+        "digest": "d1",
+        "plugins": ["expressions 1.2", "calendar 3"],
+        "id": "7.1",
+        "submitter": "ada@pool",
+        "schedd": "submit1",
+        "job": "12.1",
+        "slot": "slot1@node",
+        "rank": 2.5,
+        "candidates": 3,
+        "reason": {
+            "code": "best_rank",
+            "text": "ranks best of 3 slots that no rule removed",
+            "provenance": record["reason"]["provenance"],
+        },
+        "noted": [],
+    }
+    assert record["reason"]["provenance"]["station"] == "match"
+
+
+def test_a_rule_that_only_warns_is_told_with_its_origin():
+    """The match that it would have forbidden names rule, plugin and place, so that a rollout can be followed."""
+    removals = [Removal(reason("soft", mode=Mode.WARN), 2, 2), Removal(reason("hard"), 1, 1)]
+    outcome = an_outcome(a_match(noted=("soft (warn)", "unheard of (dryrun)")), removals=removals)
+    (record,) = records_of(a_result(outcome), "match")
+    known, unknown = record["noted"]
+    assert (known["rule"], known["mode"], known["provenance"]["plugin"]) == ("soft", "warn", "expressions")
+    assert known["provenance"]["source"] == "pool.yaml:12:3"
+    assert unknown == {"rule": "unheard of (dryrun)"}
+
+
+def test_two_rules_of_one_name_are_not_mixed_up():
+    """Where two plugins have a rule of one name, the record says the name and does not guess whose it was."""
+    other = attrs.evolve(
+        reason("soft", mode=Mode.WARN), provenance=Provenance(Station.MATCH, "calendar", "3", "soft")
+    )
+    removals = [Removal(reason("soft", mode=Mode.WARN), 2, 2), Removal(other, 1, 1)]
+    outcome = an_outcome(a_match(noted=("soft (warn)",)), removals=removals)
+    assert records_of(a_result(outcome), "match")[0]["noted"] == [{"rule": "soft (warn)"}]
+
+
+def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
+    """It counts them, names the first, and tells every reason with its numbers and its origin."""
+    told = reason(numbers={"needed": 128, "limit": 64.5, "unit": "MiB"})
+    outcome = an_outcome(a_match(), jobs=5, removals=[Removal(told, 2, 6)])
+    (record,) = records_of(a_result(outcome), "denial")
+    reasons = record.pop("reasons")
+    assert record == {
+        "kind": "denial",
+        "cycle": 7,
+        "digest": "d1",
+        "plugins": ["expressions 1.2", "calendar 3"],
+        "submitter": "ada@pool",
+        "schedd": "submit1",
+        "jobs": 4,
+        "first_job": "12.2",
+        "matched": 1,
+        "candidates": 3,
+        "reasons_left_out": 0,
+    }
+    assert reasons == [
+        {
+            "verdict": "denied",
+            "mode": "enforce",
+            "code": "job_constraint",
+            "text": "the machine is too small",
+            "numbers": {"needed": 128, "limit": 64.5, "unit": "MiB"},
+            "provenance": {
+                "station": "match",
+                "plugin": "expressions",
+                "version": "1.2",
+                "rule": "small",
+                "source": "pool.yaml:12:3",
+            },
+            "removed": 2,
+            "alone": 6,
+        }
+    ]
+
+
+def test_a_request_whose_jobs_were_all_matched_is_no_denial():
+    """Nobody was denied anything."""
+    assert records_of(a_result(an_outcome(a_match())), "denial") == []
+
+
+def test_discarded_ads_and_failed_plugins_are_told():
+    """One record for each kind of ads and reason, one for each failure."""
+    result = a_result(
+        discarded=(Discarded(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
+        failures=(Failure("calendar", "3", "negotiator_filter_slots", "plugin calendar raised KeyError"),),
+    )
+    (discard,) = records_of(result, "discard")
+    assert (discard["ads"], discard["count"], discard["examples"]) == ("startd", 12, ["slot1@a", "slot2@a"])
+    assert discard["reason"]["provenance"]["rule"] == "slow"
+    (failure,) = records_of(result, "failure")
+    assert failure["plugin"] == "calendar"
+    assert failure["message"] == "plugin calendar raised KeyError"
+
+
+def test_the_cycle_comes_last_and_stands_for_all():
+    """It holds the time in both forms, the sizes, and how many matches and denials there were and were recorded."""
+    result = a_result(an_outcome(a_match(1), a_match(2), jobs=3), an_outcome(jobs=2))
+    record = records_of(result, matches=Selection.NONE)[-1]
+    assert (record["kind"], record["cycle"]) == ("cycle", 7)
+    assert (record["time"], record["now"]) == ("2023-11-14T22:13:20.250Z", 1700000000.25)
+    assert record["counts"]["admitted_slots"] == 8
+    assert (record["matches"], record["matches_recorded"]) == (2, 0)
+    assert (record["denials"], record["denials_recorded"]) == (2, 2)
+
+
+def test_a_selection_of_none_leaves_cycles_discards_and_failures():
+    """Matches and denials are selected; that a cycle ran, and what went wrong in it, is always recorded."""
+    result = a_result(
+        an_outcome(a_match(), jobs=2),
+        discarded=(Discarded(AdKind.JOB, reason(), 1, ()),),
+        failures=(Failure("calendar", "3", "negotiator_gate_ads", "broken"),),
+    )
+    kinds = [each["kind"] for each in records_of(result, matches=Selection.NONE, denials=Selection.NONE)]
+    assert kinds == ["discard", "failure", "cycle"]
+
+
+@pytest.mark.parametrize(
+    ("text", "recorded"),
+    [
+        ("TARGET.Mips > 150", ["7.2", "7.3"]),
+        ("MY.Priority == 1", ["7.1"]),
+        ("true", ["7.1", "7.2", "7.3"]),
+        ("false", []),
+        ("0", []),
+        ("0.0", []),
+        ("MY.Priority - 2", ["7.1", "7.3"]),
+        ('"no"', ["7.1", "7.2", "7.3"]),
+        ("MY.NoSuchAttribute > 1", ["7.1", "7.2", "7.3"]),
+        ("error", ["7.1", "7.2", "7.3"]),
+        ("time() == 1700000000", ["7.1", "7.2", "7.3"]),
+        ("time() != 1700000000", []),
+    ],
+)
+def test_an_expression_selects_matches_and_a_slip_in_it_loses_none(text, recorded):
+    """MY is the job, TARGET the slot; only what is false is left out: undefined, error and texts are recorded."""
+    result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
+    assert [each["id"] for each in records_of(result, "match", matches=expression(text))] == recorded
+
+
+def test_a_job_cannot_hide_its_match():
+    """The administrator's TARGET is the slot, whatever attribute of that name the job's ad defines."""
+    hiding = a_match(2, job_ad=ClassAd([("TARGET", parse("[ Mips = 0 ]")), ("Owner", "eve")]))
+    result = a_result(an_outcome(hiding))
+    assert len(records_of(result, "match", matches=expression("TARGET.Mips > 150"))) == 1
+
+
+def test_an_expression_selects_denials_by_the_request():
+    """MY is the ad of the request; there is no slot."""
+    result = a_result(an_outcome(owner="ada"), an_outcome(owner="eve"))
+    assert len(records_of(result, "denial")) == 2
+    (record,) = records_of(result, "denial", denials=expression('MY.Owner == "eve"'))
+    assert record["cycle"] == 7
+    assert len(records_of(result, "denial", denials=expression("TARGET.Mips > 150"))) == 2
+
+
+def test_claim_ids_are_not_recorded():
+    """Ads hold secrets in this test only; of an ad nothing is recorded but the fields named."""
+    result = a_result(an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)]))
+    assert "secret" not in json.dumps([*records_of(result), *outcome_records(result, ["7.1"], {})])
+
+
+def test_outcomes_tell_each_match_once():
+    """Delivered, failed and why, or unknown where the pool did not say."""
+    result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
+    (record,) = outcome_records(result, ["7.1"], {"7.2": "the schedd is gone"})
+    assert record == {
+        "kind": "outcome",
+        "cycle": 7,
+        "digest": "d1",
+        "plugins": ["expressions 1.2", "calendar 3"],
+        "part": 1,
+        "parts": 1,
+        "delivered": ["7.1"],
+        "failed": {"7.2": "the schedd is gone"},
+        "unknown": ["7.3"],
+    }
+
+
+def test_a_cycle_without_matches_has_an_outcome_too():
+    """Its record says that the cycle came to its end."""
+    (record,) = outcome_records(a_result(), [], {})
+    assert (record["delivered"], record["failed"], record["unknown"]) == ([], {}, [])
+
+
+def test_very_many_matches_are_told_in_parts():
+    """No record grows with the pool."""
+    result = a_result(an_outcome(*(a_match(number) for number in range(1, 12_001)), jobs=12_000))
+    parts = outcome_records(result, [match.id for match in result.matches], {})
+    assert [(part["part"], part["parts"], len(part["delivered"])) for part in parts] == [
+        (1, 3, 5000),
+        (2, 3, 5000),
+        (3, 3, 2000),
+    ]
+    assert [each for part in parts for each in part["delivered"]] == [match.id for match in result.matches]
+
+
+def test_hostile_texts_fit_into_the_log(tmp_path):
+    """Endless names, texts and lists of reasons from ads are bounded, so that nobody's job stops the audit log."""
+    long = "\U0001f600\udc80" * 1_000_000
+    where = Provenance(Station.MATCH, long, long, long, Source(long))
+    numbers = {f"{number}{long}": long for number in range(100)}
+    hostile = Reason(Verdict.DENIED, long, long, where, Mode.WARN, numbers)
+    removals = [Removal(hostile, 1, 1)] * 2000
+    matches = [
+        a_match(number, submitter=long, schedd=long, job=long, slot=long, id=f"{number}{long}", noted=(long,))
+        for number in range(2)
+    ]
+    result = a_result(
+        an_outcome(*matches, jobs=3, removals=removals),
+        discarded=(Discarded(AdKind.JOB, hostile, 1, (long,)),),
+        failures=(Failure(long, long, long, long),),
+    )
+    many = a_result(an_outcome(*(a_match(number) for number in range(5000)), jobs=5000))
+    with AuditLog.open(tmp_path / "audit", rotate_bytes=10**9) as log:
+        log.append(intent_records(result, AuditSettings()))
+        log.append(outcome_records(result, [], {match.id: long for match in matches}))
+        log.append(outcome_records(many, [], {match.id: long for match in many.matches}))
+    lines = (tmp_path / "audit" / "audit-000001.jsonl").read_bytes().splitlines()
+    assert max(map(len, lines)) < MAX_LINE
+    assert verify(tmp_path / "audit").fault is None
+
+
+def test_of_very_many_reasons_the_weightiest_are_told():
+    """A job brings as many conjuncts as it likes: the hundred that took most are told, in order, the rest counted."""
+    removals = [Removal(reason(f"rule {number}"), number % 150, number) for number in range(150)]
+    (record,) = records_of(a_result(an_outcome(removals=removals)), "denial")
+    assert [each["provenance"]["rule"] for each in record["reasons"]] == [
+        f"rule {number}" for number in range(50, 150)
+    ]
+    assert record["reasons_left_out"] == 50
+
+
+@pytest.mark.parametrize(
+    ("rank", "told"), [(float("inf"), "inf"), (float("-inf"), "-inf"), (float("nan"), "nan")]
+)
+def test_numbers_that_json_lacks_are_told_as_text(rank, told):
+    """A job's Rank may be any real of the language."""
+    (record,) = records_of(a_result(an_outcome(a_match(rank=rank))), "match")
+    assert record["rank"] == told
+
+
+def test_the_same_result_gives_the_same_bytes():
+    """So that a replayed cycle can be compared with what was recorded."""
+    result = a_result(
+        an_outcome(a_match(), jobs=2, removals=[Removal(reason(numbers={"b": 1, "a": 2}), 1, 1)])
+    )
+    settings = AuditSettings(matches=expression("random(10) < 5"))
+    assert json.dumps(intent_records(result, settings)) == json.dumps(intent_records(result, settings))

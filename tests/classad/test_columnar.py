@@ -1,0 +1,240 @@
+"""Evaluation by columns: the values of the scalar evaluator, row by row, whatever the expression and the ads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from negotiator.classad import (
+    ERROR,
+    UNDEFINED,
+    ClassAd,
+    Environment,
+    Side,
+    Table,
+    bind,
+    evaluate,
+    evaluate_table,
+    is_true,
+    parse,
+    parse_ad,
+    unparse_value,
+)
+from negotiator.classad.values import AdValue, ListValue
+
+ENV = Environment(now=1_700_000_000.0)
+
+LITERALS = [
+    "0", "1", "-1", "2", "3", "7", "-7", "64", "9223372036854775807", "-9223372036854775808",
+    "0.0", "-0.0", "1.0", "2.5", "-3.5", "1e308", "1e-300", "9007199254740993", "9007199254740992.0",
+    "true", "false", "undefined", "error",
+    '"a"', '"A"', '"b"', '"ab"', '"_"', '""', '"é"', '"É"', '"10"', '"9"',
+]  # fmt: skip
+ODD = ['real("NaN")', 'real("-INF")', "{1, A, 2}", "[A = 5; X = B]", "relTime(60)", "(5)", "-(2)", "+3.5"]
+NAMES = ["A", "B", "C", "a", "Requirements", "Onlyrow", "OnlyOther", "S"]
+REFERENCES = [*NAMES, *(f"MY.{name}" for name in NAMES), *(f"TARGET.{name}" for name in NAMES)]
+RARE = [
+    "CurrentTime - A", "MY.TARGET.A", "other.B", "LEFT.A", ".A", "parent.A", "N.A", "N.B", "MY.N.X", "{A, B}[A]",
+    'eval("A + B")', "unparse(A)", "size(S)", "member(A, {1, B, S})", "strcat(S, A)", "min({A, TARGET.B})",
+    "evalInEachContext(A, {N, [A = 2]})", "countMatches(A > 1, {N})", 'stringListMember(S, "a,b")', "floor(A)",
+    "ifThenElse(A, B, S)", "ifThenElse(A)", "isUndefined(A)", "isString(S)", "isError(B / A)", "isReal(A)",
+    "nosuch(A)", "MY", "~A", "A & B", "A << 3", "time() > A", "[q = A].q", "[q = A].B", "L[1]", "sum(L)", "sum(TARGET.L)",
+]  # fmt: skip
+BINARY = [
+    *"+-*/%", "<", "<=", "==", "!=", ">", ">=", "=?=", "=!=", "is", "isnt", "&&", "||", "&&", "||",
+    "==", "<", "&", ">>",
+]  # fmt: skip
+
+leaves = st.one_of(
+    st.sampled_from(REFERENCES),
+    st.sampled_from(REFERENCES),
+    st.sampled_from(LITERALS),
+    st.sampled_from(ODD + RARE),
+)
+
+
+def _compound(inner):
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("({}({}))".format, st.sampled_from(["-", "+", "!", "~", ""]), inner),
+        st.builds("({} ? {} : {})".format, inner, inner, inner),
+        st.builds("(({}) ?: ({}))".format, inner, inner),
+        st.builds("isUndefined({})".format, inner),
+    )
+
+
+expressions = st.recursive(leaves, _compound, max_leaves=8)
+cells = st.one_of(st.sampled_from(LITERALS), st.sampled_from(LITERALS), expressions)
+ads = st.dictionaries(
+    st.sampled_from(["A", "B", "C", "S", "N", "L", "Requirements", "A", "B", "C", "S"]), cells, max_size=6
+)
+rare_ads = st.one_of(
+    ads,
+    ads,
+    ads,
+    st.builds(
+        lambda ad, name, cell: {**ad, name: cell},
+        ads,
+        st.sampled_from(["MY", "TARGET", "CurrentTime"]),
+        cells,
+    ),
+)
+
+
+def _ad(cells_by_name, only):
+    return parse_ad(
+        "[" + "; ".join(f"{name} = {text}" for name, text in {**cells_by_name, only: "3"}.items()) + "]"
+    )
+
+
+def _canonical(value):
+    """A value with its type: Python takes 1, 1.0 and True for the same."""
+    text = unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(value)
+    return f"{type(value).__name__} {text}"
+
+
+def _scalar(expr, row, other, side):
+    return (
+        evaluate(expr, row, other, ENV) if side is Side.MY else evaluate(expr, other or ClassAd(), row, ENV)
+    )
+
+
+def check(expr, rows, other, side):
+    """Every row of the column is what the scalar evaluator says, and what the column derives from it agrees."""
+    table = Table.from_ads(rows)
+    column = evaluate_table(expr, table, other, side=side, env=ENV)
+    wanted = [_scalar(expr, row, other, side) for row in rows]
+    assert [_canonical(column.value(row)) for row in range(len(rows))] == [
+        _canonical(value) for value in wanted
+    ]
+    assert column.is_true().tolist() == [is_true(value) for value in wanted]
+    assert column.is_undefined().tolist() == [value is UNDEFINED for value in wanted]
+    assert column.is_error().tolist() == [value is ERROR for value in wanted]
+    numbers = [float(value) if type(value) in (bool, int, float) else -5.0 for value in wanted]
+    assert np.array_equal(column.numbers(-5.0), numbers, equal_nan=True)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    expressions,
+    st.lists(rare_ads, min_size=1, max_size=7),
+    st.one_of(st.none(), rare_ads),
+    st.sampled_from(Side),
+    st.lists(st.integers(0, 6), max_size=8),
+)
+def test_every_row_has_the_value_of_the_scalar_evaluator(text, rows, other, side, repeats):
+    """For random expressions over random ads, on either side, alone or in a match, with rows that occur twice."""
+    made = [_ad(row, "OnlyRow") for row in rows]
+    made += [made[row % len(made)] for row in repeats]
+    check(parse(text), made, None if other is None else _ad(other, "OnlyOther"), side)
+
+
+@settings(max_examples=150, deadline=None)
+@given(expressions, st.lists(rare_ads, min_size=1, max_size=5), rare_ads, st.sampled_from(Side))
+def test_bound_scopes_mean_the_ads_themselves(text, rows, other, side):
+    """After ``bind`` an ad that defines MY or TARGET changes nothing, by columns as by the scalar evaluator."""
+    check(bind(parse(text)), [_ad(row, "OnlyRow") for row in rows], _ad(other, "OnlyOther"), side)
+
+
+ROWS = [
+    '[A = 1; B = A + 1; S = "x"]',
+    '[A = 2.5; B = TARGET.A; S = "X"]',
+    "[A = true; S = undefined]",
+    "[A = undefined; B = 5; S = error]",
+    '[B = "text"]',
+    "[A = 9223372036854775807; B = -1]",
+    "[A = -9223372036854775808; B = 0]",
+    "[A = {1, 2}; B = [q = 1]]",
+    "[A = B; B = A]",
+    "[A = A + 1; B = A]",
+    "[]",
+]  # fmt: skip
+OTHER = '[A = 100; B = TARGET.A; Deep = MY.B + 1; Circle = TARGET.Back; T = "x"; L = {A, B}; Z = Z]'
+
+SELECTED = [
+    "A", "MY.A", "TARGET.A", "A + B", "A - B", "A * B", "A / B", "A % B", "-A", "+A", "!A", "A == B", "A < B", "A =?= B",
+    "A =!= undefined", "A && B", "A || B", "A ? B : S", "A ?: 1", "TARGET.Deep", "Deep", "T == S", "T =?= S", "S < T",
+    "TARGET.B", "Circle", "Z", "L[0]", "sum(TARGET.L)", "TARGET.L[1]", "isList(A)", "A.q", "B.q", "CurrentTime", "A =?= A",
+    "error || A", "A || error", "false && A", "true || A", "undefined && A", "1.0 / A", "-1.0 / B", "A % 0", "A & 3",
+    "symmetricMatch", "LEFT.A", "TARGET", "MY.TARGET.A", "strcat(A, B)", "random() < 2", 'eval("A")',
+    "countMatches(q > 0, {B})", "A is B", "(((A)))", 'A > 1 && B > 1 && S == "x" && T == "x" && A < 1000 && B != 3',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SELECTED)
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("other", [OTHER, "[]", "[MY = 1; A = 2]", "[TARGET = [A = 6]; A = 2]", None])
+def test_selected_expressions(text, side, other):
+    """Each operator and each way to look a name up, over rows that mix all kinds and absence."""
+    check(parse(text), [parse_ad(row) for row in ROWS], None if other is None else parse_ad(other), side)
+
+
+def test_an_unscoped_name_falls_through_in_the_rows_that_lack_it_only():
+    """Absent is not undefined: only where the own ad has no such attribute the other ad is asked."""
+    table = Table.from_ads([parse_ad("[A = 1]"), parse_ad("[]"), parse_ad("[A = undefined]")])
+    column = evaluate_table(parse("A"), table, parse_ad("[A = 7]"), env=ENV)
+    assert [column.value(row) for row in range(3)] == [1, 7, UNDEFINED]
+
+
+@pytest.mark.parametrize(
+    "text", ["A" + " || A" * 350, "A" + " + 1" * 500, "(" * 160 + "A" + ")" * 160, "!" * 300 + "A"]
+)
+def test_deep_expressions_end_as_the_scalar_evaluator_says(text):
+    """Long chains and deep nesting neither raise nor differ, whether or not they are too deep to evaluate."""
+    check(parse(text), [parse_ad(row) for row in ROWS], parse_ad(OTHER), Side.MY)
+
+
+def test_long_ways_through_attributes_end_as_the_scalar_evaluator_says():
+    """A chain of 500 attributes is too deep, one of 100 is not; neither ends in a RecursionError."""
+    for length in (50, 100, 350, 500):
+        chain = "; ".join(f"X{at} = X{at + 1} + 1" for at in range(length))
+        row = parse_ad(f"[{chain}; X{length} = 0]")
+        check(parse("X0"), [row, parse_ad("[X0 = 1]")], None, Side.MY)
+        check(parse("TARGET.X0"), [parse_ad("[A = 1]"), row], row, Side.MY)
+
+
+def test_attributes_that_double_each_time_take_no_exponential_time():
+    """Forty doublings are more steps than the language allows: an error in both evaluators, and at once."""
+    doubling = "; ".join(f"X{at} = X{at + 1} + X{at + 1}" for at in range(16))
+    check(parse("X0"), [parse_ad(f"[{doubling}; X16 = 1]"), parse_ad("[X0 = 2]")], None, Side.MY)
+
+
+def test_a_table_without_rows_has_a_column_without_rows():
+    """Nothing is evaluated for nobody."""
+    column = evaluate_table(parse("A + B > 2"), Table.from_ads([]), parse_ad("[A = 1]"), side=Side.TARGET)
+    assert len(column) == 0
+    assert column.is_true().shape == (0,)
+
+
+def test_many_expressions_of_few_rows_each():
+    """An attribute that is another expression in almost every row is evaluated all the same."""
+    rows = [parse_ad(f"[A = B + {row}; B = {row % 3}]") for row in range(60)]
+    rows += [parse_ad("[A = B * 2; B = 4]")] * 40
+    check(parse("A > 10"), rows, parse_ad("[B = 1]"), Side.MY)
+    check(parse("TARGET.A + B"), rows, parse_ad("[B = 1]"), Side.TARGET)
+
+
+def test_the_scalar_evaluator_runs_once_for_rows_that_are_alike(monkeypatch):
+    """A function without a kernel is called once for each different value of what it refers to."""
+    calls = []
+
+    def counted(*args):
+        calls.append(args)
+        return evaluate(*args)
+
+    monkeypatch.setattr("negotiator.classad.batch.evaluate", counted)
+    rows = [parse_ad(f'[Version = "8.{row % 3}.0"; Name = "slot{row}"]') for row in range(300)]
+    column = evaluate_table(
+        parse('versionGE(TARGET.Version, "8.1.0")'), Table.from_ads(rows), ClassAd(), side=Side.TARGET
+    )
+    assert column.is_true().tolist() == [row % 3 > 0 for row in range(300)]
+    assert len(calls) == 3
+
+
+def test_results_are_read_only():
+    """Columns are shared; nobody writes into them."""
+    table = Table.from_ads([parse_ad("[A = 1]"), parse_ad("[A = 2]")])
+    column = evaluate_table(parse("A > 1"), table)
+    for array in (column.is_true(), column.is_undefined(), column.numbers(0.0), column.kinds):
+        assert not array.flags.writeable

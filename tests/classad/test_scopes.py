@@ -1,0 +1,237 @@
+"""Where names are looked up: SEMANTICS section 4, and the ads that central expressions name."""
+
+import pytest
+from golden import ads
+
+from negotiator.classad import ERROR, UNDEFINED, ClassAd, Environment, Side, evaluate, parse, parse_ad, unparse_value
+from negotiator.classad.tree import AdRef, Attr, Binary, Call, Literal
+
+MATCH = """
+A => 1
+TARGET.A => 100
+MY.A => 1
+OnlyT => 1000
+MY.OnlyT => undefined
+TARGET.OnlyM => undefined
+RefT => 1001
+TARGET.RefM => 11
+TARGET.RefBoth => 110
+TARGET.UsesMy => 100
+TARGET.UsesTarget => 1
+TARGET.UsesUnscoped => 100
+MY.TARGET.A => 100
+TARGET.TARGET.A => 1
+other.A => 100
+self.A => 1
+.A => undefined
+.RIGHT.A => 100
+LEFT.A => 1
+lCtx.target.A => 100
+rCtx.target.A => 1
+rCtx.ad.A => 100
+Circ => undefined
+Circ1 => undefined
+CircX => undefined
+SelfRef => undefined
+TARGET.CircX => undefined
+NestA.fromOuter => 2
+NestA.fromMy => undefined
+TARGET.NestA.fromOuter => 200
+TARGET.NestA.fromTarget => 1
+NestA.up => 2
+NestA["X"] => 5
+[q = A].q => 1
+[A = 7; q = A].q => 7
+[q = OnlyT].q => undefined
+[A = 7; q = MY.A].q => 7
+[A = 7; q = parent.A].q => 1
+[q = TARGET.A].q => 100
+ListA[2] => 2
+TARGET.ListA[2] => 101
+TARGET.ListAds.r => { 100,200 }
+sum(TARGET.ListA) => 103
+eval("TARGET.A") => 100
+TARGET.EvalStr => 100
+eval("A +") => error
+eval(undefined) => error
+unparse(RefT) => "OnlyT + 1"
+unparse(MY.RefT) => ""
+unparse(nosuch) => ""
+unparse(1) => error
+unresolved(RefT) => "OnlyT"
+unresolved(RefT, "^only") => true
+unresolved(RefT, "^x") => false
+unresolved(A) => ""
+unresolved(1) => error
+evalInEachContext(MY.Pred,TARGET.ListAds) => { false,true }
+countMatches(MY.Pred,TARGET.ListAds) => 1
+evalInEachContext(q,TARGET.ListAds) => undefined
+countMatches(q,TARGET.ListAds) => 0
+evalInEachContext(q+0,TARGET.ListAds) => { 1,2 }
+evalInEachContext(1, undefined) => undefined
+evalInEachContext(1, 1) => error
+evalInEachContext(q, { [q=1], 2, undefined }) => { 1,error,undefined }
+unresolved(nosuch) is undefined && A is undefined => true
+unresolved(A) is "" && A is 1 => true
+CurrentTime > 0 => true
+currenttime - time() => 0
+ifThenElse(A == 1, B, nosuch.x.y) => 2
+ifThenElse(undefined, 1, 2) => undefined
+ifThenElse("x", 1, 2) => error
+ifThenElse(1, 2) => error
+noSuchFunction(1) => error
+debug(A + 1) => 2
+"""
+ALONE = """
+.A => 1
+TARGET.A => undefined
+other.A => undefined
+MY.A => 1
+self.A => 1
+root.A => 1
+toplevel.A => 1
+parent => undefined
+parent.A => undefined
+LEFT => undefined
+NestA.up => 2
+NestA.fromTarget => undefined
+RefT => undefined
+[q = .A].q => 1
+evalInEachContext(q,ListAds) => undefined
+evalInEachContext(q,{[q=1],[q=2]}) => { 1,2 }
+"""
+NOWHERE = """
+A => undefined
+MY => undefined
+MY.A => undefined
+TARGET.A => undefined
+CurrentTime => undefined
+parent => undefined
+.A => error
+[a = 1; b = a].b => 1
+[a = 1; b = [c = a]].b.c => 1
+[a = self.b; b = 2].a => 2
+{1, 2}[0] => 1
+"""
+NOON = Environment(now=1_700_000_000.0)
+MINE, OTHER = ads()["@syn_my"], ads()["@syn_target"]
+
+
+def cases(table):
+    return [line.rsplit(" => ", 1) for line in table.strip().splitlines()]
+
+
+def shown(text, my=None, target=None):
+    return unparse_value(evaluate(parse(text), my, target, NOON))
+
+
+@pytest.mark.parametrize(("text", "value"), cases(MATCH))
+def test_names_in_a_match(text, value):
+    """My ad is LEFT and the other RIGHT; an attribute is evaluated in the ad where it was found."""
+    assert shown(text, MINE, OTHER) == value
+
+
+@pytest.mark.parametrize(("text", "value"), cases(ALONE))
+def test_names_in_a_single_ad(text, value):
+    """Without another ad TARGET is undefined and MY is the ad, which is also the root."""
+    assert shown(text, MINE) == value
+
+
+@pytest.mark.parametrize(("text", "value"), cases(NOWHERE))
+def test_names_without_an_ad(text, value):
+    """No name means anything, and an absolute one makes the evaluation fail."""
+    assert shown(text) == value
+
+
+@pytest.mark.parametrize("spelled", ["MEMORY", "memory", "Memory"])
+def test_names_have_no_case(spelled):
+    """Attributes, scopes and functions are found whatever the case of their letters."""
+    ad = parse_ad("[Memory = 5]")
+    assert evaluate(parse(spelled), ad) == 5
+    assert evaluate(parse(f"my.{spelled}"), ad) == 5
+    assert evaluate(parse(f"IFTHENELSE(TRUE, {spelled}, 1)"), ad) == 5
+
+
+def test_an_undefined_attribute_does_not_fall_through_to_the_other_ad():
+    """Absent is not undefined: only an absent name is looked for in the other ad."""
+    other = parse_ad("[X = 1; Y = 1]")
+    assert evaluate(parse("X"), parse_ad("[X = undefined]"), other) is UNDEFINED
+    assert evaluate(parse("Y"), parse_ad("[X = undefined]"), other) == 1
+
+
+def test_a_circle_is_undefined_where_it_closes():
+    """The inner reference is undefined, so what stands around it can still have a value."""
+    ad = parse_ad("[A = B + 1; B = A ?: 5; N = [x = N.x ?: 4]]")
+    assert evaluate(parse("A"), ad) == 6
+    assert evaluate(parse("B"), ad) == 5
+    assert evaluate(parse("N.x"), ad) == 4
+
+
+def test_a_circle_through_both_ads():
+    """The ads refer to each other's attribute: whoever is asked first closes the circle."""
+    mine, other = parse_ad("[Q = TARGET.Q ?: 3]"), parse_ad("[Q = TARGET.Q ?: 1]")
+    assert evaluate(parse("Q"), mine, other) == 3
+    assert evaluate(parse("TARGET.Q"), mine, other) == 1
+
+
+def test_a_reference_twice_is_no_circle():
+    """An attribute that has been evaluated may be evaluated again."""
+    assert evaluate(parse("A + A + B"), parse_ad("[A = B; B = C + C; C = 1]")) == 6
+
+
+HIJACKER = parse_ad(
+    '[MY = [Secret = "mine"]; SELF = MY; TARGET = [Memory = 999999; Secret = "fake"]; other = TARGET;'
+    " target = TARGET; RIGHT = TARGET; LEFT = TARGET; Memory = 1]"
+)
+HONEST = parse_ad('[Memory = 64; Secret = "theirs"; Reads = TARGET.Memory]')
+
+
+@pytest.mark.parametrize(("side", "memory"), [(Side.MY, 1), (Side.TARGET, 64)])
+def test_a_central_expression_names_the_ads_themselves(side, memory):
+    """An ad with attributes called MY and TARGET takes nobody's place."""
+    assert evaluate(Attr("Memory", AdRef(side)), HIJACKER, HONEST) == memory
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_a_central_expression_seen_from_the_other_ad(side):
+    """The sides follow the ad that the expression is evaluated for."""
+    here, there = (HONEST, HIJACKER) if side is Side.TARGET else (HIJACKER, HONEST)
+    assert evaluate(Attr("Memory", AdRef(side)), here, there) == 1
+
+
+def test_the_other_ad_of_a_central_expression_is_undefined_alone():
+    """In a single ad there is no other one, whatever the ad calls its attributes."""
+    assert evaluate(AdRef(Side.TARGET), HIJACKER) is UNDEFINED
+    assert evaluate(Attr("Memory", AdRef(Side.TARGET)), HIJACKER) is UNDEFINED
+    assert evaluate(Attr("Memory", AdRef(Side.MY)), HIJACKER) == 1
+
+
+def test_a_central_expression_in_a_branch_or_an_argument():
+    """Functions evaluate their arguments where the expression stands."""
+    memory = Attr("Memory", AdRef(Side.TARGET))
+    wrapped = Call("ifThenElse", (Literal(True), Call("strcat", (memory,)), Literal(ERROR)))
+    assert evaluate(wrapped, HIJACKER, HONEST) == "64"
+
+
+def test_a_central_expression_that_is_an_attribute_follows_its_ad():
+    """Put into the other ad, MY is that ad."""
+    policy = Binary("+", Attr("Memory", AdRef(Side.MY)), Binary("*", Literal(1000), Attr("Memory", AdRef(Side.TARGET))))
+    there = HONEST.with_items([("Policy", policy)])
+    assert evaluate(parse("TARGET.Policy"), parse_ad("[Memory = 1]"), there) == 64 + 1000
+    assert evaluate(Attr("Policy"), there, parse_ad("[Memory = 1]")) == 64 + 1000
+
+
+def test_the_ad_of_a_record_is_one_however_it_is_reached():
+    """The values of a record's attributes see its surroundings, from inside and from outside."""
+    ad = parse_ad("[B = 1; N = [x = B; y = [z = x + B]]]")
+    assert evaluate(parse("N.y.z"), ad) == 2
+    assert evaluate(parse("[B = 5; w = N.y.z].w"), ad) == 2
+
+
+def test_the_match_ad_as_a_whole():
+    """Looked at as an ad, the surroundings of a match show what HTCondor's show."""
+    value = evaluate(parse("root"), ClassAd(), ClassAd())
+    assert set(value.ad.names()) >= {"LEFT", "RIGHT", "lCtx", "rCtx", "symmetricMatch", "leftRankValue"}
+    pair = parse_ad("[Requirements = TARGET.X == 1; X = 2]"), parse_ad("[Requirements = TARGET.X == 2; X = 1]")
+    assert evaluate(parse("symmetricMatch"), *pair) is True
+    assert evaluate(parse("symmetricMatch"), pair[1], parse_ad("[Requirements = true; X = 7]")) is False

@@ -1,0 +1,186 @@
+"""Tables of ads: cells as they stand, rows taken from tables, groups of rows that are alike."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.classad import ERROR, UNDEFINED, ClassAd, Kind, Table, parse_ad, unparse
+
+
+def _table(*texts):
+    return Table.from_ads([parse_ad(text) for text in texts])
+
+
+MIXED = _table(
+    "[A = 1]", "[A = 1.0]", "[A = true]", "[A = undefined]", "[]", '[A = "a"]', '[a = "A"]', "[A = error]",
+    "[A = B + 1]", "[A = B+1]", "[A = C + 1]", "[A = {1}]", "[A = -(2)]", "[A = (1)]", "[A = -0.0]", "[A = 0.0]",
+    "[A = relTime(60)]", "[A = -true]",
+)  # fmt: skip
+X = Kind.EXPRESSION
+KINDS = [
+    Kind.INTEGER, Kind.REAL, Kind.BOOLEAN, Kind.UNDEFINED, Kind.ABSENT, Kind.STRING, Kind.STRING, Kind.ERROR,
+    X, X, X, X, Kind.INTEGER, Kind.INTEGER, Kind.REAL, Kind.REAL, None, X,
+]  # fmt: skip
+
+
+def test_cells_have_the_kind_they_are_written_with():
+    """Absent is not undefined, and only what is no literal, sign and parentheses apart, is an expression."""
+    kinds = MIXED.column("a").kinds.tolist()
+    assert [kind for kind, wanted in zip(kinds, KINDS, strict=True) if wanted is not None] == [
+        kind for kind in KINDS if kind is not None
+    ]
+
+
+def test_cells_have_the_value_they_are_written_with():
+    """Values come back as the language has them, with their type; absent reads as undefined."""
+    column = MIXED.column("A")
+    values = [column.value(row) for row in (0, 1, 2, 3, 4, 5, 6, 7, 12, 13)]
+    assert values == [1, 1.0, True, UNDEFINED, UNDEFINED, "a", "A", ERROR, -2, 1]
+    assert [type(value) for value in values[:3]] == [int, float, bool]
+    assert math.copysign(1, column.value(14)) == -1.0
+    with pytest.raises(ValueError, match="expression"):
+        column.value(8)
+    for row in (len(MIXED), -len(MIXED) - 1):
+        with pytest.raises(IndexError):
+            column.value(row)
+
+
+def test_groups_tell_kinds_and_case_apart():
+    """1, 1.0, true, absent, undefined, "a" and "A" are seven groups; expressions go by their text."""
+    ids, first = MIXED.group(["A"])
+    assert ids.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 0, 12, 13, 14, 15]
+    assert first.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16, 17]
+
+
+texts = st.sampled_from(["1", "1.0", "true", "undefined", '"a"', '"A"', "B + 1", "2", "3", None])
+rows = st.lists(st.tuples(texts, texts, texts), max_size=40)
+
+
+def _rows_table(cells):
+    return _table(
+        *(
+            "[" + "; ".join(f"{name} = {text}" for name, text in zip("ABC", row, strict=True) if text) + "]"
+            for row in cells
+        )
+    )
+
+
+@given(rows, st.lists(st.sampled_from(["A", "b", "C", "Nobody"]), max_size=4))
+def test_groups_are_numbered_by_first_appearance(cells, names):
+    """As going through the rows one by one and looking each up in a dictionary would number them."""
+    ids, first = _rows_table(cells).group(names)
+    seen = {}
+    wanted = []
+    for row in cells:
+        key = tuple(row["abc".index(name.lower())] for name in names if name != "Nobody")
+        wanted.append(seen.setdefault(key, len(seen)))
+    assert ids.tolist() == wanted
+    assert first.tolist() == [wanted.index(group) for group in range(len(seen))]
+
+
+@given(rows, st.data())
+def test_a_table_taken_from_another_is_that_of_its_ads(cells, data):
+    """Rows may be taken by number, in any order and repeatedly, or by a mask; and again from what was taken."""
+    table = _rows_table(cells)
+    numbers = data.draw(st.lists(st.integers(0, len(cells) - 1), max_size=20) if cells else st.just([]))
+    taken = table.take(np.array(numbers, np.int32))
+    assert taken.ads == tuple(table.ad(row) for row in numbers)
+    again = taken.take(np.arange(len(numbers)) % 2 == 0)
+    assert again.ads == tuple(table.ad(row) for row in numbers[::2])
+    fresh = Table.from_ads(again.ads)
+    for name in "ABC":
+        kinds = [np.broadcast_to(found.column(name).kinds, len(found)).tolist() for found in (again, fresh)]
+        assert kinds[0] == kinds[1]
+    assert [array.tolist() for array in again.group("CA")] == [array.tolist() for array in fresh.group("CA")]
+    assert again.names() == fresh.names()
+
+
+def test_taking_rows_that_are_not_there_is_an_error():
+    """Neither numbers out of range nor masks of another length are taken for something else."""
+    with pytest.raises(IndexError):
+        MIXED.take(np.array([len(MIXED)]))
+    with pytest.raises(IndexError):
+        MIXED.take(np.array([True, False]))
+
+
+def test_groups_of_many_distinct_values():
+    """Attributes of a different value in each row are grouped as well, alone and together."""
+    table = _table(*(f"[A = {row // 2}; B = {row % 500}; C = {row}]" for row in range(1000)))
+    ids, first = table.group(["A", "B", "C"])
+    assert ids.tolist() == list(range(1000)) == first.tolist()
+    assert len(table.group(["A"])[1]) == len(table.group(["B"])[1]) == 500
+
+
+def test_rows_of_one_expression_come_together():
+    """The parts of an attribute cover the rows where it is an expression, each part those of one."""
+    parts = MIXED.parts("A")
+    found = {row: unparse(part.expr) for part in parts for row in part.rows.tolist()}
+    assert sorted(found) == [8, 9, 10, 11, 17]
+    assert found[8] == found[9] == "B + 1"
+    assert all(part.table.ads == tuple(MIXED.ad(row) for row in part.rows.tolist()) for part in parts)
+
+
+def test_rare_expressions_come_as_one_part():
+    """Where each row has its own expression they are not cut into as many tables."""
+    table = _table(*(f"[A = B + {row}]" for row in range(50)), *["[A = C]"] * 30)
+    common, rare = table.parts("A")
+    assert unparse(common.expr) == "C"
+    assert rare.expr is None
+    assert rare.rows.tolist() == list(range(50))
+
+
+def test_names_are_those_of_any_ad_in_lower_case():
+    """Spelling does not count, and a taken table has the names of its own ads only."""
+    table = _table("[Memory = 1; memory = 2]", "[CPUS = 1]", "[]")
+    assert table.names() == {"memory", "cpus"}
+    assert table.take(np.array([1, 2])).names() == {"cpus"}
+
+
+def test_numbers_and_strings_are_evaluated_in_the_ad_alone():
+    """Plugin authors get plain arrays: what is of another kind is the default, or None."""
+    table = _table(
+        "[A = B * 2; B = 2]", '[A = "x"]', "[A = TARGET.B]", "[A = true]", "[]", "[A = strcat(A, 1)]"
+    )
+    assert table.numbers("a", -1.0).tolist() == [4.0, -1.0, -1.0, 1.0, -1.0, -1.0]
+    assert np.isnan(table.numbers("Nobody")).all()
+    assert table.strings("A").tolist() == [None, "x", None, None, None, None]
+    assert table.strings("B").tolist() == [None] * 6
+
+
+def test_derived_arrays_are_read_only():
+    """They are shared between callers."""
+    for array in (MIXED.numbers("A"), MIXED.column("A").kinds, MIXED.column("A").is_true()):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_column_of_cells_answers_for_itself():
+    """``is_true``, ``is_undefined``, ``is_error`` and ``numbers`` of the cells, none of them evaluated."""
+    column = _table(
+        "[A = 0]", "[A = 3]", '[A = "true"]', "[]", "[A = undefined]", "[A = error]", "[A = true]"
+    ).column("A")
+    assert column.is_true().tolist() == [False, True, False, False, False, False, True]
+    assert column.is_undefined().tolist() == [False, False, False, True, True, False, False]
+    assert column.is_error().tolist() == [False, False, False, False, False, True, False]
+    assert column.numbers(-1).tolist() == [0, 3, -1, -1, -1, -1, 1]
+
+
+def test_equal_strings_fold_ascii_letters_only():
+    """Twins are equal whatever the case of A to Z, and of no other letter."""
+    column = _table('[A = "ABC"]', '[A = "abc"]', '[A = "É"]', '[A = "é"]').column("A")
+    upper, lower, big, small = column.folded.tolist()
+    assert upper == lower
+    assert len({upper, big, small}) == 3
+
+
+def test_a_table_without_ads():
+    """It has no names, no groups, and columns of no rows."""
+    table = Table.from_ads([])
+    assert len(table) == 0
+    assert table.names() == frozenset()
+    assert [array.tolist() for array in table.group(["A"])] == [[], []]
+    assert table.numbers("A").shape == table.strings("A").shape == table.column("A").is_true().shape == (0,)
+    assert Table.from_ads([ClassAd()]).column("A").kind is Kind.ABSENT

@@ -1,0 +1,160 @@
+"""``negotiator audit verify``, as its users call it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.audit.log import AuditLog
+from negotiator.cli.audit import audit
+
+KEY = b"sixteen bytes or more"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "audit"
+
+
+@pytest.fixture
+def key_file(tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(KEY + b"\n")
+    path.chmod(0o640)
+    return path
+
+
+def write_log(folder, *, key=None):
+    with AuditLog.open(folder, key=key, rotate_bytes=1) as log:
+        for text in ("a", "b", "c"):
+            log.append([{"kind": "note", "text": text}])
+        return log.head
+
+
+def verify(*arguments):
+    return CliRunner().invoke(audit, ["verify", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_a_good_log_is_ok_and_its_head_is_told(folder):
+    """One line that can be kept: how many records and files, and the head."""
+    head = write_log(folder)
+    for arguments in ((), ("--head", head), ("--head", head.upper())):
+        ran = verify(folder, *arguments)
+        assert (ran.exit_code, ran.output) == (0, f"ok: 3 records in 3 files, head {head}\n")
+
+
+def test_one_changed_byte_names_the_record(folder):
+    """File and line as compilers write them, and exit code 1."""
+    write_log(folder)
+    file = folder / "audit-000002.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'"b"', b'"x"'))
+    ran = verify(folder)
+    assert ran.exit_code == 1
+    assert ran.output == f"{file}:1: record 2 was changed: its hash is not that of its content\n"
+
+
+def test_an_end_that_was_cut_off_is_found_with_the_head(folder):
+    """The last file is gone: the head kept elsewhere tells."""
+    head = write_log(folder)
+    (folder / "audit-000003.jsonl").unlink()
+    assert verify(folder).exit_code == 0
+    ran = verify(folder, "--head", head)
+    assert ran.exit_code == 1
+    assert "audit-000002.jsonl:1: the log ends with record 2, but record 3 was written" in ran.output
+
+
+def test_json_is_for_programs(folder):
+    """One object, with the same exit codes."""
+    head = write_log(folder)
+    ran = verify(folder, "--json")
+    assert (ran.exit_code, json.loads(ran.output)) == (
+        0,
+        {"ok": True, "records": 3, "files": 3, "head": head, "fault": None},
+    )
+    (folder / "audit-000002.jsonl").unlink()
+    ran = verify(folder, "--json")
+    finding = json.loads(ran.output)
+    assert (ran.exit_code, finding["ok"], finding["records"]) == (1, False, 1)
+    assert finding["fault"] == {
+        "file": "audit-000003.jsonl",
+        "line": 1,
+        "seq": 2,
+        "kind": "removed",
+        "message": "record 2 is missing before record 3: removed",
+    }
+    ran = verify(folder / "missing", "--json")
+    assert (ran.exit_code, json.loads(ran.output)["ok"]) == (2, None)
+
+
+def test_a_keyed_log_needs_its_key(folder, key_file):
+    """Without the key nothing can be said, which is exit code 2; with it the log verifies."""
+    write_log(folder, key=KEY)
+    ran = verify(folder)
+    assert ran.exit_code == 2
+    assert "no key was given" in ran.stderr
+    assert verify(folder, "--key-file", key_file).exit_code == 0
+    key_file.write_bytes(b"another key of some length")
+    ran = verify(folder, "--key-file", key_file)
+    assert ran.exit_code == 1
+    assert "keyed with another key" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "message"),
+    [
+        (KEY, 0o644, "anybody may read or write this key"),
+        (KEY, 0o602, "anybody may read or write this key"),
+        (b"short", 0o600, "a key has 16 to 4096 bytes"),
+        (b"long" * 2000, 0o600, "a key has 16 to 4096 bytes"),
+        (b"\n" * 20, 0o600, "a key has 16 to 4096 bytes"),
+    ],
+)
+def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode, message):
+    """One that everybody may read protects nothing, and one that is short can be guessed."""
+    write_log(folder)
+    key_file.write_bytes(content)
+    key_file.chmod(mode)
+    ran = verify(folder, "--key-file", key_file)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"error: {key_file}: {message}")
+    assert content.decode().strip() not in ran.stderr or not content.strip()
+
+
+def test_a_key_file_that_is_no_file_is_refused(folder, tmp_path):
+    """A folder, a device or nothing at all is told with its path."""
+    write_log(folder)
+    for path, message in (
+        (tmp_path, "Is a directory"),
+        (tmp_path / "none", "No such file"),
+        ("/dev/null", "regular"),
+    ):
+        ran = verify(folder, "--key-file", path)
+        assert ran.exit_code == 2
+        assert f"error: {path}: " in ran.stderr
+        assert message in ran.stderr
+
+
+def test_no_log_is_not_ok(tmp_path):
+    """An empty folder or a wrong path is exit code 2, and says so on standard error."""
+    for path in (tmp_path, tmp_path / "missing"):
+        ran = verify(path)
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert ran.stderr.startswith(f"error: {path}: ")
+
+
+def test_a_head_that_is_none_is_a_wrong_command_line(folder):
+    """The form of a head is told."""
+    write_log(folder)
+    ran = verify(folder, "--head", "3")
+    assert ran.exit_code == 2
+    assert "a head is written SEQ:HASH" in ran.stderr
+
+
+def test_help_has_an_example_and_the_exit_codes():
+    """What one needs in order to call it from a script."""
+    ran = verify("--help")
+    assert ran.exit_code == 0
+    assert "negotiator audit verify var/audit --head" in ran.output
+    assert "Exit codes:" in ran.output

@@ -1,0 +1,172 @@
+"""Each of the five expressions, and each of HTCondor's gates, changes who is matched; and no ad gets around them."""
+
+import pools
+import pytest
+from pools import ad, job, matched, reasons, slot, snapshot
+
+SCHEDDS = [ad(Name='"good"'), ad(Name='"bad"')]
+SUBMITTERS = [ad(Name='"tester@d"', ScheddName='"good"'), ad(Name='"tester@d"', ScheddName='"bad"')]
+POOL = snapshot(
+    slots=[slot(0, Memory="64"), slot(1), slot(2, Mips="9")],
+    jobs=[job(0, GlobalJobId='"bad#1.0#1"'), job(1, GlobalJobId='"good#1.1#1"', NumJobStarts="11")],
+    schedds=SCHEDDS,
+    submitters=SUBMITTERS,
+)
+
+
+@pytest.fixture
+def decide(tmp_path):
+    count = iter(range(100))
+    return lambda pool, text="", **more: pools.cycle(
+        pool, pools.write_bundle(tmp_path / str(next(count)), text, **more)
+    )
+
+
+def test_without_a_policy_both_jobs_are_matched(decide):
+    assert len(matched(decide(POOL))) == 2
+
+
+def test_the_schedd_expression_keeps_out_a_schedd_with_its_submitters_and_jobs(decide):
+    result = decide(POOL, "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == 'bad'".replace("'", '"'))
+    assert [job_id for job_id, _ in matched(result)] == ["1.1"]
+    assert {"policy_gate", "schedd_discarded"} <= reasons(result)
+    assert sum(item.count for item in result.discarded if item.kind == "submitter") == 1
+
+
+def test_the_schedd_expression_is_asked_of_submitter_ads_too(decide):
+    result = decide(POOL, 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.ScheddName == "bad"')
+    assert [job_id for job_id, _ in matched(result)] == ["1.1"]
+
+
+def test_the_startd_expression_keeps_out_a_slot(decide):
+    result = decide(POOL, "NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Memory < 128 || MY.Mips < 10")
+    assert [name for _, name in matched(result)] == ["s1@h"]
+    assert result.counts.admitted_slots == 1
+
+
+def test_the_job_expression_keeps_out_a_job(decide):
+    result = decide(POOL, "NEGOTIATOR_PE_JOB_ONLY_EXPR: MY.NumJobStarts > 10")
+    assert [job_id for job_id, _ in matched(result)] == ["1.0"]
+
+
+def test_the_resource_expression_is_anded_to_the_requirements_of_every_slot(decide):
+    result = decide(POOL, "NEGOTIATOR_PE_RESOURCE_EXPR: MY.Mips =?= 9 && TARGET.NumJobStarts =?= 11")
+    assert matched(result) == [("1.1", "s2@h")]
+    assert "resource_constraint" in reasons(result)
+
+
+def test_the_job_match_expression_is_anded_to_the_requirements_of_every_job(decide):
+    result = decide(POOL, "NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips =?= 9 && MY.NumJobStarts =?= 11")
+    assert matched(result) == [("1.1", "s2@h")]
+    assert "job_constraint" in reasons(result)
+
+
+@pytest.mark.parametrize(
+    "text", ["undefined", "error", '"true"', "{ true }", "false", "0", "MY.NoSuchThing > 1"]
+)
+@pytest.mark.parametrize("kind", ["SCHEDD", "STARTD", "JOB"])
+def test_a_gate_discards_only_where_it_is_true(decide, kind, text):
+    assert len(matched(decide(POOL, f"NEGOTIATOR_PE_{kind}_ONLY_EXPR: '{text}'"))) == 2
+
+
+@pytest.mark.parametrize("text", ["undefined", "error", '"true"', "{ true }", "false", "0"])
+@pytest.mark.parametrize("kind", ["RESOURCE", "JOB"])
+def test_a_match_expression_lets_through_only_where_it_is_true(decide, kind, text):
+    assert not matched(decide(POOL, f"NEGOTIATOR_PE_{kind}_EXPR: '{text}'"))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("NEGOTIATOR_SLOT_CONSTRAINT: MY.Memory > 100", {"s1@h", "s2@h"}),
+        ("NEGOTIATOR_SLOT_CONSTRAINT: MY.Mips == 9", {"s2@h"}),
+    ],
+)
+def test_htcondors_slot_constraint_keeps_where_it_is_true_and_only_there(decide, text, left):
+    assert {name for _, name in matched(decide(POOL, text))} == left
+
+
+def test_htcondors_job_and_submitter_constraints_keep_where_they_are_true(decide):
+    kept = decide(POOL, "NEGOTIATOR_JOB_CONSTRAINT: MY.NumJobStarts > 10")
+    assert [job_id for job_id, _ in matched(kept)] == ["1.1"]
+    kept = decide(POOL, 'NEGOTIATOR_SUBMITTER_CONSTRAINT: MY.ScheddName == "bad"')
+    assert [job_id for job_id, _ in matched(kept)] == ["1.0"]
+
+
+def test_a_file_of_the_original_system_says_the_same_as_pool_yaml(decide):
+    conf = "# policies\nnegotiator_pe_startd_only_expr = MY.Memory < 128 || \\\n   MY.Mips < 10\n"
+    assert [name for _, name in matched(decide(POOL, conf=conf))] == ["s1@h"]
+
+
+class TestNamedPolicies:
+    NAMED = "policies:\n  - {{name: p, applies_to: {}, expression: '{}', mode: {}}}\n"
+
+    @pytest.mark.parametrize(
+        ("kind", "text", "left"),
+        [
+            ("schedd", 'MY.Name == "bad"', 1),
+            ("startd", "MY.Mips == 9 || MY.Memory == 64", 1),
+            ("job", "MY.NumJobStarts > 10", 1),
+            ("match", "TARGET.Mips =?= 9", 1),
+        ],
+    )
+    def test_a_policy_decides_in_mode_enforce_and_only_there(self, decide, kind, text, left):
+        assert len(matched(decide(POOL, self.NAMED.format(kind, text, "enforce")))) == left
+        for mode in ("warn", "dryrun"):
+            assert len(matched(decide(POOL, self.NAMED.format(kind, text, mode)))) == 2
+
+    @pytest.mark.parametrize("mode", ["warn", "dryrun"])
+    def test_a_policy_that_does_not_enforce_is_counted_and_noted_on_the_match(self, decide, mode):
+        result = decide(POOL, self.NAMED.format("match", "TARGET.Mips =?= 9", mode))
+        assert [match.noted for match in result.matches].count((f"p ({mode})",)) == 1
+        assert {item.reason.mode for outcome in result.outcomes for item in outcome.removals} >= {mode}
+
+    def test_the_reason_names_the_policy_and_the_place_it_is_written_at(self, decide):
+        result = decide(POOL, self.NAMED.format("match", "false", "enforce"))
+        (removal,) = [item for item in result.outcomes[0].removals if item.reason.code == "job_constraint"]
+        where = removal.reason.provenance
+        assert (where.plugin, where.rule) == ("expressions", "p")
+        assert str(where.source).startswith("pool.yaml:2:")
+        assert (removal.removed, removal.alone) == (3, 3)
+
+
+class TestAnAdCannotGetAroundAPolicy:
+    POLICY = (
+        'NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips < 10\nNEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Owner == "alice"\n'
+    )
+
+    @pytest.mark.parametrize(
+        "trick",
+        [
+            {},
+            {"Requirements": None},
+            {"Requirements": "true"},
+            {"Requirements": "true || MY.Requirements"},
+            {"Mips": "1"},
+            {"TARGET": "[ Mips = 1 ]"},
+            {"MY": '[ Owner = "alice" ]'},
+            {"OTHER": "[ Mips = 1 ]"},
+            {"NEGOTIATOR_PE_JOB_EXPR": "true", "NEGOTIATOR_PE_RESOURCE_EXPR": "true"},
+        ],
+    )
+    def test_whatever_the_job_defines_or_omits(self, decide, trick):
+        pool = snapshot(slots=[slot(Mips="5000")], jobs=[job(**trick)])
+        assert not matched(decide(pool, "NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips < 10\n"))
+        owned = snapshot(slots=[slot()], jobs=[job(**trick)])
+        assert not matched(decide(owned, 'NEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Owner == "alice"\n'))
+
+    @pytest.mark.parametrize(
+        "trick", [{"Requirements": "true"}, {"TARGET": '[ Owner = "alice" ]'}, {"Owner": '"alice"'}]
+    )
+    def test_whatever_the_slot_defines(self, decide, trick):
+        pool = snapshot(slots=[slot(**trick)], jobs=[job()])
+        assert not matched(decide(pool, 'NEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Owner == "alice"\n'))
+
+    @pytest.mark.parametrize("kind", ["startd", "job"])
+    @pytest.mark.parametrize(
+        "trick", [{"MY": "[ Memory = 9 ]"}, {"TARGET": "[ Memory = 9 ]"}, {"p": "false"}]
+    )
+    def test_gates_mean_the_ad_itself(self, decide, kind, trick):
+        text = f"policies:\n  - {{name: p, applies_to: {kind}, expression: MY.Memory == 64}}\n"
+        pool = snapshot(slots=[slot(Memory="64", **trick)], jobs=[job(Memory="64", **trick)])
+        assert not matched(decide(pool, text))

@@ -1,0 +1,191 @@
+"""Requirements of both sides, what each reason takes, and the same decisions as pair by pair."""
+
+import pools
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pools import ad, job, matched, reasons, slot, snapshot
+
+from negotiator.classad import evaluate, is_true, parse
+from negotiator.records import Verdict
+
+
+def removals(result, request=0):
+    return {
+        item.reason.provenance.rule: (item.removed, item.alone) for item in result.outcomes[request].removals
+    }
+
+
+def test_each_conjunct_says_how_many_slots_it_removed_in_turn_and_by_itself():
+    slots = [slot(0, Memory="1", Arch='"ARM"'), slot(1, Arch='"ARM"'), slot(2, Memory="1")]
+    asks = job(Requirements='(TARGET.Memory >= 2) && (TARGET.Arch == "X86_64" && TARGET.NoSuch)')
+    assert removals(pools.cycle(snapshot(slots, [asks]))) == {
+        "TARGET.Memory >= 2": (2, 2),
+        'TARGET.Arch == "X86_64"': (1, 3),
+        "TARGET.NoSuch": (0, 3),
+    }
+
+
+def test_the_requirements_of_slots_are_counted_by_conjunct_too():
+    slots = [
+        slot(n, Requirements="Start && TARGET.RequestCpus <= MY.Cpus", Start=start)
+        for n, start in enumerate(("true", "false"))
+    ]
+    result = pools.cycle(snapshot(slots, [job(RequestCpus="8")]))
+    assert removals(result) == {"Start": (1, 1), "TARGET.RequestCpus <= MY.Cpus": (1, 2)}
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        {"Requirements": None},
+        {"Requirements": "undefined"},
+        {"Requirements": "error"},
+        {"Requirements": '"true"'},
+    ],
+)
+def test_without_true_requirements_on_both_sides_there_is_no_match(nothing):
+    assert not matched(pools.cycle(snapshot([slot(**nothing)], [job()])))
+    assert not matched(pools.cycle(snapshot([slot()], [job(**nothing)])))
+
+
+def test_missing_requirements_are_told_as_a_mistake_and_not_as_a_denial():
+    result = pools.cycle(snapshot([slot(Requirements=None)], [job(Requirements=None)]))
+    verdicts = {item.reason.code: item.reason.verdict for item in result.outcomes[0].removals}
+    assert verdicts == {
+        "no_job_requirements": Verdict.MISCONFIGURED,
+        "no_slot_requirements": Verdict.MISCONFIGURED,
+    }
+
+
+def test_a_slot_is_matched_once_and_the_next_job_waits():
+    result = pools.cycle(snapshot([slot()], [job(0), job(1, Owner='"zoe"', User='"zoe@d"')]))
+    assert matched(result) == [("1.0", "s0@h")]
+    (waiting,) = result.outcomes[1].removals
+    assert (waiting.reason.code, waiting.reason.verdict, waiting.removed) == ("taken", Verdict.WAITING, 1)
+
+
+@pytest.mark.parametrize("state", ["Claimed", "claimed", "Preempting", "Matched"])
+def test_a_slot_in_use_is_waited_for(state):
+    result = pools.cycle(snapshot([slot(State=f'"{state}"')], [job()]))
+    assert not matched(result)
+    assert reasons(result) == {"in_use"}
+
+
+def test_alike_jobs_are_one_request_and_get_as_many_slots_as_there_are():
+    result = pools.cycle(snapshot([slot(n) for n in range(3)], [job(n) for n in range(5)]))
+    (outcome,) = result.outcomes
+    assert [match.job for match in outcome.matches] == ["1.0", "1.1", "1.2"]
+    assert (outcome.request.count, outcome.unmatched, outcome.first_unmatched) == (5, 2, "1.3")
+
+
+def test_jobs_differ_in_what_slots_and_policies_look_at_and_in_nothing_else():
+    slots = [slot(Requirements="TARGET.Small || Wanted", Wanted="TARGET.Kind == 1")]
+    alike = [job(0, Iwd='"/a"'), job(1, Iwd='"/b"')]
+    assert pools.cycle(snapshot(slots, alike)).counts.requests == 1
+    assert pools.cycle(snapshot(slots, [job(0, Kind="1"), job(1, Kind="2")])).counts.requests == 2
+    assert pools.cycle(snapshot(slots, [job(0, Kind="1"), job(1, Kind="1.0")])).counts.requests == 2
+    assert (
+        pools.cycle(snapshot(slots, [job(0, Kind="X", X="1"), job(1, Kind="X", X="2")])).counts.requests == 2
+    )
+
+
+def test_the_schedds_order_holds_priority_first_then_age():
+    jobs = [
+        job(0, QDate="5"),
+        job(1, JobPrio="3", QDate="9"),
+        job(2, QDate="1"),
+        job(3, JobPrio="-1", QDate="0"),
+    ]
+    result = pools.cycle(snapshot([slot(n) for n in range(4)], jobs))
+    assert [match.job for match in result.matches] == ["1.1", "1.2", "1.0", "1.3"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [("2", "job_running"), ("5", "job_held"), ("4", "job_completed"), ('"x"', None)]
+)
+def test_only_idle_jobs_ask_for_slots(status, code):
+    result = pools.cycle(snapshot([slot()], [job(JobStatus=status)]))
+    assert (code in reasons(result)) if code else matched(result)
+
+
+@pytest.mark.parametrize("universe", ["7", "9", "12"])
+def test_jobs_of_universes_that_are_not_matched_are_kept_out(universe):
+    assert not matched(pools.cycle(snapshot([slot()], [job(JobUniverse=universe)])))
+
+
+def test_a_circular_requirements_is_no_way_in():
+    assert not matched(pools.cycle(snapshot([slot()], [job(Requirements="MY.Requirements && true")])))
+    assert matched(pools.cycle(snapshot([slot()], [job(Requirements="true || MY.Requirements")])))
+
+
+def test_a_requirements_of_a_thousand_conjuncts_is_decided_and_its_reasons_stay_few():
+    asks = job(Requirements=" && ".join(f"TARGET.Memory != {n}" for n in range(1000)))
+    assert matched(pools.cycle(snapshot([slot(0), slot(1, Memory="999")], [asks]))) == [("1.0", "s0@h")]
+
+
+def test_the_same_input_gives_the_same_result():
+    pool = snapshot(
+        [slot(n, Memory=str(n % 3)) for n in range(9)], [job(n, Kind=str(n % 2)) for n in range(12)]
+    )
+    assert pools.cycle(pool) == pools.cycle(pool)
+
+
+ATTRIBUTES = st.sampled_from(
+    ["1", "2", "2.0", "true", '"a"', '"A"', "undefined", "error", "MY.B", "TARGET.A + 1", "B"]
+)
+ADS = st.dictionaries(st.sampled_from(["A", "B", "C"]), ATTRIBUTES)
+CLAUSES = st.sampled_from(
+    [
+        "TARGET.A == MY.A",
+        "A > 1",
+        "B =?= undefined",
+        "TARGET.B != 2",
+        "C",
+        "MY.C || TARGET.C",
+        "TARGET.Requirements",
+        "true",
+    ]
+)
+REQUIREMENTS = st.lists(CLAUSES, min_size=1, max_size=3).map(" && ".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),
+    st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),
+)
+def test_decisions_are_those_of_asking_pair_by_pair(slots, jobs):
+    slot_ads = [slot(n, **items, Requirements=text) for n, (items, text) in enumerate(slots)]
+    job_ads = [job(n, **items, Requirements=text) for n, (items, text) in enumerate(jobs)]
+    requirements = parse("MY.Requirements")
+    for asking in job_ads:
+        result = pools.cycle(snapshot(slot_ads, [asking]))
+        fits = [
+            offered
+            for offered in slot_ads
+            if is_true(evaluate(requirements, asking, offered))
+            and is_true(evaluate(requirements, offered, asking))
+        ]
+        assert result.outcomes[0].candidates == len(fits)
+        assert bool(result.matches) == bool(fits)
+
+
+class TestScheddsAndSubmitters:
+    GATE = 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad"'
+
+    def test_where_a_schedd_is_kept_out_a_job_that_does_not_tell_its_schedd_is_too(self, tmp_path):
+        bundle = pools.write_bundle(tmp_path / "b", self.GATE)
+        schedds = [ad(Name='"bad"'), ad(Name='"good"')]
+        assert not matched(pools.cycle(snapshot([slot()], [job()], schedds), bundle))
+        assert matched(pools.cycle(snapshot([slot()], [job()], [schedds[1]]), bundle))
+
+    def test_a_submitter_is_its_name_at_its_schedd(self, tmp_path):
+        bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.IdleJobs == 7")
+        submitters = [
+            ad(Name='"tester@d"', ScheddName='"one"', IdleJobs="7"),
+            ad(Name='"tester@d"', ScheddName='"two"', IdleJobs="1"),
+        ]
+        jobs = [job(0, GlobalJobId='"one#1.0#1"'), job(1, GlobalJobId='"two#1.1#1"')]
+        result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=submitters), bundle)
+        assert [job_id for job_id, _ in matched(result)] == ["1.1"]

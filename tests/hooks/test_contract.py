@@ -1,0 +1,116 @@
+"""The contract itself: every hook is documented with its exact arguments, has an example that runs, and a test."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import attrs
+import click
+import numpy as np
+import pytest
+
+import negotiator.hooks
+from negotiator.classad import parse
+from negotiator.hooks import specs, testkit
+from negotiator.hooks.pluggy_adapter import specs_of
+
+HERE = Path(__file__).parent
+DOCUMENT = (HERE.parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
+SPECS = specs_of(specs)
+HOOKS = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+def documented(name):
+    """The part of docs/hooks.md that is about one hook."""
+    parts = re.split(r"^### ", DOCUMENT, flags=re.MULTILINE)[1:]
+    return {part.split("(")[0].strip("`"): part.split("\n## ")[0] for part in parts}.get(name, "")
+
+
+def snippets(text):
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def run(code):
+    """Execute an example with what it may be expected to have imported or defined before."""
+    scope = {name: getattr(negotiator.hooks, name) for name in dir(negotiator.hooks)}
+    scope |= {"attrs": attrs, "np": np, "parse": parse, "Path": Path, "DOWN": ["a"]}
+    scope |= {"show_calendar": click.Command("calendar"), "__name__": "example"}
+    exec(compile(code, "example", "exec", dont_inherit=True), scope)  # noqa: S102 - our own documentation
+    return scope
+
+
+def ask(name, code):
+    """Call the hook that an example implements, through the guard."""
+    scope = run(code)
+    plugin = type("Plugin", (), {name: staticmethod(scope[name])})()
+    slots = testkit.table('Machine = "a"\nLastHeardFrom = 5\n\nMachine = "b"\nLastHeardFrom = 1749999999')
+    given = {"slots": slots, "ads": slots, "matches": [testkit.match()]}
+    taken = {key: value for key, value in given.items() if key in SPECS[name].arguments}
+    return testkit.call(plugin, name, **taken)
+
+
+def test_there_are_hooks():
+    """Without any, the tests below would test nothing."""
+    assert len(SPECS) >= 7
+    assert all(name.startswith("negotiator_") for name in SPECS)
+
+
+@HOOKS
+def test_the_document_has_the_exact_arguments(spec):
+    """The heading is the signature, and each argument is explained in the order of the signature."""
+    text = documented(spec.name)
+    assert text.startswith(f"`{spec.name}({', '.join(spec.arguments)})`\n")
+    assert tuple(re.findall(r"^- `(\w+)`: \S", text, flags=re.MULTILINE)) == spec.arguments
+    assert ("**Fails closed**" if spec.enforces else "**Fails open**") in text
+    assert re.search(r"^Returns \w+", text, flags=re.MULTILINE)
+
+
+def test_the_document_has_no_other_hooks():
+    """What is not in the contract is not in the document."""
+    assert re.findall(r"^### `(\w+)\(", DOCUMENT, flags=re.MULTILINE) == list(SPECS)
+
+
+@HOOKS
+def test_the_docstring_has_summary_arguments_example_and_answer(spec):
+    """As the code is read: one line first, each argument, an example, what is returned."""
+    text = inspect.getdoc(getattr(specs, spec.name))
+    assert re.match(r"[A-Z][^\n]*\.\n\n", text)
+    assert tuple(re.findall(r"^:param (\w+): \S", text, flags=re.MULTILINE)) == spec.arguments
+    assert re.search(r"^Example::\n\n    \S", text, flags=re.MULTILINE)
+    returns = inspect.signature(getattr(specs, spec.name)).return_annotation
+    assert bool(re.search(r"^:return: \S", text, flags=re.MULTILINE)) == (returns != "None")
+
+
+@HOOKS
+def test_the_examples_run(spec, capsys):
+    """The one in the document and the one in the docstring are plugins that work."""
+    docstring = inspect.getdoc(getattr(specs, spec.name))
+    indented = re.search(r"^Example::\n\n(.*?)^(?=:|\Z)", docstring, flags=re.MULTILINE | re.DOTALL)[1]
+    (written,) = snippets(documented(spec.name))
+    for code in (written, inspect.cleandoc(indented)):
+        assert bool(ask(spec.name, code)) == (spec.name != "negotiator_matches_made")
+    if spec.name == "negotiator_matches_made":
+        assert capsys.readouterr().out == "1.0 slot1@a\n" * 2
+
+
+def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):
+    """The first and the last piece of code of the document belong together, but for the name of a class."""
+    first, *_, last = snippets(DOCUMENT)
+    (tmp_path / "only_linux.py").write_text(first)
+    monkeypatch.chdir(tmp_path)
+    run(last)["test_windows_gets_no_job"]()
+
+
+@HOOKS
+def test_every_hook_has_a_test(spec):
+    """In the file of that name, a test whose name begins with the hook's."""
+    tree = ast.parse((HERE / "test_each_hook.py").read_text(encoding="utf-8"))
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert any(name.startswith(f"test_{spec.name}_") for name in names)
+
+
+def test_the_public_names_are_documented():
+    """What a plugin can import from the room stands in the document or in the records it names."""
+    public = {name for name in vars(negotiator.hooks) if name[0].isupper()} - {"Mask"}
+    assert sorted(name for name in public if f"`{name}`" not in DOCUMENT) == []

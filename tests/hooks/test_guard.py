@@ -1,0 +1,324 @@
+"""What becomes of a plugin that raises, answers wrongly, or is slow: named, counted, and never in another's way."""
+
+import logging
+
+import pytest
+
+from negotiator.hooks import AdKind
+from negotiator.hooks.manager import PluginStatus
+from negotiator.hooks.testkit import cycle, request, table
+
+SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
+
+GOOD = """
+@hookimpl
+def negotiator_filter_slots(slots):
+    yield Filter(rule="good", allow=slots.numbers("Cpus") > 1, code="c", text="t")
+@hookimpl
+def negotiator_job_attributes():
+    return []
+"""
+
+FILTER = """
+@hookimpl
+def negotiator_filter_slots(request, slots):
+    {body}
+"""
+
+RECORD = (
+    'yield Filter(**{{"rule": "r", "allow": np.ones(3, bool), "code": "c", "text": "t", {field}: {value}}})'
+)
+
+
+def filter_slots(manager):
+    return manager.filter_slots(request(), SLOTS, cycle(), {})
+
+
+def failure_of(plugins, body, **loading):
+    """The one failure of a plugin ``bad`` that stands beside a good one, whose answer must come through."""
+    plugins.write("bad.py", FILTER.format(body=body))
+    plugins.write("good.py", GOOD)
+    answers = filter_slots(plugins.load(**loading))
+    assert [stamped.plugin for stamped in answers.records] == ["good"]
+    assert answers.records[0].record.allow.tolist() == [False, True, True]
+    (failure,) = answers.failures
+    assert (failure.plugin, failure.hook) == ("bad", "negotiator_filter_slots")
+    return failure
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise ValueError('no such calendar')", "ValueError: no such calendar"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("raise GeneratorExit", "GeneratorExit"),
+        ("raise BaseException('x')", "BaseException: x"),
+        (
+            "return negotiator_filter_slots(request, slots)",
+            "RecursionError: maximum recursion depth exceeded",
+        ),
+        (
+            "yield Filter(rule='first', allow=np.ones(3, bool), code='c', text='t'); 1 / 0",
+            "ZeroDivisionError",
+        ),
+        ("return 1 / 0", "ZeroDivisionError: division by zero"),
+        ("raise ValueError('two\\nlines \\x1b[2J')", "ValueError: two lines \N{REPLACEMENT CHARACTER}[2J"),
+    ],
+)
+def test_what_is_raised_is_a_failure_of_that_plugin_alone(plugins, body, message):
+    """Whatever a plugin raises, even to end the program, names it and leaves the others' answers alone."""
+    assert failure_of(plugins, body).message.startswith(message)
+
+
+def test_a_failure_names_plugin_version_and_hook(plugins):
+    """As one line for people."""
+    failure = failure_of(plugins, "raise ValueError('no')")
+    assert str(failure) == f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
+
+
+def test_keyboard_interrupt_ends_the_program(plugins):
+    """A person who presses Ctrl-C is not a failure of a plugin."""
+    plugins.write("bad.py", FILTER.format(body="raise KeyboardInterrupt"))
+    manager = plugins.load()
+    with pytest.raises(KeyboardInterrupt):
+        filter_slots(manager)
+
+
+def test_the_text_of_an_error_is_bounded_and_may_fail_itself(plugins):
+    """Neither a huge text nor one that can't be had gets through."""
+    assert len(failure_of(plugins, "raise ValueError('x' * 10**6)").message) < 400
+    body = "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})"
+    assert failure_of(plugins, body).message == "Odd: its text can't be had"
+
+
+def test_the_traceback_goes_to_the_log(plugins, caplog):
+    """Records hold one line; who debugs a plugin finds the rest in the log."""
+    with caplog.at_level(logging.DEBUG, "negotiator.hooks"):
+        failure = failure_of(plugins, "raise ValueError('no')")
+    assert "Traceback" in caplog.text
+    assert "bad.py" in caplog.text
+    assert "Traceback" not in failure.message
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return None", "expected an iterable of Filter, got None; return [] or yield nothing"),
+        ("return 'abc'", "expected an iterable of Filter, got str"),
+        ("return True", "expected an iterable of Filter, got bool"),
+        ("return [True]", "expected a Filter, got bool"),
+        ("yield None", "expected a Filter, got None"),
+        ("yield Gate(rule='r', discard=np.ones(3, bool), code='c', text='t')", "expected a Filter, got Gate"),
+        (
+            "yield type('Mine', (Filter,), {})(rule='r', allow=np.ones(3, bool), code='c', text='t')",
+            "got Mine",
+        ),
+        (
+            "while True: yield Filter(rule='r', allow=np.ones(3, bool), code='c', text='t')",
+            "at most 10000 records",
+        ),
+    ],
+)
+def test_an_answer_of_another_type_is_a_failure(plugins, body, expected):
+    """The failure says what was expected and what came."""
+    message = failure_of(plugins, body).message
+    assert message.startswith("wrong answer: expected ")
+    assert expected in message
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("allow", "[True, True, True]", "a NumPy array of bool as allow of a Filter, got list"),
+        ("allow", "None", "a NumPy array of bool as allow of a Filter, got None"),
+        ("allow", "np.ones(3)", "a 1-d NumPy array of bool as allow of a Filter, got a 1-d array of float64"),
+        (
+            "allow",
+            "np.ones((3, 1), bool)",
+            "a 1-d NumPy array of bool as allow of a Filter, got a 2-d array of bool",
+        ),
+        ("allow", "np.ones(2, bool)", "3 elements (one a row of the table) as allow of a Filter, got 2"),
+        (
+            "allow",
+            "np.ma.masked_array(np.ones(3, bool))",
+            "a NumPy array of bool as allow of a Filter, got MaskedArray",
+        ),
+        ("rule", "3", "a string as rule of a Filter, got int"),
+        ("rule", "''", "a rule of a Filter, got an empty string"),
+        ("rule", "'x' * 201", "at most 200 characters as rule of a Filter, got 201"),
+        ("rule", "'a\\x1b[2J'", "printable characters only as rule of a Filter"),
+        ("code", "None", "a string as code of a Filter, got None"),
+        ("text", "b't'", "a string as text of a Filter, got bytes"),
+        ("text", "'t' * 2001", "at most 2000 characters as text of a Filter, got 2001"),
+        ("text", "'\\udc80'", "printable characters only as text of a Filter"),
+        ("verdict", "'denied'", "a Verdict as verdict of a Filter, got str"),
+        ("mode", "'enforce'", "a Mode as mode of a Filter, got str"),
+        ("source", "'pool.yaml:1'", "a Source or None as source of a Filter, got str"),
+    ],
+)
+def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
+    """A record whose fields are of other types would fail later and elsewhere, where nobody knows whose it is."""
+    body = RECORD.format(field=repr(field), value=value).replace("{{", "{").replace("}}", "}")
+    assert failure_of(plugins, body).message == f"wrong answer: expected {expected}"
+
+
+@pytest.mark.parametrize(
+    ("hook", "answer", "expected"),
+    [
+        ("section", "3", "a Section, got int"),
+        ("section", "Section(schema=int)", "an attrs class as schema of a Section, got type"),
+        (
+            "section",
+            "Section(schema=attrs.make_class('S', []), check=3)",
+            "a function as check of a Section, got int",
+        ),
+        ("commands", "[print]", "a click.Command, got builtin_function_or_method"),
+        ("commands", "[click.Command(None)]", "a string as name of a command, got None"),
+        ("constraints", "[3]", "a Constraint, got int"),
+        (
+            "constraints",
+            "[Constraint(rule='r', side='job', expression=parse('1'), text='t')]",
+            "a ConstraintSide as side of a Constraint, got str",
+        ),
+        (
+            "constraints",
+            "[Constraint(rule='r', side=ConstraintSide.JOB, expression='1', text='t')]",
+            "an expression (negotiator.classad.parse) in a Constraint, got str",
+        ),
+        ("job_attributes", "'Owner'", "an iterable of attribute names, got str"),
+        ("job_attributes", "['My.Owner']", "the name of an attribute, got 'My.Owner'"),
+        ("job_attributes", "[3]", "the name of an attribute, got int"),
+        ("matches_made", "[]", "None, got list"),
+    ],
+)
+def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
+    """Each hook has its own kind of record."""
+    plugins.write("bad.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
+    manager = plugins.load()
+    failures = {
+        "section": lambda: manager.sections().failures,
+        "commands": lambda: manager.commands().failures,
+        "constraints": lambda: manager.constraints({}).failures,
+        "job_attributes": lambda: manager.job_attributes({})[1],
+        "matches_made": lambda: manager.matches_made([], cycle(), {}),
+    }[hook]()
+    assert [failure.message for failure in failures] == [f"wrong answer: expected {expected}"]
+
+
+def test_job_attributes_are_unknown_where_a_plugin_fails_to_name_them(plugins):
+    """Half an answer must not group jobs that a filter tells apart."""
+    plugins.write("bad.py", "@hookimpl\ndef negotiator_job_attributes(): return 1 / 0\n")
+    plugins.write("good.py", GOOD)
+    attributes, failures = plugins.load().job_attributes({})
+    assert attributes is None
+    assert [failure.plugin for failure in failures] == ["bad"]
+
+
+def test_a_gate_is_checked_against_the_rows_of_its_own_table(plugins):
+    """The length of a mask is that of the ads the gate was asked about."""
+    plugins.write(
+        "bad.py",
+        """
+        @hookimpl
+        def negotiator_gate_ads():
+            yield Gate(rule="r", discard=np.zeros(3, bool), code="c", text="t")
+        """,
+    )
+    manager = plugins.load()
+    assert manager.gate_ads(AdKind.JOB, SLOTS, cycle(), {}).failures == ()
+    (failure,) = manager.gate_ads(AdKind.JOB, table("A = 1"), cycle(), {}).failures
+    assert failure.message == (
+        "wrong answer: expected 1 elements (one a row of the table) as discard of a Gate, got 3"
+    )
+
+
+def test_a_policy_that_keeps_failing_goes_on_denying_without_being_called(plugins):
+    """After so many failures in a row it is not called any more, and each time it is still a failure."""
+    calls = plugins.write(
+        "bad.py",
+        """
+        calls = 0
+        @hookimpl
+        def negotiator_filter_slots():
+            global calls
+            calls += 1
+            raise ValueError(calls)
+        """,
+    )
+    manager = plugins.load(max_failures=2)
+    messages = [filter_slots(manager).failures[0].message for _ in range(4)]
+    later = "not called any more after 2 failures in a row (the last: ValueError: 2)"
+    assert messages == ["ValueError: 1", "ValueError: 2", later, later]
+    (info,) = manager.plugins
+    assert (info.calls, info.failures, info.status) == (2, 2, PluginStatus.DENYING)
+    assert info.last_failure == "ValueError: 2"
+    assert info.origin == str(calls)
+
+
+def test_an_observer_that_keeps_failing_is_switched_off(plugins):
+    """Nothing depends on it, so it is silent from then on; the other hooks of the plugin go on."""
+    plugins.write(
+        "bad.py",
+        """
+        @hookimpl
+        def negotiator_matches_made():
+            raise ValueError("full")
+        @hookimpl
+        def negotiator_filter_slots():
+            return []
+        """,
+    )
+    manager = plugins.load(max_failures=2)
+    assert [len(manager.matches_made([], cycle(), {})) for _ in range(4)] == [1, 1, 0, 0]
+    (info,) = manager.plugins
+    assert (info.failures, info.status) == (2, PluginStatus.OFF)
+    assert filter_slots(manager).failures == ()
+
+
+def test_failures_must_be_in_a_row(plugins):
+    """A plugin that recovers starts anew."""
+    plugins.write(
+        "bad.py",
+        """
+        answers = [1, 0, 1, 0, 1, 0]
+        @hookimpl
+        def negotiator_filter_slots():
+            return 1 / (1 - answers.pop()) and []
+        """,
+    )
+    manager = plugins.load(max_failures=2)
+    assert [len(filter_slots(manager).failures) for _ in range(6)] == [0, 1, 0, 1, 0, 1]
+    assert manager.plugins[0].status is PluginStatus.OK
+
+
+@pytest.mark.parametrize(
+    ("hook", "status"), [("filter_slots", PluginStatus.DENYING), ("matches_made", PluginStatus.OFF)]
+)
+def test_slow_calls_have_an_effect_only_when_the_cycle_ends(plugins, hook, status):
+    """Inside a cycle the clock changes nothing; afterwards a slow policy denies and a slow observer is off."""
+    answer = "[]" if hook == "filter_slots" else "None"
+    plugins.write("slow.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
+    manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 1.5, 0.5, 1.0, 1.5])
+
+    def failures():
+        if hook == "filter_slots":
+            return filter_slots(manager).failures
+        return manager.matches_made([], cycle(), {})
+
+    assert [failures() for _ in range(4)] == [()] * 4
+    assert manager.plugins[0].slow_calls == 2
+    assert manager.plugins[0].status is PluginStatus.OK
+    manager.end_cycle()
+    assert manager.plugins[0].status is status
+    assert len(failures()) == (hook == "filter_slots")
+    assert (manager.plugins[0].calls, manager.plugins[0].seconds) == (4, 4.5)
+
+
+def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
+    """One slow call now and then is reported and forgiven."""
+    plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
+    manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 0.1, 1.5, 0.1])
+    for _ in range(4):
+        assert filter_slots(manager).failures == ()
+        manager.end_cycle()
+    assert (manager.plugins[0].slow_calls, manager.plugins[0].status) == (2, PluginStatus.OK)

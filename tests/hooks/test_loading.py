@@ -1,0 +1,328 @@
+"""The three ways a plugin comes in, and what is said of those that are refused."""
+
+import sys
+from itertools import count
+
+import pytest
+
+from negotiator.hooks.loading import PluginSettings, load_plugins
+from negotiator.records import Severity
+
+CONTENT = "@hookimpl\ndef negotiator_commands(): yield click.Command({!r})\n"
+_numbers = count()
+
+
+def install(folder, name, value, *, version="1.2.3", source=None):
+    """Make a distribution of one module with one entry point, the way pip lays it out."""
+    info = folder / f"{name.replace('-', '_')}_dist-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text(f"[negotiator]\n{name} = {value}\n")
+    if source is not None:
+        (folder / f"{value.split(':')[0]}.py").write_text(source)
+
+
+def load(**settings):
+    """Load what is installed besides the plugins that come along."""
+    manager, problems = load_plugins(PluginSettings(disable=("expressions",), **settings))
+    return manager, [str(p) for p in problems if "expressions" not in p.message]
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A name for a module that can be imported from ``tmp_path`` and was not yet."""
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"tested_module_{next(_numbers)}"
+    yield name
+    sys.modules.pop(name, None)
+
+
+HEADER = "import click\nfrom negotiator.hooks import *\n"
+
+
+def test_an_entry_point_may_name_a_module(tmp_path, module):
+    """The name is the entry point's, the version the distribution's."""
+    install(tmp_path, "night-shift", module, source=HEADER + CONTENT.format("night"))
+    manager, problems = load()
+    assert problems == []
+    assert manager.plugin_set == ("night-shift 1.2.3",)
+    assert manager.plugins[0].origin == f"entry point night-shift = {module} (night-shift-dist 1.2.3)"
+    assert manager.plugins[0].hooks == ("negotiator_commands",)
+    assert [stamped.record.name for stamped in manager.commands().records] == ["night"]
+
+
+OBJECT = """
+class Policy:
+    def __init__(self, text): self.text = text
+    @hookimpl
+    def negotiator_commands(self): yield click.Command(self.text)
+policy = Policy("mine")
+nothing = None
+"""
+
+
+def test_an_entry_point_may_name_an_object(tmp_path, module):
+    """Its methods are the implementations."""
+    install(tmp_path, "night", f"{module}:policy", source=HEADER + OBJECT)
+    manager, problems = load()
+    assert problems == []
+    assert [stamped.record.name for stamped in manager.commands().records] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("Policy", "plugin night is a class (name an instance of it, or its module)"),
+        ("nothing", "plugin night is None"),
+        ("missing", "plugin night can't be loaded: AttributeError: "),
+    ],
+)
+def test_an_entry_point_that_names_no_plugin_is_refused(tmp_path, module, what, message):
+    """The problem names the entry point."""
+    install(tmp_path, "night", f"{module}:{what}", source=HEADER + OBJECT)
+    manager, problems = load()
+    assert manager.plugin_set == ()
+    assert problems[0].startswith(f"entry point night = {module}:{what} (night-dist 1.2.3): error: {message}")
+
+
+def test_an_entry_point_without_its_module_is_refused(tmp_path, module):
+    """The others are loaded."""
+    install(tmp_path, "gone", f"{module}_gone")
+    install(tmp_path, "here", module, source=HEADER + CONTENT.format("x"))
+    manager, problems = load()
+    assert manager.plugin_set == ("here 1.2.3",)
+    assert problems == [
+        (
+            f"entry point gone = {module}_gone (gone-dist 1.2.3): error: plugin gone can't be loaded:"
+            f" ModuleNotFoundError: No module named '{module}_gone'"
+        )
+    ]
+
+
+def test_a_bundle_may_name_modules(tmp_path, module):
+    """The name is the module's; its version is its own, or else the hash of its file."""
+    (tmp_path / f"{module}.py").write_text(HEADER + CONTENT.format("x"))
+    manager, problems = load_plugins(PluginSettings(modules=(module,)), entry_points=False)
+    assert problems == ()
+    assert manager.plugins[0].name == module
+    assert manager.plugins[0].version.startswith("sha256:")
+    assert manager.plugins[0].origin == f"module {module}"
+    sys.modules[module].__version__ = "4 beta"
+    manager, _ = load_plugins(PluginSettings(modules=(module,)), entry_points=False)
+    assert manager.plugin_set == (f"{module} 4beta",)
+
+
+def test_one_module_is_not_two_plugins(tmp_path, module):
+    """Each of its answers would count twice."""
+    install(tmp_path, "night", module, source=HEADER + CONTENT.format("x"))
+    manager, problems = load(modules=(module,))
+    assert manager.plugin_set == ("night 1.2.3",)
+    assert problems == [
+        f"module {module}: error: plugin {module} is the same as plugin night (leave out one of the two)"
+    ]
+
+
+def test_files_and_packages_of_a_folder_are_plugins(plugins):
+    """Each under its own name; what begins with _ or . and what is no Python is passed over."""
+    for name in ("b.py", "a/__init__.py", "_helper.py", ".hidden.py", "notes.txt", "data/table.csv"):
+        plugins.write(name, CONTENT.format(name))
+    manager = plugins.load()
+    assert plugins.problems == ()
+    assert [info.name for info in manager.plugins] == ["a", "b"]
+    assert [info.origin for info in manager.plugins] == [
+        str(plugins.folder / "a"),
+        str(plugins.folder / "b.py"),
+    ]
+
+
+def test_the_version_of_a_file_is_the_hash_of_its_content(plugins):
+    """An edit shows in the audit log, even where nobody changed ``__version__``."""
+    plugins.write("a.py", CONTENT.format("x"))
+    first = plugins.load().plugin_set
+    plugins.write("a.py", CONTENT.format("y"))
+    second = plugins.load().plugin_set
+    plugins.write("a.py", "__version__ = '2'\n" + CONTENT.format("y"))
+    third = plugins.load().plugin_set
+    assert len({first, second, third}) == 3
+    assert first == plugins_again(plugins, CONTENT.format("x"))
+    assert third[0].startswith("a 2+sha256:")
+
+
+def plugins_again(plugins, content):
+    plugins.write("a.py", content)
+    return plugins.load().plugin_set
+
+
+def test_the_version_of_a_package_covers_all_its_modules(plugins):
+    """Code that is imported later counts as much."""
+    plugins.write("a/__init__.py", CONTENT.format("x"))
+    plugins.write("a/inner/deep.py", "x = 1")
+    first = plugins.load().plugin_set
+    plugins.write("a/inner/deep.py", "x = 2")
+    assert plugins.load().plugin_set != first
+
+
+def test_a_folder_is_loaded_anew_each_time(plugins):
+    """The old manager goes on with the old code, so that a bundle can be swapped as a whole."""
+    plugins.write(
+        "a/__init__.py",
+        "@hookimpl\ndef negotiator_commands():\n    from . import name\n    yield name.command\n",
+    )
+    plugins.write("a/name.py", "command = click.Command('old')")
+    old = plugins.load()
+    plugins.write("a/name.py", "command = click.Command('new')")
+    new = plugins.load()
+    assert [m.commands().records[0].record.name for m in (new, old)] == ["new", "old"]
+
+
+def test_a_package_imports_its_own_modules(plugins):
+    """With a relative import, at any depth."""
+    plugins.write("a/__init__.py", "from .inner.deep import negotiator_commands\n")
+    plugins.write("a/inner/__init__.py", "", header="")
+    plugins.write("a/inner/deep.py", CONTENT.format("deep"))
+    manager = plugins.load()
+    assert plugins.problems == ()
+    assert manager.commands().records[0].record.name == "deep"
+
+
+def test_no_compiled_files_are_written_or_read(plugins):
+    """What runs is what was checked, not what lies in ``__pycache__``."""
+    plugins.write("a/__init__.py", "from . import b\n" + CONTENT.format("x"))
+    plugins.write("a/b.py", "")
+    assert plugins.load().plugin_set
+    assert sorted(path.name for path in plugins.folder.rglob("*")) == ["__init__.py", "a", "b.py"]
+
+
+def test_a_dropped_in_plugin_takes_no_other_modules_place(plugins):
+    """A file called ``json.py`` is a plugin called json, and nothing else."""
+    plugins.write("json.py", CONTENT.format("x"))
+    plugins.write("b.py", "import json\njson.dumps(1)\n" + CONTENT.format("x"))
+    assert len(plugins.load().plugin_set) == 2
+    assert plugins.problems == ()
+
+
+def test_what_is_disabled_is_not_imported(plugins, tmp_path, module):
+    """By name, in all three ways, and even where it would have been refused."""
+    install(tmp_path, "night", module, source="1 / 0")
+    plugins.write("a.py", "1 / 0")
+    plugins.write("b.py", CONTENT.format("x")).chmod(0o666)
+    plugins.write("c.py", CONTENT.format("x"))
+    (tmp_path / f"{module}_2.py").write_text("1 / 0")
+    settings = PluginSettings(
+        folders=(plugins.folder,),
+        modules=(f"{module}_2",),
+        disable=("night", "a", "b", f"{module}_2", "expressions"),
+    )
+    manager, problems = load_plugins(settings)
+    assert [info.name for info in manager.plugins] == ["c"]
+    assert problems == ()
+    assert module not in sys.modules
+
+
+@pytest.mark.parametrize("key", ["disable", "order"])
+def test_an_unknown_name_is_warned_of(plugins, key):
+    """With the name that was meant, where one is near."""
+    plugins.write("maintenance.py", CONTENT.format("x"))
+    plugins.load(**{key: ("maintenence", "zzz")})
+    assert [str(problem) for problem in plugins.problems] == [
+        f"plugins: {key}: warning: there is no plugin called maintenence (did you mean maintenance?)",
+        f"plugins: {key}: warning: there is no plugin called zzz (plugins: maintenance)",
+    ]
+    assert {problem.severity for problem in plugins.problems} == {Severity.WARNING}
+
+
+def test_two_plugins_of_one_name_are_an_error(plugins, tmp_path):
+    """Both origins are named; the second is not loaded."""
+    first = plugins.write("a.py", CONTENT.format("first"))
+    second = tmp_path / "more" / "a.py"
+    second.parent.mkdir(mode=0o755)
+    second.write_text("1 / 0")
+    settings = PluginSettings(folders=(plugins.folder, second.parent))
+    manager, problems = load_plugins(settings, entry_points=False)
+    assert [stamped.record.name for stamped in manager.commands().records] == ["first"]
+    assert [str(problem) for problem in problems] == [
+        (
+            f"{second}: error: there are two plugins called a: {first} and {second}"
+            " (disable both (plugins: disable:), or rename one)"
+        )
+    ]
+
+
+def test_a_folder_that_is_named_twice_is_loaded_once(plugins):
+    """The same file is not two plugins of one name."""
+    plugins.write("a.py", CONTENT.format("x"))
+    settings = PluginSettings(folders=(plugins.folder, plugins.folder))
+    manager, problems = load_plugins(settings, entry_points=False)
+    assert (len(manager.plugins), problems) == (1, ())
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    """A bundle that relies on it must not be used without a word."""
+    _, (problem,) = load_plugins(PluginSettings(folders=(tmp_path / "gone",)), entry_points=False)
+    assert str(problem) == (
+        f"{tmp_path / 'gone'}: error: the plugins folder can't be read: No such file or directory"
+    )
+
+
+def test_a_name_that_is_no_name_is_refused(plugins):
+    """Names stand in records and in command lines."""
+    plugins.write("two words.py", "1 / 0")
+    assert plugins.refusals() == [
+        (
+            f"{plugins.folder / 'two words.py'}: error: 'two words' is no name for a plugin"
+            " (letters, digits, '_', '-' and '.', at most 100)"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "message"),
+    [
+        ("x = 1\n1 / 0\n", 2, "ZeroDivisionError: division by zero"),
+        ("import json\n\njson.loads('{')\n", 3, "JSONDecodeError: Expecting property name"),
+        ("x = (\n", 1, "SyntaxError: '(' was never closed"),
+        ("raise SystemExit(0)", 1, "SystemExit: 0"),
+        ("import no_such_module", 1, "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("from . import sibling", 1, "ImportError: "),
+    ],
+)
+def test_a_plugin_that_fails_at_import_is_refused_at_its_line(plugins, source, line, message):
+    """The others are loaded and listed."""
+    file = plugins.write("bad.py", source, header="")
+    plugins.write("good.py", CONTENT.format("x"))
+    manager = plugins.load()
+    assert [info.name for info in manager.plugins] == ["good"]
+    (problem,) = plugins.problems
+    assert problem.severity is Severity.ERROR
+    assert (problem.source.file, problem.source.line) == (str(file), line)
+    assert problem.message.startswith(f"plugin bad can't be loaded: {message}")
+
+
+def test_a_syntax_error_comes_with_its_line(plugins):
+    """For the caret below it."""
+    plugins.write("bad.py", "x = 1\ny = )\n", header="")
+    plugins.load()
+    (problem,) = plugins.problems
+    assert (problem.source.line, problem.source.column, problem.excerpt) == (2, 5, "y = )")
+
+
+def test_bytes_that_are_no_python_are_refused(plugins):
+    """NUL and wrong encodings are told as what they are."""
+    plugins.write("a.py", "").write_bytes(b"x = '\xff'\n")
+    plugins.write("b.py", "").write_bytes(b"\x00\x00")
+    messages = plugins.refusals()
+    assert len(messages) == 2
+    assert all("SyntaxError: " in message for message in messages)
+
+
+def test_nothing_is_loaded_from_nothing():
+    """No plugin is no problem."""
+    manager, problems = load_plugins(PluginSettings(), entry_points=False)
+    assert (manager.plugins, manager.plugin_set, problems) == ((), (), ())
+
+
+def test_the_plugins_that_come_along_register_like_anybodys():
+    """The central expressions are found by their entry point."""
+    manager, _ = load_plugins(PluginSettings())
+    origins = {info.name: info.origin for info in manager.plugins}
+    assert origins["expressions"].startswith("entry point expressions = negotiator_expressions (negotiator ")

@@ -1,0 +1,114 @@
+"""The order in which plugins are asked, and what is told of a call."""
+
+import pytest
+
+from negotiator.hooks.testkit import cycle, match, request, table
+
+NAMES = ("c", "a", "d", "b")
+
+
+def write_all(plugins):
+    for name in NAMES:
+        plugins.write(f"{name}.py", '@hookimpl\ndef negotiator_commands(): yield click.Command("x")\n')
+
+
+@pytest.mark.parametrize(
+    ("order", "asked"), [((), "abcd"), (("d", "b"), "dbac"), (("c",), "cabd"), (("b", "d", "b"), "bdac")]
+)
+def test_the_bundles_order_decides_then_the_name(plugins, order, asked):
+    """Who registered first or last has no say."""
+    write_all(plugins)
+    manager = plugins.load(order=order)
+    assert "".join(stamped.plugin for stamped in manager.commands().records) == asked
+    assert "".join(each.split()[0] for each in manager.plugin_set) == asked
+    assert "".join(info.name for info in manager.plugins) == asked
+
+
+def test_tryfirst_has_no_effect(plugins):
+    """It is said, and the order stays."""
+    write_all(plugins)
+    plugins.write("e.py", '@hookimpl(tryfirst=True)\ndef negotiator_commands(): yield click.Command("x")\n')
+    assert "".join(stamped.plugin for stamped in plugins.load().commands().records) == "abcde"
+    assert [str(problem) for problem in plugins.problems] == [
+        (
+            f"{plugins.folder / 'e.py'}:4: notice: plugin e, hook negotiator_commands:"
+            " tryfirst and trylast have no effect (the bundle decides: plugins: order:)"
+        )
+    ]
+
+
+def test_an_argument_with_a_default_is_passed_all_the_same(plugins):
+    """It is not left out, which would make the plugin work with its default without a word."""
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_constraints(*, settings="none"):
+            raise ValueError(settings)
+        """,
+    )
+    (failure,) = plugins.load().constraints({"a": "mine"}).failures
+    assert failure.message == "ValueError: mine"
+
+
+def test_a_function_may_have_another_name(plugins):
+    """``specname`` says which hook it implements."""
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl(specname="negotiator_constraints")
+        def under_another_name(settings): raise ValueError(settings)
+        """,
+    )
+    (failure,) = plugins.load().constraints({"a": 4}).failures
+    assert (failure.hook, failure.message) == ("negotiator_constraints", "ValueError: 4")
+
+
+TRACED = """
+@hookimpl
+def negotiator_filter_slots(request, slots, settings, cycle):
+    yield Filter(rule="own", allow=slots.strings("Secret") == "hush", code="c", text="hush")
+@hookimpl
+def negotiator_matches_made(matches):
+    raise ValueError(matches[0].job_ad.string("Owner"))
+@hookimpl
+def negotiator_gate_ads(kind, ads):
+    return []
+@hookimpl
+def negotiator_job_attributes():
+    return ["Owner"]
+"""
+
+
+def test_the_trace_tells_every_call_and_no_value_of_an_ad(plugins):
+    """Plugin, hook, sizes, rules and milliseconds; the text of an error might quote an ad, so only its kind."""
+    plugins.write("p.py", TRACED)
+    lines = []
+    manager = plugins.load(tracer=lines.append, takes=[0.25, 0.5, 0.125], max_failures=1)
+    secret = table('Secret = "hush"\n\nSecret = "hush"\n\nOther = 1')
+    manager.filter_slots(request('Secret = "hush"', count=12), secret, cycle(number=7), {"p": 3})
+    for _ in range(2):
+        manager.matches_made([match('Owner = "hush"')], cycle(), {})
+    manager.gate_ads("startd", secret, cycle(), {})
+    manager.job_attributes({})
+    version = manager.plugins[0].version
+    assert lines == [
+        (
+            f"negotiator_filter_slots p {version}: request=12 jobs slots=3 rows settings=int cycle=7"
+            " -> 1 record: own (1 not allowed) in 250.000 ms"
+        ),
+        f"negotiator_matches_made p {version}: matches=1 items -> failed: ValueError in 500.000 ms",
+        f"negotiator_gate_ads p {version}: kind=str ads=3 rows -> 0 records in 125.000 ms",
+        f"negotiator_job_attributes p {version}: () -> 1 record: owner in 0.000 ms",
+    ]
+    assert "hush" not in "".join(lines)
+
+
+def test_the_trace_tells_of_a_policy_that_is_not_called_any_more(plugins):
+    """Otherwise its denials would come from nowhere."""
+    plugins.write("p.py", "@hookimpl\ndef negotiator_constraints(): return 1 / 0\n")
+    lines = []
+    manager = plugins.load(tracer=lines.append, max_failures=1)
+    manager.constraints({})
+    manager.constraints({})
+    assert lines[1] == f"negotiator_constraints {manager.plugin_set[0]}: not called: 1 failures in a row"

@@ -1,0 +1,163 @@
+"""What a plugin is refused for, or warned of, before any of its hooks is called."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "text"),
+    [
+        (
+            "@hookimpl\ndef negotiator_filter_slot(): pass",
+            4,
+            "error: plugin p, hook negotiator_filter_slot: there is no such hook (did you mean negotiator_filter_slots?)",
+        ),
+        (
+            "@hookimpl\ndef zzz(): pass",
+            4,
+            (
+                "error: plugin p, hook zzz: there is no such hook (hooks: negotiator_commands, negotiator_constraints,"
+                " negotiator_filter_slots, negotiator_gate_ads, negotiator_job_attributes, negotiator_matches_made,"
+                " negotiator_section)"
+            ),
+        ),
+        (
+            "\n@hookimpl\ndef negotiator_filter_slots(job): pass",
+            5,
+            (
+                "error: plugin p, hook negotiator_filter_slots: there is no argument job"
+                " (its arguments are: request, slots, settings, cycle)"
+            ),
+        ),
+        (
+            "@hookimpl\ndef negotiator_filter_slots(slots, job=None): pass",
+            4,
+            (
+                "error: plugin p, hook negotiator_filter_slots: there is no argument job"
+                " (its arguments are: request, slots, settings, cycle)"
+            ),
+        ),
+        (
+            "@hookimpl\ndef negotiator_section(settings): pass",
+            4,
+            "error: plugin p, hook negotiator_section: there is no argument settings (it has no arguments)",
+        ),
+        (
+            "@hookimpl\ndef negotiator_constraints(*settings): pass",
+            4,
+            (
+                "error: plugin p, hook negotiator_constraints: the argument *settings can't be passed by name"
+                " (its arguments are: settings)"
+            ),
+        ),
+        (
+            "@hookimpl\ndef negotiator_constraints(settings, /): pass",
+            4,
+            (
+                "error: plugin p, hook negotiator_constraints: the argument settings can't be passed by name"
+                " (its arguments are: settings)"
+            ),
+        ),
+        (
+            "@hookimpl(wrapper=True)\ndef negotiator_constraints(): yield",
+            4,
+            (
+                "error: plugin p, hook negotiator_constraints: wrappers are refused"
+                " (a wrapper could hide what another plugin answered; implement the hook itself)"
+            ),
+        ),
+        (
+            "@hookimpl(hookwrapper=True)\ndef negotiator_constraints(): yield",
+            4,
+            (
+                "error: plugin p, hook negotiator_constraints: wrappers are refused"
+                " (a wrapper could hide what another plugin answered; implement the hook itself)"
+            ),
+        ),
+        (
+            "@hookimpl\nasync def negotiator_constraints(): pass",
+            4,
+            "error: plugin p, hook negotiator_constraints: is async (hooks are plain functions or generators)",
+        ),
+        (
+            "@hookimpl\nasync def negotiator_constraints(): yield",
+            4,
+            "error: plugin p, hook negotiator_constraints: is async (hooks are plain functions or generators)",
+        ),
+    ],
+)
+def test_a_plugin_with_an_impossible_hook_is_refused(plugins, source, line, text):
+    """At the line of the function, with what would be right."""
+    file = plugins.write("p.py", source)
+    assert plugins.refusals() == [f"{file}:{line}: {text}"]
+
+
+def test_every_problem_of_a_plugin_is_told_at_once(plugins):
+    """And none of its hooks is used, not even those that are right."""
+    plugins.write(
+        "p.py",
+        """
+        @hookimpl
+        def negotiator_section(): return 1
+        @hookimpl
+        def negotiator_sections(): return 1
+        @hookimpl
+        def negotiator_constraints(a, b): return 1
+        """,
+    )
+    assert len(plugins.refusals()) == 3
+    assert plugins.load().sections().failures == ()
+
+
+def test_an_unmarked_function_is_warned_of(plugins):
+    """It looks like a policy and would never be asked."""
+    file = plugins.write(
+        "p.py",
+        """
+        def negotiator_filter_slots(): return []
+        @hookimpl
+        def negotiator_commands(): return []
+        negotiator_version = 3
+        """,
+    )
+    assert len(plugins.load().plugins) == 1
+    assert [str(problem) for problem in plugins.problems] == [
+        (
+            f"{file}:5: warning: plugin p: negotiator_filter_slots is not marked, so it is never called"
+            " (put @hookimpl before it)"
+        )
+    ]
+
+
+def test_a_plugin_without_any_hook_is_warned_of(plugins):
+    """It is loaded, and does nothing."""
+    file = plugins.write("p.py", "x = 1")
+    assert plugins.load().plugins[0].hooks == ()
+    assert [str(problem) for problem in plugins.problems] == [
+        f"{file}: warning: plugin p implements no hook (mark its functions with negotiator.hooks.hookimpl)"
+    ]
+
+
+def test_a_hook_of_another_version_may_be_optional(plugins):
+    """Whoever says so is warned only, and the rest of the plugin is used."""
+    file = plugins.write(
+        "p.py",
+        """
+        @hookimpl(optionalhook=True)
+        def negotiator_filter_jobs(): return []
+        @hookimpl
+        def negotiator_commands(): return []
+        """,
+    )
+    assert plugins.load().plugins[0].hooks == ("negotiator_commands",)
+    assert [str(problem) for problem in plugins.problems] == [
+        (
+            f"{file}:5: warning: plugin p, hook negotiator_filter_jobs: there is no such hook"
+            " (did you mean negotiator_filter_slots?)"
+        )
+    ]
+
+
+def test_an_object_that_fails_when_it_is_looked_at_is_refused(plugins):
+    """A module may define ``__dir__``, which may raise."""
+    file = plugins.write("p.py", "def __dir__(): raise SystemExit('no')\n")
+    assert plugins.refusals() == [f"{file}:4: error: plugin p can't be loaded: SystemExit: no"]

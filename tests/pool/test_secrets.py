@@ -1,0 +1,147 @@
+"""Claim ids, capabilities and the like are dropped when they are read, and told to nobody."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from negotiator.classad import unparse
+from negotiator.pool import read_ads, read_pool
+from negotiator.pool.secrets import is_secret
+
+NAMES = (
+    "ClaimId",
+    "ClaimIds",
+    "ClaimIdList",
+    "ChildClaimIds",
+    "PairedClaimId",
+    "Capability",
+    "TransferKey",
+    "_condor_privRemoteAdminCapability",
+    "_condor_PrivX",
+)
+MARK = "0a1b2c3d4e5f"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_names_of_secrets(name):
+    """The attributes that HTCondor keeps private, whatever the case of their letters."""
+    assert all(map(is_secret, (name, name.lower(), name.upper(), f" '{name}' ", f"MY.{name}")))
+
+
+@pytest.mark.parametrize(
+    "name", ["PublicClaimId", "GPUs_Capability", "NumPendingClaims", "Claim", "condor_priv"]
+)
+def test_names_that_are_no_secrets(name):
+    """What only looks like a secret stays."""
+    assert not is_secret(name)
+
+
+def test_a_capability_inside_a_nested_ad_stays(ads):
+    """The Capability of a GPU, in an ad of its own, is no secret."""
+    for text in (
+        "GPU = [ Capability = 7.5 ]\nCapability = 1\n",
+        '[{"GPU": {"Capability": "/Expr(7.5)/"}, "Capability": 1}]',
+        "[ GPU = [ Capability = 7.5 ]; Capability = 1 ]",
+        '<classads><c><a n="GPU"><c><a n="Capability"><r>7.5</r></a></c></a><a n="Capability"><i>1</i></a></c></classads>',
+    ):
+        assert ads(text) == ([{"GPU": "[ Capability = 7.500000000000000E+00 ]"}], ())
+
+
+def spelled(name, flips):
+    return (
+        "".join(char.swapcase() if flip else char for char, flip in zip(name, flips, strict=False))
+        + name[len(flips) :]
+    )
+
+
+secret_names = st.builds(spelled, st.sampled_from(NAMES), st.lists(st.booleans(), max_size=40))
+others = st.lists(
+    st.sampled_from(
+        [
+            'MyType = "Machine"',
+            'Name = "slot1@x"',
+            'State = "Unclaimed"',
+            "Requirements = (",
+            "no equals",
+            "Cpus = 007",
+            "",
+            "*** x",
+        ]
+    ),
+    max_size=6,
+)
+# As printed; broken over two lines; with quotes or brackets lost; as an expression that does not parse.
+long_values = st.sampled_from(
+    [
+        f'"<1>#{MARK}"',
+        f'"<1>\n#{MARK}"',
+        f'"{MARK}',
+        f"{MARK} +",
+        f'{{ "{MARK}", }}',
+        f'"a" )\n{MARK} "',
+    ]
+)
+
+
+@st.composite
+def long_forms(draw):
+    lines = draw(others)
+    equals = draw(st.sampled_from([" = ", "=", " =  ", "  :  ", " "]))
+    lines.insert(draw(st.integers(0, len(lines))), draw(secret_names) + equals + draw(long_values))
+    return "\n".join(lines)
+
+
+@st.composite
+def json_forms(draw):
+    ad = {
+        "MyType": "Job",
+        draw(secret_names): draw(st.sampled_from([MARK, [MARK], {"a": MARK}, f"/Expr({MARK} +)/"])),
+    }
+    ad["Other"] = draw(st.sampled_from([1, "/Expr(1 +)/", "x\0"]))
+    text = json.dumps([ad, ad], indent=draw(st.sampled_from([None, 1])))
+    return damaged(draw, text)
+
+
+@st.composite
+def new_forms(draw):
+    value = draw(st.sampled_from([f'"{MARK}"', f"{MARK}", f'{{ "{MARK}" }}', f"{MARK} + ", f'"{MARK}\n"']))
+    return damaged(
+        draw,
+        f'[ MyType = "Job";\n {draw(secret_names)} = {value};\n B = {draw(st.sampled_from(["1", "("]))} ]\n'
+        * 2,
+    )
+
+
+@st.composite
+def xml_forms(draw):
+    value = draw(
+        st.sampled_from(["<s>{}</s>", "<i>{}</i>", "<e>{} +</e>", "<{}/>", "{}", "<s>{}", "<l><s>{}</s></l>"])
+    )
+    ad = f'<c><a n="MyType"><s>Job</s></a>\n<a n="{draw(secret_names)}">{value.format("x" + MARK)}</a></c>\n'
+    return damaged(draw, f"<classads>{ad * 2}</classads>")
+
+
+def damaged(draw, text):
+    """Take some characters away somewhere, but for those of the name of a secret."""
+    at = draw(st.integers(0, len(text)))
+    gone = text[at : at + draw(st.integers(0, 3))]
+    if any(char.isalnum() or char == "_" for char in gone):
+        return text
+    return text[:at] + text[at + len(gone) :]
+
+
+@settings(deadline=None)
+@given(st.one_of(long_forms(), json_forms(), new_forms(), xml_forms()))
+def test_no_secret_is_ever_told(text):
+    """However damaged the text around it is, the value of a secret is in no table and in no problem."""
+    pool = read_pool(["-"], io.BytesIO(text.encode()))
+    file = read_ads("-", io.BytesIO(text.encode()))
+    told = [repr(pool), str(pool), repr(file)]
+    told += [f"{problem!r} {problem}" for problem in (*pool.problems, *file.problems)]
+    tables = (pool.schedds, pool.submitters, pool.slots, pool.jobs)
+    kept = [ad for table in tables for ad in table.ads] + [ad for ad, _ in file.ads]
+    told += [f"{name} = {unparse(expr)}" for ad in kept for name, expr in ad.items()]
+    assert not [line for line in told if MARK in line.lower()]

@@ -1,0 +1,85 @@
+"""Random expressions and ads as text, for properties that hold for all of them."""
+
+from hypothesis import strategies as st
+
+NAMES = ("A", "B", "C", "D", "s", "Flag", "Nested", "L", "Both", "OnlyMine", "OnlyOther", "nosuch")
+SCOPES = ("", "", "", "MY.", "TARGET.", "TARGET.", "other.", "self.", "parent.", ".", "LEFT.", "MY.TARGET.")
+BINARY = ("+ - * / % & | ^ << >> >>> < <= > >= == != =?= =!= && || && ||").split()
+
+integers = st.one_of(
+    st.integers(-3, 70), st.sampled_from([-(2**63), 2**63 - 1, 2**53 + 1, -(2**31), 2**31, 2**32])
+)
+reals = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False, width=32), st.sampled_from([0.0, -0.0, 0.5, 1e308, -1e308, 2.0])
+)
+strings = st.text(st.sampled_from("aAbB_10 ,.*é"), max_size=4)
+
+
+def _real(number):
+    text = f"{number:.17E}"
+    return f"({text})" if text.startswith("-") else text
+
+
+literals = st.one_of(
+    integers.map(lambda n: f"({n})" if n < 0 else str(n)),
+    reals.map(_real),
+    strings.map(lambda text: f'"{text}"'),
+    st.sampled_from(["true", "false", "undefined", "error", 'real("NaN")', 'real("-INF")', "relTime(60)"]),
+)
+references = st.builds("{}{}".format, st.sampled_from(SCOPES), st.sampled_from(NAMES))
+leaves = st.one_of(literals, references, references, references)
+
+FUNCTIONS_OF_ONE = ("isUndefined isError int real string bool floor round size toLower isList eval".split())
+FUNCTIONS_OF_TWO = ("strcat pow stricmp member regexp stringListMember".split())
+
+
+def expressions(*, calls=True, max_leaves=12):
+    """Expressions with every operand in parentheses, so that the text has one reading."""
+
+    def grow(children):
+        part = children.map(lambda text: text if text.isalpha() else f"({text})")
+        shapes = [
+            st.builds("{} {} {}".format, part, st.sampled_from(BINARY), part),
+            st.builds("{} {} {}".format, part, st.sampled_from(BINARY), part),
+            st.builds("{}{}".format, st.sampled_from(["!", "-", "+", "~"]), part),
+            st.builds("{} ? {} : {}".format, part, part, part),
+            st.builds("{} ?: {}".format, part, part),
+            st.builds("{}.{}".format, part, st.sampled_from(NAMES)),
+            st.builds("{{{}, {}}}".format, children, children),
+            st.builds("[A = {}; x = {}]".format, children, children),
+            st.builds("{}[{}]".format, part, st.integers(-1, 2)),
+        ]
+        if calls:
+            shapes += [
+                st.builds("{}({})".format, st.sampled_from(FUNCTIONS_OF_ONE), children),
+                st.builds("{}({}, {})".format, st.sampled_from(FUNCTIONS_OF_TWO), children, children),
+                st.builds("ifThenElse({}, {}, {})".format, children, children, children),
+                st.builds("evalInEachContext({}, {})".format, children, children),
+                st.builds("countMatches({}, L)".format, children),
+                st.builds("unresolved({})".format, references),
+                st.builds("unparse({})".format, references),
+                st.builds("sum({{{}, {}}})".format, children, children),
+            ]
+        return st.one_of(shapes)
+
+    return st.recursive(leaves, grow, max_leaves=max_leaves)
+
+
+def ads(own):
+    """Ads of the names above, in which expressions refer to each other, also in circles; ``own`` is one's alone."""
+    part = expressions(calls=False, max_leaves=4)
+    values = st.one_of(literals, literals, part)
+    attributes = {
+        "A": values,
+        "B": values,
+        "C": part,
+        "D": part,
+        "s": strings.map(lambda text: f'"{text}"'),
+        "Flag": st.sampled_from(["true", "false", "undefined", "error"]),
+        "Nested": st.builds("[A = {}; x = A; y = {}; z = parent.B]".format, leaves, part),
+        "L": st.builds("{{{}, [A = {}; q = B], [B = {}], A}}".format, leaves, leaves, leaves),
+        "Both": references,
+        own: values,
+    }
+    chosen = st.fixed_dictionaries({}, optional=attributes)
+    return chosen.map(lambda ad: "[" + "; ".join(f"{name} = {text}" for name, text in ad.items()) + "]")
