@@ -78,9 +78,9 @@ def check(settings: Maintenance) -> Iterator[Problem]:
         try:
             calendar(settings.maintenance_calendar)
         except CalendarError as error:
-            yield Problem(Severity.ERROR, error.source, error.message, "machine, from, to and why are needed")
+            yield Problem(Severity.ERROR, error.source, error.message)
         except OSError as error:
-            yield Problem(Severity.ERROR, Source(str(settings.maintenance_calendar)), f"{error.strerror}")
+            yield Problem(Severity.ERROR, Source(settings.maintenance_calendar.name), f"{error.strerror}")
 
 
 @lru_cache(maxsize=1)  # the slots are the same for all requests of a cycle
@@ -113,20 +113,20 @@ def calendar(file: Path) -> tuple[Window, ...]:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        source = Source(str(file), mark.line + 1, mark.column + 1) if mark else Source(str(file))
+        source = Source(file.name, mark.line + 1, mark.column + 1) if mark else Source(file.name)
         raise CalendarError(source, f"not YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeDecodeError):
-        raise CalendarError(Source(str(file)), "not YAML in UTF-8") from None
+        raise CalendarError(Source(file.name), "not YAML in UTF-8") from None
     if root is None:
         return ()
     if not isinstance(root, yaml.SequenceNode):
-        raise CalendarError(Source(str(file)), "expected a list of windows")
+        raise CalendarError(Source(file.name), "expected a list of windows")
     return tuple(window(node, file) for node in root.value)
 
 
 def window(node: yaml.Node, file: Path) -> Window:
     """Make a window of one entry."""
-    source = Source(str(file), node.start_mark.line + 1, node.start_mark.column + 1)
+    source = Source(file.name, node.start_mark.line + 1, node.start_mark.column + 1)
     if not isinstance(node, yaml.MappingNode) or not all(
         isinstance(v, yaml.ScalarNode) for _, v in node.value
     ):

@@ -62,7 +62,7 @@ def test_the_answer_says_which_window_it_was(settings):
     assert answer.rule == "maintenance of gpu*.example.org"
     assert answer.text == "the machine is under maintenance: new power supplies"
     assert answer.verdict is Verdict.WAITING
-    assert (Path(answer.source.file).name, answer.source.line) == ("calendar.yaml", 2)
+    assert (answer.source.file, answer.source.line) == ("calendar.yaml", 2)
 
 
 def test_without_a_calendar_it_has_nothing_to_say(settings):
@@ -109,7 +109,7 @@ def test_a_calendar_that_is_not_there_is_told(settings, tmp_path):
     gone = attrs.evolve(settings(""), maintenance_calendar=tmp_path / "gone.yaml")
     (problem,) = settings.section.check(gone)
     assert problem.message == "No such file or directory"
-    assert problem.source.file.endswith("gone.yaml")
+    assert problem.source.file == "gone.yaml"
 
 
 def test_it_works_dropped_into_a_folder(settings, tmp_path):

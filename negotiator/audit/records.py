@@ -7,7 +7,6 @@ log writes as escapes. Ads are never written, only the fields named here, so no 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,7 +17,7 @@ from negotiator import __version__
 from negotiator.bundle.model import AuditSettings, Selection
 from negotiator.classad import ClassAd, bind, evaluate
 from negotiator.hooks.records import Cycle, Expression, Match
-from negotiator.records import Mode, Provenance, Reason, Station
+from negotiator.records import Provenance, Reason, Station
 
 if TYPE_CHECKING:
     from negotiator.cycle.result import CycleResult, Discarded, Failure, Outcome, Removal
@@ -99,16 +98,16 @@ def _common(kind: str, result: CycleResult) -> Record:
 def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
     records = []
     common = _common("match", result)
+    text = "ranks among the best of the slots that no rule removed"
+    reason = {"code": "best_rank", "text": text, "provenance": _provenance(_RANKING)}
     for outcome in result.outcomes:
-        rules = _rules_by_label(outcome)
-        reason = _best_rank(outcome)
         records += [
             {
                 **common,
                 **_match_fields(match),
                 "candidates": outcome.candidates,
                 "reason": reason,
-                "noted": [rules.get(label, {"rule": _text(label)}) for label in match.noted],
+                "noted": [_reason(reason) for reason in match.noted],
             }
             for match in outcome.matches
             if selects(match.job_ad, match.slot_ad)
@@ -127,24 +126,7 @@ def _match_fields(match: Match) -> Record:
     }
 
 
-def _best_rank(outcome: Outcome) -> Record:
-    text = f"ranks best of {outcome.candidates} slots that no rule removed"
-    return {"code": "best_rank", "text": text, "provenance": _provenance(_RANKING)}
-
-
 _RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
-
-
-def _rules_by_label(outcome: Outcome) -> dict[str, Record]:
-    """Index the rules that did not enforce by what ``Match.noted`` calls them; two of one label cannot be told apart."""
-    noted = [removal.reason for removal in outcome.removals if removal.reason.mode is not Mode.ENFORCE]
-    labels = [f"{reason.provenance.rule} ({reason.mode})" for reason in noted]
-    times = Counter(labels)
-    return {
-        label: {"rule": _text(reason.provenance.rule), **_reason(reason)}
-        for label, reason in zip(labels, noted, strict=True)
-        if times[label] == 1
-    }
 
 
 def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:

@@ -204,8 +204,6 @@ def _advice(text: str) -> str:
         return "put a blank before @="
     if re.match(r"[^=]*\$\(", text):
         return "macros in names are not supported: write the name out"
-    return (
-        r"a line that goes on below must end with \ "
-        if "=" not in text
-        else "a name has letters, digits, _ and ."
-    )
+    if "=" in text:
+        return "a name has letters, digits, _ and ."
+    return "end a line that goes on below with a backslash"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import attrs
 
@@ -18,7 +18,7 @@ from negotiator.bundle.text import Located
 from negotiator.records import Problem
 
 SUBSYSTEM = "negotiator."
-MAX_DEPTH = 32
+MAX_DEPTH = 100
 MAX_STEPS = 10_000
 MAX_TEXT = 1_000_000
 
@@ -26,6 +26,10 @@ _REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z0-9_.]+)([):])", re.ASCII)
 _FUNCTION = re.compile(
     r"(?<!\$)\$(ENV|CHOICE|RANDOM_CHOICE|RANDOM_INTEGER|SUBSTR|INT|REAL|STRING|EVAL|BASENAME|DIRNAME|F[fpduwnxbqa]*)\("
 )
+
+
+#: The definitions that are being expanded, the outermost first, each by name and number; a default counts as one, too.
+_Active: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class _Piece(NamedTuple):
@@ -38,7 +42,7 @@ class _Piece(NamedTuple):
 
 
 @attrs.frozen(eq=False)
-class _Fault(Exception):
+class _MacroError(Exception):
     problem: Problem
 
 
@@ -83,23 +87,34 @@ class Knobs:
         self._steps = 0
         last = len(self._all[key]) - 1
         value = self._all[key][last].value
-        text, offsets, replaced = [], [], False
+        text: list[str] = []
+        offsets: list[int] = []
         try:
-            for piece in _pieces(value.text):
-                part = self._replace(piece, value, ((key, last),))
+            for piece, part in self._parts(value, ((key, last),)):
                 text.append(part)
-                if piece.name or len(part) != piece.end - piece.start:
-                    replaced = True
+                if piece.name:
                     offsets += [value.index(piece.start)] * len(part)
                 else:
                     offsets += value.offsets[piece.start : piece.end]
-        except _Fault as fault:
+        except _MacroError as fault:
             return fault.problem
-        if not replaced:
-            return value
-        return Located("".join(text), value.file, offsets, value.at, replaced=True)
+        return Located("".join(text), value.file, offsets, value.at, replaced="".join(text) != value.text)
 
-    def _replace(self, piece: _Piece, value: Located, active: tuple[tuple[str, int], ...]) -> str:
+    def _parts(self, value: Located, active: _Active) -> Iterator[tuple[_Piece, str]]:
+        """The pieces of a value, each with the text that it stands for."""
+        size = 0
+        for piece in _pieces(value.text):
+            part = self._replace(piece, value, active)
+            size += len(part)
+            if size > MAX_TEXT:
+                message = f"with its macros replaced it has more than {MAX_TEXT} characters"
+                raise _fault(value, piece.start, message)
+            yield piece, part
+
+    def _expanded(self, value: Located, active: _Active) -> str:
+        return "".join(part for _, part in self._parts(value, active))
+
+    def _replace(self, piece: _Piece, value: Located, active: _Active) -> str:
         """The text of a piece of a value that is reached by expanding the active definitions."""
         if not piece.name:
             return self._plain(piece, value)
@@ -119,20 +134,9 @@ class Knobs:
             message = f"$({piece.name}) is not defined in the bundle"
             hint = f"define {piece.name}, or give a default: $({piece.name}:...)"
             raise _fault(value, piece.start, message, hint)
-        return self._expanded(_part(value, *piece.default), active)
+        return self._expanded(_part(value, *piece.default), (*active, active[-1]))
 
-    def _expanded(self, value: Located, active: tuple[tuple[str, int], ...]) -> str:
-        text, size = [], 0
-        for piece in _pieces(value.text):
-            text.append(self._replace(piece, value, active))
-            size += len(text[-1])
-            if size > MAX_TEXT:
-                raise _fault(
-                    value, piece.start, f"with its macros replaced it has more than {MAX_TEXT} characters"
-                )
-        return "".join(text)
-
-    def _find(self, name: str, active: tuple[tuple[str, int], ...]) -> tuple[str, int] | None:
+    def _find(self, name: str, active: _Active) -> tuple[str, int] | None:
         """Which definition a name means; in its own definition, the one before."""
         key, number = active[-1]
         if name == key:
@@ -196,5 +200,5 @@ def _part(value: Located, start: int, end: int) -> Located:
     return Located(value.text[start:end], value.file, offsets, offsets[0] if offsets else value.at)
 
 
-def _fault(value: Located, offset: int, message: str, hint: str = "") -> _Fault:
-    return _Fault(value.file.error(value.index(offset), message, hint))
+def _fault(value: Located, offset: int, message: str, hint: str = "") -> _MacroError:
+    return _MacroError(value.file.error(value.index(offset), message, hint))

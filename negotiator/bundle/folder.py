@@ -57,7 +57,7 @@ class _Reading:
     names: list[str] = attrs.field(factory=list)
     settings: dict[str, bytes] = attrs.field(factory=dict)
     problems: list[Problem] = attrs.field(factory=list)
-    hash: "hashlib._Hash" = attrs.field(factory=hashlib.sha256)
+    hash: hashlib._Hash = attrs.field(factory=hashlib.sha256)
     total: int = 0
 
     def run(self) -> None:
@@ -88,7 +88,7 @@ class _Reading:
                 name = below + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(name + "/")
-                elif not entry.is_dir():
+                elif not _is_folder(entry):
                     yield name
 
     def _file(self, name: str) -> None:
@@ -117,6 +117,13 @@ class _Reading:
         self.problems.append(Problem(Severity.ERROR, Source(printable(name)), message, hint))
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
+
+
 def printable(name: str) -> str:
     """The name of a file as it may be shown, whatever bytes it is made of."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
@@ -124,7 +131,8 @@ def printable(name: str) -> str:
 
 def leads_out(folder: Path, path: Path) -> bool:
     """Whether links on the way to a file lead out of the folder."""
-    return not path.resolve().is_relative_to(folder.resolve())
+    # Path.resolve raises for a link that leads to itself, in some versions of Python.
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _read(folder: Path, name: str) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,12 +17,12 @@ from negotiator.bundle.model import AuditSettings, Bundle, BundleError
 from negotiator.bundle.nodes import Entry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
-from negotiator.bundle.structure import INVALID, Structurer
+from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.hooks.manager import HookFailure, HookManager
+from negotiator.hooks.manager import HookManager
 from negotiator.records import Problem, Severity, Source
 
 
@@ -110,10 +110,8 @@ class _Loading:
         top, knobs = self._read()
         if top is None:
             return None
-        plugins = self._core(top, "plugins", PluginSettings, Structurer(PluginsFolder(self.folder)))
-        structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
-        audit = self._core(top, "audit", AuditSettings, structurer)
-        self.problems += structurer.problems
+        audit = self._core(top, "audit", AuditSettings, FileOfBundle(self.folder, self.contents.names))
+        plugins = self._core(top, "plugins", PluginSettings, PluginsFolder(self.folder))
         if plugins is None:
             return None  # without the plugins nobody knows which keys there are
         plugins = attrs.evolve(
@@ -126,9 +124,9 @@ class _Loading:
         layout = lay_out(hooks)
         self.problems += layout.problems
         settings = self._settings(top, knobs, layout)
-        bundle = self._asked(hooks, settings, audit or AuditSettings(), plugins)
-        complete = len(settings) == len(layout.sections) and audit is not None
-        return bundle if complete else None
+        unset = {stamped.plugin for stamped in layout.sections} - settings.keys()
+        bundle = self._asked(hooks, settings, layout.refused | unset, audit or AuditSettings(), plugins)
+        return None if audit is None or unset else bundle
 
     def told(self) -> tuple[Problem, ...]:
         """All problems, each once, in the order of files and lines, with the line that each stands in."""
@@ -138,9 +136,14 @@ class _Loading:
         """What the files say, and whether ``pool.yaml`` could be read to its end."""
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
         definitions: list[Definition] = []
-        if not self.contents.settings and not self.contents.problems:
-            message = "there is neither pool.yaml nor a file *.conf in this folder: it is not a policy bundle"
-            self.problems.append(Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?"))
+        if not self.contents.settings:
+            if not self.contents.problems:
+                message = (
+                    "there is neither pool.yaml nor a file *.conf in this folder: it is no policy bundle"
+                )
+                self.problems.append(
+                    Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?")
+                )
             return None, Knobs(())
         for name, content in self.contents.settings.items():
             file, broken = _decoded(name, content)
@@ -158,13 +161,13 @@ class _Loading:
             top = None
         return top, Knobs(definitions)
 
-    def _core(self, top: MapNode, key: str, schema: type, structurer: Structurer) -> Any:
+    def _core(self, top: MapNode, key: str, schema: type, paths: PathRule) -> Any:
         """A part of the file that belongs to the core; its defaults where there is none, None where it is wrong."""
         if key not in top.entries:
             return schema()
+        structurer = Structurer(paths)
         built = structurer.structure(top.entries[key].value, schema)
-        if key == "plugins":
-            self.problems += structurer.problems
+        self.problems += structurer.problems
         return None if built is INVALID else built
 
     def _settings(self, top: MapNode, knobs: Knobs, layout: Layout) -> dict[str, Any]:
@@ -182,16 +185,22 @@ class _Loading:
         return settings
 
     def _asked(
-        self, hooks: HookManager, settings: dict[str, Any], audit: AuditSettings, plugins: PluginSettings
+        self,
+        hooks: HookManager,
+        settings: dict[str, Any],
+        wrong: Collection[str],
+        audit: AuditSettings,
+        plugins: PluginSettings,
     ) -> Bundle:
-        """Ask for what plugins make of their settings; one whose settings are wrong is not held to its answer."""
+        """Ask for what plugins make of their settings; those whose settings are wrong are not held to their answer."""
         constraints = hooks.constraints(settings)
         attributes, failures = hooks.job_attributes(settings)
-        with_section = {stamped.plugin for stamped in hooks.sections().records}
         origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
-        for failure in (*constraints.failures, *failures):
-            if failure.plugin in settings or failure.plugin not in with_section:
-                self.problems.append(_failed(failure, origins))
+        self.problems += (
+            Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
+            for failure in (*constraints.failures, *failures)
+            if failure.plugin not in wrong
+        )
         return Bundle(
             folder=self.folder,
             digest=self.contents.digest,
@@ -222,20 +231,14 @@ def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:
 
 def _placed(problem: Problem, top: MapNode) -> Problem:
     """What is wrong with a name under ``plugins:`` is told where it stands, not where the loader met it."""
-    if not problem.source.file.startswith("plugins:") or "plugins" not in top.entries:
+    core, _, key = problem.source.file.partition(": ")
+    if core != "plugins" or core not in top.entries:
         return problem
-    at = top.entries["plugins"].at
-    return top.file.problem(problem.severity, at, problem.message, problem.hint)
-
-
-def _failed(failure: HookFailure, origins: Mapping[str, str]) -> Problem:
-    return Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
+    entry = top.entries[core]
+    if isinstance(entry.value, MapNode):
+        entry = entry.value.entries.get(key, entry)
+    return top.file.problem(problem.severity, entry.at, problem.message, problem.hint)
 
 
 def _order(problem: Problem) -> tuple[bool, Source]:
     return problem.source.file != MAIN, problem.source
-
-
-def errors(problems: Iterable[Problem]) -> int:
-    """How many of the problems are errors."""
-    return sum(problem.severity is Severity.ERROR for problem in problems)

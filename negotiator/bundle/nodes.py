@@ -23,9 +23,10 @@ class Style(enum.Enum):
 
 @attrs.frozen(eq=False)
 class ScalarNode:
-    """One value; ``label`` says what of: ``policies[2].mode``."""
+    """One value; ``label`` says what of: ``policies[2].mode``. ``at`` is where it begins, with its quotes."""
 
     label: str
+    at: int
     value: Located
     style: Style
 
@@ -33,11 +34,6 @@ class ScalarNode:
     def file(self) -> SourceText:
         """The file it stands in."""
         return self.value.file
-
-    @property
-    def at(self) -> int:
-        """Where in the file it begins."""
-        return self.value.at
 
 
 @attrs.frozen(eq=False)

@@ -18,6 +18,7 @@ class FileOfBundle:
     digested: Container[str]
 
     def __call__(self, text: str) -> Path | tuple[str, str]:
+        """Find the file; or say what is wrong with its name, and what to do about it."""
         relative = PurePosixPath(text)
         if "\0" in text or not text.strip():
             return "expected the name of a file", ""
@@ -47,6 +48,7 @@ class PluginsFolder:
     folder: Path
 
     def __call__(self, text: str) -> Path | tuple[str, str]:
+        """Find the folder; or say what is wrong with its name, and what to do about it."""
         if "\0" in text or not text.strip():
             return "expected the name of a folder", ""
         path = self.folder / text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, pairwise
 from typing import Any
 
 import attrs
 
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.nodes import BadNode, Entry, MapNode, ScalarNode, Style, shown
-from negotiator.bundle.structure import INVALID, Structurer, keys_of, suggest
+from negotiator.bundle.schema import faults, keys_of
+from negotiator.bundle.structure import INVALID, Refuse, Structurer, suggest
 from negotiator.bundle.text import SourceText
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.manager import HookManager, Stamped
@@ -26,6 +28,7 @@ class Layout:
     """The sections of all plugins, and the owner of each key."""
 
     sections: tuple[Stamped[Section], ...]
+    refused: frozenset[str]  # the plugins whose section could not be had
     owners: Mapping[str, str]
     problems: tuple[Problem, ...]
 
@@ -41,15 +44,18 @@ def lay_out(hooks: HookManager) -> Layout:
     owners = dict.fromkeys(CORE_KEYS, CORE)
     folded = {key.lower(): key for key in owners}
     sections = []
+    refused = {failure.plugin for failure in answers.failures}
     for stamped in answers.records:
         source = Source(origins.get(stamped.plugin, stamped.plugin))
-        try:
-            keys = [key.name for key in keys_of(stamped.record.schema)]
-        except Exception as error:  # noqa: BLE001 - what the types of a plugin's class resolve to is its own
-            message = f"plugin {stamped.plugin}: the types of its section can't be resolved: {describe_error(error)}"
-            problems.append(Problem(Severity.ERROR, source, message, "define them at the top of a module"))
+        wrong = list(faults(stamped.record.schema))
+        if wrong:
+            hint = "see negotiator.hooks.Section for what a class may hold; define it at the top of a module"
+            problems += (
+                Problem(Severity.ERROR, source, f"plugin {stamped.plugin}: {fault}", hint) for fault in wrong
+            )
+            refused.add(stamped.plugin)
             continue
-        for key in keys:
+        for key in (each.name for each in keys_of(stamped.record.schema)):
             if key.lower() in folded:
                 other = owners[folded[key.lower()]]
                 whom = CORE if other == CORE else f"plugin {other}"
@@ -59,7 +65,7 @@ def lay_out(hooks: HookManager) -> Layout:
                 owners[key] = stamped.plugin
                 folded[key.lower()] = key
         sections.append(stamped)
-    return Layout(tuple(sections), owners, tuple(problems))
+    return Layout(tuple(sections), frozenset(refused), owners, tuple(problems))
 
 
 def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
@@ -95,7 +101,7 @@ def knob_entries(
         elif not value.text.strip():
             continue  # NAME = says that it is not set
         else:
-            entries[key] = Entry(definition.at, ScalarNode(key, value, Style.KNOB))
+            entries[key] = Entry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
         if key in top.entries:
             here, there = definition.file.place(definition.at), top.file.place(top.entries[key].at)
             message = f"{key} is set here and in {there}; neither goes before the other"
@@ -123,13 +129,14 @@ def settings_of(
     return settings
 
 
-def _checked(section: Section, settings: Any, refuse: Any) -> Iterator[Problem]:
+def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Problem]:
+    """What the check of a plugin says; a check that fails, or says something else than problems, is an error."""
     try:
-        found = iter(section.check(settings) if section.check else ())
-        for _, each in zip(range(MAX_PROBLEMS), found, strict=False):
-            if not isinstance(each, Problem):
-                raise TypeError(f"its check gave {type(each).__name__} where a Problem is expected")
-            yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
+        for each in islice(section.check(settings) if section.check else (), MAX_PROBLEMS):
+            if isinstance(each, Problem):
+                yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
+            else:
+                yield refuse(f"its check gave {type(each).__name__} where a Problem is expected")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the check of a plugin may raise anything
@@ -137,8 +144,7 @@ def _checked(section: Section, settings: Any, refuse: Any) -> Iterator[Problem]:
 
 
 def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
-    definitions = knobs.definitions(name)
-    for earlier, later in zip(definitions, definitions[1:], strict=False):
+    for earlier, later in pairwise(knobs.definitions(name)):
         if not knobs.refers_to_itself(later):
             message = f"{earlier.name} is defined again in {later.file.place(later.at)}, which holds"
             yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")

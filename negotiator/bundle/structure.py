@@ -9,11 +9,10 @@ from __future__ import annotations
 import difflib
 import enum
 import math
-import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 import attrs
 import cattrs
@@ -32,6 +31,7 @@ from negotiator.bundle.nodes import (
     problem,
     shown,
 )
+from negotiator.bundle.schema import is_dict, is_enum, is_list, is_source, is_union, keys_of, union_members
 from negotiator.bundle.text import Located
 from negotiator.classad import ParseError, parse
 from negotiator.hooks.guard import describe_error
@@ -55,26 +55,6 @@ PathRule = Callable[[str], "Path | tuple[str, str]"]
 Refuse = Callable[[str], Problem]
 
 
-@attrs.frozen
-class Key:
-    """One key that a schema has: the field that it fills."""
-
-    name: str
-    field: attrs.Attribute[Any]
-
-    @property
-    def required(self) -> bool:
-        """Whether it may not be left out."""
-        return self.field.default is attrs.NOTHING
-
-
-def keys_of(schema: type) -> Iterator[Key]:
-    """The keys of an attrs class. Raises what Python raises where its types can't be resolved."""
-    for field in attrs.fields(attrs.resolve_types(schema)):
-        if field.init and not _is_source(field):
-            yield Key(field.alias or field.name, field)
-
-
 def suggest(word: str, known: Iterable[str]) -> str:
     """``did you mean x?``, or what there is."""
     choices = sorted(known)
@@ -93,29 +73,17 @@ class Structurer:
         self._path_rule = path_rule
         self._converter = cattrs.Converter()
         hook = self._converter.register_structure_hook_func
-        hook(lambda _: True, self._unknown)  # the last one registered is asked first
         hook(attrs.has, self._object)
-        hook(lambda t: get_origin(t) in {list, tuple}, self._items)
-        hook(lambda t: get_origin(t) is dict, self._dict)
-        hook(lambda t: get_origin(t) in {Union, types.UnionType}, self._union)
+        hook(is_list, self._items)
+        hook(is_dict, self._dict)
+        hook(is_union, self._union)
         for scalar in (str, int, float, bool, Path, enum.Enum):
             self._converter.register_structure_hook(scalar, self._scalar)
         self._converter.register_structure_hook(Expression, self._expression)
 
     def structure(self, node: Node, wanted: Any) -> Any:
         """The value of type ``wanted`` that a node holds, or INVALID."""
-        if isinstance(node, BadNode):
-            return INVALID
-        try:
-            return self._converter.structure(node, wanted)
-        except (
-            TypeError,
-            ValueError,
-            NameError,
-            cattrs.BaseValidationError,
-            cattrs.StructureHandlerNotFoundError,
-        ):
-            return self._unknown(node, wanted)
+        return INVALID if isinstance(node, BadNode) else self._converter.structure(node, wanted)
 
     def build(self, schema: type, entries: Mapping[str, Entry], source: Source, refuse: Refuse) -> Any:
         """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message."""
@@ -129,7 +97,7 @@ class Structurer:
         if _any_invalid(values.values()):
             return INVALID
         for field in attrs.fields(schema):
-            if field.init and _is_source(field):
+            if field.init and is_source(field):
                 values[field.alias or field.name] = source
         try:
             return schema(**values)
@@ -151,9 +119,6 @@ class Structurer:
         return built if set(node.entries) <= set(keys) else INVALID
 
     def _items(self, node: Node, wanted: Any) -> Any:
-        arguments = get_args(wanted)
-        if get_origin(wanted) is tuple and (len(arguments) != 2 or arguments[1] is not Ellipsis):
-            return self._unknown(node, wanted)
         if not isinstance(node, ListNode):
             hint = (
                 "write [] or leave the key out, where there is nothing to list"
@@ -161,32 +126,29 @@ class Structurer:
                 else "begin with -"
             )
             return self._refuse(node, "a list", hint)
-        values = [self.structure(item, arguments[0]) for item in node.items]
+        values = [self.structure(item, get_args(wanted)[0]) for item in node.items]
         return INVALID if _any_invalid(values) else get_origin(wanted)(values)
 
     def _dict(self, node: Node, wanted: Any) -> Any:
-        of_key, of_value = get_args(wanted)
-        if of_key is not str:
-            return self._unknown(node, wanted)
         if not isinstance(node, MapNode):
             return self._refuse(
                 node, "a mapping", "write {} or leave the key out, where there is nothing in it"
             )
-        values = {name: self.structure(entry.value, of_value) for name, entry in node.entries.items()}
+        values = {
+            name: self.structure(entry.value, get_args(wanted)[1]) for name, entry in node.entries.items()
+        }
         return INVALID if _any_invalid(values.values()) else values
 
     def _union(self, node: Node, wanted: Any) -> Any:
         """``X | None``; and ``Enum | Expression``, where a text that is no member is an expression."""
-        members = [member for member in get_args(wanted) if member is not type(None)]
+        members = union_members(wanted)
         if len(members) < len(get_args(wanted)) and _says_nothing(node, members):
             return None
         if len(members) == 1:
             return self.structure(node, members[0])
-        choices = [member for member in members if _is_enum(member)]
-        if len(choices) != 1 or Expression not in members or len(members) != 2:
-            return self._unknown(node, wanted)
-        if isinstance(node, ScalarNode) and node.value.text in {member.value for member in choices[0]}:
-            return choices[0](node.value.text)
+        choice = next(member for member in members if is_enum(member))
+        if isinstance(node, ScalarNode) and node.value.text in {member.value for member in choice}:
+            return choice(node.value.text)
         return self._expression(node, Expression)
 
     def _scalar(self, node: Node, wanted: Any) -> Any:
@@ -196,7 +158,7 @@ class Structurer:
         if node.style is Style.PLAIN and (found := scalars.surprise(text)):
             self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
             return INVALID
-        if _is_enum(wanted):
+        if is_enum(wanted):
             return self._enum(node, wanted)
         if wanted is bool:
             return self._bool(node)
@@ -214,8 +176,6 @@ class Structurer:
             return INVALID
         if wanted is str:
             return text
-        if wanted is not Path:
-            return self._unknown(node, wanted)
         found = self._path_rule(text)
         if isinstance(found, Path):
             return found
@@ -264,24 +224,11 @@ class Structurer:
             self.problems.append(value.file.error(at, message, _reads(value)))
             return INVALID
 
-    def _unknown(self, node: Node, wanted: Any) -> Any:
-        message = f"the plugin declares this key with a type that a bundle can't hold: {wanted}"
-        self.problems.append(problem(node, message, "see negotiator.hooks.Section for the types"))
-        return INVALID
-
     def _refuse(self, node: Node, expected: str, hint: str = "") -> Invalid:
         if isinstance(node, ScalarNode) and node.style is Style.KNOB and expected[:6] in {"a list", "a mapp"}:
             hint = "it can't be set in an HTCondor-style file: write it in pool.yaml"
         self.problems.append(problem(node, f"expected {expected}, got {describe(node)}", hint))
         return INVALID
-
-
-def _is_source(field: attrs.Attribute[Any]) -> bool:
-    return field.name == "source" and field.type in {Source, Source | None}
-
-
-def _is_enum(wanted: Any) -> bool:
-    return isinstance(wanted, type) and issubclass(wanted, enum.Enum)
 
 
 def _any_invalid(values: Iterable[Any]) -> bool:
@@ -297,7 +244,7 @@ def _says_nothing(node: Node, members: list[Any]) -> bool:
 
 
 def _expected(wanted: Any) -> str:
-    if _is_enum(wanted):
+    if is_enum(wanted):
         return f"one of {', '.join(str(member.value) for member in wanted)}"
     return {bool: "true or false", int: "a whole number", float: "a number", Path: "the name of a file"}.get(
         wanted, "a text"

@@ -13,9 +13,15 @@ _FOLD = re.compile(r"\\[ \t]*\r?\n[ \t]*")
 _SPACE = " \t\r\n\x85\u2028\u2029"
 
 
+def span(event: yaml.Event) -> tuple[int, int]:
+    """Where an event of PyYAML begins and ends in the text."""
+    start, end = event.start_mark, event.end_mark
+    return (start.index if start else 0), (end.index if end else 0)
+
+
 def locate(file: SourceText, event: yaml.ScalarEvent) -> Located:
     """The value of a scalar with the place of each of its characters."""
-    start, end = event.start_mark.index, event.end_mark.index
+    start, end = span(event)
     value: str = event.value
     if file.text[start:end] == value:
         return Located(value, file, range(start, end), start)
@@ -25,7 +31,7 @@ def locate(file: SourceText, event: yaml.ScalarEvent) -> Located:
     elif event.style:
         start += 1
     offsets = _align(file.text, start, end, value, event.style or "")
-    return Located(value, file, offsets, offsets[0] if offsets else event.start_mark.index)
+    return Located(value, file, offsets, offsets[0] if offsets else span(event)[0])
 
 
 def _align(text: str, start: int, end: int, value: str, style: str) -> list[int]:

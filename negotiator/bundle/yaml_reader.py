@@ -16,7 +16,7 @@ import yaml
 from negotiator.bundle import scalars
 from negotiator.bundle.nodes import BadNode, Entry, ListNode, MapNode, Node, ScalarNode, Style, shown
 from negotiator.bundle.text import SourceText
-from negotiator.bundle.yaml_place import locate
+from negotiator.bundle.yaml_place import locate, span
 from negotiator.records import Problem
 
 MAX_TEXT = 1_000_000  # characters: PyYAML reads about 100,000 of them a second
@@ -43,7 +43,7 @@ _HINTS = (
 
 
 @attrs.frozen
-class _Fatal(Exception):
+class _UnreadableError(Exception):
     """What makes the rest of the file unreadable."""
 
     problem: Problem
@@ -52,12 +52,12 @@ class _Fatal(Exception):
 def read_yaml(file: SourceText) -> tuple[MapNode | None, tuple[Problem, ...]]:
     """The mapping that the file holds, and all that is wrong with it; None where it can't be read to its end."""
     builder = _Builder(file)
+    if len(file.text) > MAX_TEXT:
+        return None, (file.error(0, f"the file is longer than {MAX_TEXT} characters"),)
     try:
-        if len(file.text) > MAX_TEXT:
-            raise _Fatal(file.error(0, f"the file is longer than {MAX_TEXT} characters"))
         for event in _events(file):
             builder.take(event)
-    except _Fatal as fatal:
+    except _UnreadableError as fatal:
         return None, (*builder.problems, fatal.problem)
     root = builder.root
     if root is None or (isinstance(root, ScalarNode) and not root.value.text):
@@ -74,17 +74,19 @@ def _events(file: SourceText) -> Iterator[yaml.Event]:
     try:
         loader = yaml.SafeLoader(file.text)
         while loader.check_event():
-            yield loader.get_event()
+            yield loader.get_event()  # type: ignore[no-untyped-call]
     except yaml.reader.ReaderError as error:
         code = error.character if isinstance(error.character, int) else ord(error.character)
         message = f"the character U+{code:04X} is not allowed in YAML"
-        raise _Fatal(file.error(error.position, message, "remove it")) from None
+        raise _UnreadableError(file.error(error.position, message, "remove it")) from None
     except yaml.MarkedYAMLError as error:
-        raise _Fatal(_syntax(file, error)) from None
+        raise _UnreadableError(_syntax(file, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError):
         # Escapes beyond Unicode, version numbers of thousands of digits: PyYAML lets Python raise.
         at = loader.get_mark().index if loader else 0
-        raise _Fatal(file.error(at, "this is not YAML", "is it an escape beyond \\U0010FFFF?")) from None
+        raise _UnreadableError(
+            file.error(at, "this is not YAML", "is it an escape beyond \\U0010FFFF?")
+        ) from None
 
 
 def _syntax(file: SourceText, error: yaml.MarkedYAMLError) -> Problem:
@@ -114,7 +116,7 @@ class _Builder:
     stack: list[_Open] = attrs.field(factory=list)
 
     def take(self, event: yaml.Event) -> None:
-        at = event.start_mark.index
+        at, _ = span(event)
         if isinstance(event, yaml.DocumentStartEvent):
             self._document(event, at)
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -125,23 +127,25 @@ class _Builder:
     def _document(self, event: yaml.DocumentStartEvent, at: int) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _Fatal(self.file.error(at, "there is a second document", "remove the line ---"))
+            raise _UnreadableError(self.file.error(at, "there is a second document", "remove the line ---"))
         if event.version or event.tags:
             self._error(at, "YAML directives are refused", "remove the line that begins with %")
 
     def _node(self, event: yaml.NodeEvent, at: int) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise _Fatal(self.file.error(at, f"there are more than {MAX_NODES} values in this file"))
+            raise _UnreadableError(
+                self.file.error(at, f"there are more than {MAX_NODES} values in this file")
+            )
         refused = self._refuse(event, at)
         if isinstance(event, yaml.CollectionStartEvent):
             if len(self.stack) >= MAX_DEPTH:
-                raise _Fatal(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
+                raise _UnreadableError(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
             made = MapNode if isinstance(event, yaml.MappingStartEvent) else ListNode
             self.stack.append(_Open(made(self._label(), self.file, at)))
         elif isinstance(event, yaml.ScalarEvent) and not refused:
             style = Style.QUOTED if event.style else Style.PLAIN
-            self._put(ScalarNode(self._label(), locate(self.file, event), style))
+            self._put(ScalarNode(self._label(), at, locate(self.file, event), style))
         else:
             self._put(BadNode(self._label(), self.file, at))
 

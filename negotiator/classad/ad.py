@@ -12,22 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from negotiator.classad.tree import (
-    AdRef,
-    Attr,
-    Binary,
-    Call,
-    Conditional,
-    Elvis,
-    Expr,
-    ListExpr,
-    Literal,
-    LiteralValue,
-    Paren,
-    RecordExpr,
-    Subscript,
-    Unary,
-)
+from negotiator.classad.tree import Expr, Literal, LiteralValue
 from negotiator.classad.values import UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
@@ -36,20 +21,7 @@ if TYPE_CHECKING:
     from negotiator.classad.evaluate import Environment
     from negotiator.classad.values import Value
 
-_EXPRESSIONS: Final = (
-    Literal,
-    Attr,
-    Binary,
-    Paren,
-    Unary,
-    Call,
-    Conditional,
-    Elvis,
-    Subscript,
-    ListExpr,
-    RecordExpr,
-    AdRef,
-)
+_NODES: Final = frozenset(Expr.__args__)
 _LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
 _UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -84,9 +56,9 @@ def _shape(names: tuple[str, ...]) -> _Shape:
     return _Shape(tuple(kept), index, None if len(kept) == len(names) else tuple(pick))
 
 
-def _expression(value: Expr | LiteralValue) -> Expr:
-    if isinstance(value, _EXPRESSIONS):
-        return value
+def _literal(value: Expr | LiteralValue) -> Expr:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("an integer has 64 bits")
     if isinstance(value, _LITERALS):
         return Literal(value)
     raise TypeError(f"an attribute is an expression or a constant, not {type(value).__name__}")
@@ -96,6 +68,7 @@ class ClassAd:
     """An immutable, ordered mapping of attribute names, whose ASCII letters have no case, to expressions.
 
     Of several attributes of one name the last counts, in the place and the spelling of the first, as in HTCondor.
+    TypeError for what is neither an expression nor a constant, ValueError for an integer beyond 64 bits.
     """
 
     __slots__ = ("_exprs", "_shape")
@@ -103,7 +76,7 @@ class ClassAd:
     def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
         given = tuple(items)
         shape = _shape(tuple([name for name, _ in given]))
-        exprs = [_expression(value) for _, value in given]
+        exprs: list[Expr] = [value if type(value) in _NODES else _literal(value) for _, value in given]  # type: ignore[misc]
         self._shape = shape
         self._exprs: tuple[Expr, ...] = (
             tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])

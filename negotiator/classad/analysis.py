@@ -52,6 +52,7 @@ _MATCH_NAMES: Final = frozenset(
 )
 _DYNAMIC_CALLS: Final = frozenset({"eval", "unresolved", "unparse", "evalineachcontext", "countmatches"})
 _CONTEXT_CALLS: Final = frozenset({"evalineachcontext", "countmatches"})
+_WANDERING_CALLS: Final = _CONTEXT_CALLS | {"unresolved"}
 
 SPLIT_HEIGHT: Final = 200
 """An expression with more levels is not split: evaluation counts them, and fails beyond 400."""
@@ -73,15 +74,30 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def splittable(expr: Expr) -> tuple[Expr, ...]:
-    """Give the conjuncts of a ``Requirements`` where it is true exactly if each of them is, else the whole.
+    """Give the conjuncts of an expression where it is true exactly if each of them is, else the whole.
 
-    It is not, where a part looks at ``Requirements`` (which is undefined while it is being evaluated), where a part
-    may change how later ones are looked up (SEMANTICS section 4), or where the depth of the whole may count.
+    It is not, where a part may change how later ones are looked up (SEMANTICS section 4), or where the depth of the whole
+    may count. That the expression is not reached again from itself (``Requirements`` naming ``Requirements``) is for
+    the caller to know: it depends on the ads.
     """
-    found = references(expr)
-    if found.dynamic or "requirements" in found.my | found.target | found.unscoped:
+    if _higher(expr, SPLIT_HEIGHT) or _leaves_scope(expr):
         return (expr,)
-    return (expr,) if _higher(expr, SPLIT_HEIGHT) else conjuncts(expr)
+    return conjuncts(expr)
+
+
+def _leaves_scope(expr: Expr) -> bool:
+    """Tell whether a call in the expression may leave the evaluator in another scope: its argument is a bare name."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call) and fold(node.name) in _WANDERING_CALLS:
+            first = node.args[0] if node.args else None
+            while isinstance(first, Paren):
+                first = first.inner
+            if isinstance(first, Attr) and first.scope is None:
+                return True
+        pending.extend(children(node))
+    return False
 
 
 def _higher(expr: Expr, limit: int) -> bool:

@@ -19,6 +19,9 @@ from negotiator.classad.tree import AdRef, Attr, Call, Expr, Side
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.column import IndexArray
     from negotiator.classad.table import Part, Table
     from negotiator.classad.values import Value
 
@@ -174,21 +177,15 @@ class Batch:
             batch = Batch(part.table, self.other, self.env, self.nodes, self.work, self.active)
         if part.expr is not None:
             return batch.value(part.expr, on_rows=True, depth=depth + 1)
-        active, batch.active = (
-            batch.active,
-            batch.active - {(True, name)},
-        )  # the scalar evaluator starts from the name
-        column = batch.scalar(Attr(name, AdRef(Side.MY)), on_rows=True, depth=depth)
-        batch.active = active
-        return column
+        return batch.scalar(Attr(name, AdRef(Side.MY)), on_rows=True, depth=depth)
 
     # The scalar evaluator.
 
     def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
         """Evaluate a piece of an expression by the scalar evaluator, if that is the same as evaluating it in place."""
         reach = self._reach(expr, on_rows=on_rows)
-        if reach.opaque or reach.wandering or reach.names & self.active or reach.bounds is None:
-            raise NotInPiecesError
+        if reach.opaque or reach.wandering or reach.bounds is None:
+            raise NotInPiecesError  # what reaches an attribute that is being evaluated goes in circles
         self.work.deepest = max(self.work.deepest, depth + reach.bounds.depth)
         self.work.steps += reach.bounds.steps
         self.work.check()
@@ -203,15 +200,18 @@ class Batch:
 
     def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:
         """Evaluate once for all rows that are alike in what the expression reaches."""
-        size, pool = len(self.table), self.table.pool
         if reach.opaque:
-            return from_values(pool, [self._one(expr, row, on_rows=on_rows) for row in range(size)])
+            rows = range(len(self.table))
+            return from_values(self.table.pool, [self._one(expr, row, on_rows=on_rows) for row in rows])
         groups, first = self.table.group(reach.row_names())
-        values = [self._one(expr, row, on_rows=on_rows) for row in first.tolist()]
+        return self.spread([self._one(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
+
+    def spread(self, values: Sequence[Value], groups: IndexArray) -> Column:
+        """Return the column that has in each row the value of the row's group."""
         if len(values) == 1:
             return self.constant(values[0])
-        column = from_values(pool, values)
-        return column if len(values) == size else column.take(groups)
+        column = from_values(self.table.pool, values)
+        return column if len(values) == len(groups) else column.take(groups)
 
     def _one(self, expr: Expr, row: int, *, on_rows: bool) -> Value:
         ad = self.table.ad(row)

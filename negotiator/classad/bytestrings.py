@@ -6,10 +6,12 @@ through ``to_bytes`` and ``from_bytes``, which are each other's inverse for ever
 
 from __future__ import annotations
 
-MAX_BYTES = 1 << 24
+MAX_BYTES = 1 << 22
 """The longest string a function makes: beyond it the value is an error, where HTCondor would go on allocating."""
 
 _UPPER_TO_LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
+
+_DIGITS = b"0123456789"
 
 SPACES = b" \t\n\v\f\r"
 """What ``isspace`` of the C locale says yes to."""
@@ -50,9 +52,7 @@ def natural_compare(left: bytes, right: bytes) -> int:
     one, other = _signed(left, first), _signed(right, first)
     if one == other:
         return 0
-    start = first
-    while start > 0 and _is_digit(left, start - 1):
-        start -= 1
+    start = len(left[:first].rstrip(_DIGITS))
     if start == first and not (_is_digit(left, first) and _is_digit(right, first)):
         return one - other
     left_zeros, right_zeros = _leading_zeros(left, start), _leading_zeros(right, start)
@@ -81,20 +81,14 @@ def _signed(data: bytes, at: int) -> int:
 
 
 def _is_digit(data: bytes, at: int) -> bool:
-    return at < len(data) and 0x30 <= data[at] <= 0x39
+    return data[at : at + 1].isdigit()
 
 
 def _digits_from(data: bytes, start: int) -> int:
-    end = start
-    while _is_digit(data, end):
-        end += 1
-    return end - start
+    return len(data) - start - len(data[start:].lstrip(_DIGITS))
 
 
 def _leading_zeros(data: bytes, start: int) -> int:
-    end = start
-    while end < len(data) and data[end] == 0x30:
-        end += 1
-    if end > start and not _is_digit(data, end):
-        end -= 1  # the last zero of "00" is the number, not a leading zero
-    return end - start
+    zeros = len(data) - start - len(data[start:].lstrip(b"0"))
+    # The last zero of "00" is the number, not a leading zero.
+    return zeros if zeros == 0 or _is_digit(data, start + zeros) else zeros - 1

@@ -15,6 +15,8 @@ from negotiator.classad.ad import ClassAd, fold
 from negotiator.classad.batch import Batch, Node, NotInPiecesError, Work
 from negotiator.classad.evaluate import DEFAULT, Environment
 from negotiator.classad.footprint import SPECIAL, scope_side
+from negotiator.classad.functions import FUNCTIONS, Function
+from negotiator.classad.grouping import group_values
 from negotiator.classad.tree import (
     AdRef,
     Attr,
@@ -28,7 +30,7 @@ from negotiator.classad.tree import (
     Side,
     Unary,
 )
-from negotiator.classad.values import Kind
+from negotiator.classad.values import AdValue, Kind, ListValue
 
 if TYPE_CHECKING:
     from negotiator.classad.column import Column
@@ -168,7 +170,29 @@ def _call(batch: Batch, expr: Call, /, *, on_rows: bool, depth: int) -> Column:
         value = batch.value(expr.args[0], on_rows=on_rows, depth=depth + 1)
         if not value.has(Kind.OTHER):
             return kernels.has_kind(value, _TYPE_TESTS[name])
-    return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    function = FUNCTIONS.get(name)
+    if (
+        function is None
+        or function.lazy
+        or not function.deterministic
+        or not function.accepts(len(expr.args))
+    ):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return _apply(batch, function, expr, on_rows=on_rows, depth=depth)
+
+
+def _apply(batch: Batch, function: Function, expr: Call, *, on_rows: bool, depth: int) -> Column:
+    """Call a function of values once for all rows in which its arguments have the same values."""
+    args = []
+    for arg in expr.args:
+        args.append(batch.value(arg, on_rows=on_rows, depth=depth + 1))
+        if args[-1].has(Kind.OTHER):
+            return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    groups, first = group_values(args, len(batch.table))
+    values = [function.call([arg.value(row) for arg in args], batch.env) for row in first.tolist()]
+    if any(isinstance(value, ListValue | AdValue) for value in values):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return batch.spread(values, groups)
 
 
 def _reference(batch: Batch, expr: Attr, /, *, on_rows: bool, depth: int) -> Column:

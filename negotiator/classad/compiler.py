@@ -5,7 +5,7 @@ an expression again is a walk over closures without dispatch. Nothing is generat
 
 HTCondor allows 400 levels: each operator and each evaluated reference is one. A compiled tree knows how many levels it
 can need. Where as many are left, its closures need not count, and each reference knows the level it stands on. Where
-fewer are left, or where the tree is nested too deeply to be compiled at once, it runs *carefully*: children are
+fewer are left, or where the tree is too deep or too large to be compiled at once, it runs *carefully*: children are
 compiled when they are reached and every operator counts, so that ``true || <too deep>`` is true here as there.
 """
 
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from negotiator.classad.ad import fold
 from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.lookup import follow, search, select, subscript
 from negotiator.classad.measure import measure
 from negotiator.classad.operators import BINARY, COMPARE, UNARY, truth
-from negotiator.classad.references import follow, search, select, subscript
-from negotiator.classad.scope import MAX_DEPTH, Compiled, Constant, EvaluationFailed, root
+from negotiator.classad.scope import MAX_DEPTH, Compiled, Constant, EvaluationFailed, Exhausted, root
 from negotiator.classad.tree import (
     AdRef,
     Attr,
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from negotiator.classad.values import Value
 
 MAX_COMPILED: Final = 20_000
+MAX_LARGE: Final = 16
 MAX_NESTING: Final = 120
+MAX_SIZE: Final = 1000
 _PLENTY: Final = 250
 _OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
@@ -51,23 +53,30 @@ Sub: TypeAlias = "Callable[[Node, int], Run]"
 """What compiles a child: given the node and the level it stands on."""
 
 _kept: dict[int, Compiled] = {}
+_kept_large: dict[int, Compiled] = {}
 
 
 def compiled(expr: Node) -> Compiled:
     """Return the closures of a tree, compiling it the first time."""
-    known = _kept.get(id(expr))
-    if known is None:
-        if len(_kept) >= MAX_COMPILED:
-            _kept.clear()
-        known = _kept[id(expr)] = _compile(expr)
-    return known
+    known = _kept.get(id(expr)) or _kept_large.get(id(expr))
+    return known if known is not None else _keep(_compile(expr))
+
+
+def _keep(code: Compiled) -> Compiled:
+    """Remember a tree, which holds it in memory: a few of the large ones, since ``eval`` makes trees of any text."""
+    kept, most = (_kept, MAX_COMPILED) if code.size else (_kept_large, MAX_LARGE)
+    if len(kept) >= most:
+        kept.clear()
+    kept[id(code.expr)] = code
+    return code
 
 
 def _compile(expr: Node) -> Compiled:
-    levels, nesting, size = measure(expr)
     careful = _careful(expr, 0)
-    if nesting > MAX_NESTING:
-        return Compiled(expr, careful, careful, levels, MAX_DEPTH + 1, size)
+    measured = measure(expr, MAX_SIZE)
+    if measured is None or measured.nesting > MAX_NESTING:
+        return Compiled(expr, careful, careful, MAX_DEPTH + 1, MAX_DEPTH + 1, 0)
+    levels, _, size = measured
     return Compiled(expr, _direct(expr, 0), careful, levels, max(levels, _PLENTY), size)
 
 
@@ -84,6 +93,9 @@ def _careful(expr: Node, level: int) -> Run:  # noqa: ARG001 - levels are counte
 
     def reached(state: State) -> Value:
         nonlocal run
+        state.steps -= 1
+        if state.steps < 0:
+            raise Exhausted
         if run is None:
             run = _MAKERS[type(expr)](expr, _careful, within)
         return run(state)
@@ -140,10 +152,12 @@ def _ad_ref(expr: AdRef, sub: Sub, level: int) -> Run:  # noqa: ARG001
 def _attr(expr: Attr, sub: Sub, level: int) -> Run:
     name = fold(expr.name)
     if expr.scope is None:
-        return _absolute(name, level) if expr.absolute else _unscoped(name, level)
+        if expr.absolute:
+            return _absolute(name, level)
+        return _unscoped(name, level) if sub is _direct else _counted_reference(name)
     holder = sub(expr.scope, level + 1)
     general = _scoped(name, holder if sub is _direct else _a_level_below(holder), level)
-    if type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
+    if sub is _direct and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
         word = fold(expr.scope.name)
         if word in {"my", "self"}:
             return _of_mine(word, name, general, level)
@@ -173,6 +187,10 @@ def _unscoped(name: str, level: int) -> Run:
         return expr.value if type(expr) is Literal else follow(state, scope, name, expr, state.depth - level)
 
     return run
+
+
+def _counted_reference(name: str) -> Run:
+    return lambda state: search(state, state.current, name, state.depth, unscoped=True)
 
 
 def _absolute(name: str, level: int) -> Run:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from negotiator.classad.compiler import compiled
 from negotiator.classad.scope import Environment as Environment
-from negotiator.classad.scope import EvaluationFailed, State, enter_ads
+from negotiator.classad.scope import EvaluationFailed, Exhausted, State, enter_ads
 from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def evaluate(
     enter_ads(state, my, target)
     try:
         return state.start(expr)
-    except (EvaluationFailed, RecursionError, MemoryError):
+    except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
         return ERROR
 
 

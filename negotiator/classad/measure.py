@@ -18,11 +18,16 @@ class Measure(NamedTuple):
     size: int
 
 
-def measure(expr: Node) -> Measure:
-    """Return the measures of a tree. What a list or a record holds is not part of it: it is evaluated by itself."""
+def measure(expr: Node, largest: int) -> Measure | None:
+    """Return the measures of a tree, None if it has more than about ``largest`` nodes.
+
+    What a list or a record holds is not part of the tree: it is evaluated by itself.
+    """
     done: dict[int, Measure] = {}
     waiting: list[tuple[Node, bool]] = [(expr, False)]
     while waiting:
+        if len(done) + len(waiting) > largest:
+            return None
         node, seen = waiting.pop()
         if id(node) in done:
             continue

@@ -7,6 +7,7 @@ branch of a conditional 1, and there is room for 497 (165 parentheses).
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -128,9 +129,16 @@ def _parse_old(text: str) -> Expr:
     return _expression(text, old=True)
 
 
+# Most attributes of an ad are such constants, alike in both syntaxes.
+_PLAIN: Final = re.compile(r' *(?:(-?(?:0|[1-9][0-9]{0,17}))|"([ !#-\[\]-~]*)")\Z')
+
+
 def _expression(text: str, *, old: bool, depth: int = 0) -> Expr:
     if len(text) > MAX_TEXT:
         raise ParseError(f"the text has more than {MAX_TEXT} characters", "", 1, 1)
+    plain = _PLAIN.match(text)
+    if plain is not None:
+        return Literal(int(plain[1]) if plain[2] is None else plain[2])
     if "\0" in text:
         raise _error(text, text.index("\0"), "the text holds the character NUL")
     if not text.isascii():

@@ -19,7 +19,7 @@ import attrs
 
 from negotiator.classad.ad import ClassAd, fold
 from negotiator.classad.tree import Attr, Binary, Call, Expr, Literal, RecordExpr
-from negotiator.classad.values import AdValue, ListValue
+from negotiator.classad.values import ERROR, AdValue, ListValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,11 @@ MAX_STEPS: Final = 10_000_000
 
 
 class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
-    """The evaluation as a whole is given up: too deep, too long, or a function that refuses (``random(0)``)."""
+    """The evaluation is given up: too deep, or a function that refuses (``random(0)``)."""
+
+
+class Exhausted(Exception):  # noqa: N818
+    """There are no steps left, or evaluations stand in each other so deep that HTCondor overflows its stack."""
 
 
 @attrs.frozen
@@ -79,10 +83,10 @@ class State:
 
     ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth`` and
     ``steps`` are what is left; ``nesting`` counts functions that evaluate elements inside each other, which HTCondor
-    does not bound (it crashes).
+    does not bound (it crashes); ``epoch`` numbers the evaluations that begin afresh inside this one.
     """
 
-    __slots__ = ("base", "compile", "current", "depth", "env", "left", "nesting", "steps")
+    __slots__ = ("base", "compile", "current", "depth", "env", "epoch", "epochs", "left", "nesting", "steps")
 
     current: Scope
     base: Scope
@@ -94,17 +98,37 @@ class State:
         self.depth = MAX_DEPTH
         self.steps = MAX_STEPS
         self.nesting = 0
+        self.epoch = self.epochs = 1
 
     def value(self, expr: Node) -> Value:
         """Return the value of an expression where the evaluation stands: what a function does with an argument."""
         if type(expr) is Literal:
             return expr.value
         if self.nesting >= MAX_DEPTH:
-            raise EvaluationFailed
+            raise Exhausted
         self.nesting += 1
         try:
             return self.start(expr)
         finally:
+            self.nesting -= 1
+
+    def afresh(self, scope: Scope, expr: Node) -> Value:
+        """Return the value of a tree in ``scope`` where HTCondor begins a new evaluation inside this one.
+
+        It has 400 levels of its own and does not know what is being evaluated around it; if it fails that is an error.
+        """
+        if self.nesting >= MAX_DEPTH:
+            raise Exhausted
+        base, epoch = self.base, self.epoch
+        self.nesting += 1
+        self.epochs += 1
+        self.base, self.epoch = scope, self.epochs
+        try:
+            return self.start_in(scope, expr, MAX_DEPTH)
+        except EvaluationFailed:
+            return ERROR
+        finally:
+            self.base, self.epoch = base, epoch
             self.nesting -= 1
 
     def start(self, expr: Node) -> Value:
@@ -112,15 +136,15 @@ class State:
         code = self.compile(expr)
         self.steps -= code.size
         if self.steps < 0:
-            raise EvaluationFailed
-        if self.depth < code.guard or self.nesting > _CROWDED:
-            _make_room()
-            if self.depth < code.levels:
-                return code.careful(self)
+            raise Exhausted
+        if self.depth < code.guard and self.depth < code.levels:
+            return code.careful(self)
         return code.run(self)
 
     def start_in(self, scope: Scope, expr: Node, depth: int) -> Value:
         """Return the value of a tree in ``scope`` with ``depth`` levels left; then everything is as it was."""
+        if type(expr) is Constant:
+            return expr.value
         current, before = self.current, self.depth
         self.current, self.depth = scope, depth
         try:
@@ -129,14 +153,11 @@ class State:
             self.current, self.depth = current, before
 
 
-_CROWDED: Final = 50
 _PYTHON_FRAMES: Final = 20_000
 
-
-def _make_room() -> None:
-    """Let Python nest as deeply as 400 levels of the language may need, which its own default is too small for."""
-    if sys.getrecursionlimit() < _PYTHON_FRAMES:
-        sys.setrecursionlimit(_PYTHON_FRAMES)
+# 400 levels of the language need more frames than Python allows by default. It is set once, on import: evaluation
+# itself counts its levels and never comes near.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), _PYTHON_FRAMES))
 
 
 class Scope:
@@ -144,7 +165,7 @@ class Scope:
 
     The expression of an attribute is ``expressions[places[name]]``. ``alternate`` is where an unscoped name is looked
     for last (the other ad of a match); ``side`` is the one of the two ads that this scope is or lies in. ``active``
-    holds the names being evaluated: reaching one of them again is a circular reference, which is undefined.
+    holds the names being evaluated, and since which epoch: reaching one again in the same is a circle.
     ``nested`` keeps the records inside, so that each is one ad however often it is reached.
     """
 
@@ -172,7 +193,7 @@ class Scope:
         self.state = state
         self.alternate = None
         self.side = parent.side if parent is not None else None
-        self.active: set[str] = set()
+        self.active: dict[str, int] = {}
         self.nested: dict[int, tuple[RecordExpr, AdValue]] | None = None
         self._value: AdValue | None = None
 

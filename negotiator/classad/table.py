@@ -14,6 +14,7 @@ from negotiator.classad.column import Column as Column
 from negotiator.classad.column import IndexArray, StringPool, make
 from negotiator.classad.columnar import evaluate_table
 from negotiator.classad.footprint import Scan
+from negotiator.classad.grouping import number
 from negotiator.classad.tree import Attr, Expr
 from negotiator.classad.values import Kind
 
@@ -162,7 +163,7 @@ class Table:
             cells = self._cells(fold(name))
             if len(cells.distinct) > 1:
                 bound = len(first) * len(cells.distinct)
-                ids, first = _number(ids * len(cells.distinct) + self._codes(cells), bound)
+                ids, first = number(ids * len(cells.distinct) + self._codes(cells), bound)
         return ids, first
 
     def strings(self, name: str) -> NDArray[np.object_]:
@@ -201,21 +202,3 @@ def _narrowed(column: Column) -> Column:
         return column
     found = sum(1 << kind for kind in Kind if column.has(kind) and bool((column.kinds == kind).any()))
     return make(len(column), column.pool, column.kinds, found or column.present, column.data)
-
-
-def _number(keys: IndexArray, bound: int) -> tuple[IndexArray, IndexArray]:
-    """Number equal keys, all from 0 up to ``bound``, by first appearance; return the numbers and the first rows."""
-    size = len(keys)
-    if bound <= 8 * size + 1024:  # a table by key is faster than sorting, as long as it is not much longer
-        seen = np.full(bound, -1, np.int64)
-        # Of equal keys the last assignment counts: going backwards, that is the first row.
-        seen[keys[::-1]] = np.arange(size - 1, -1, -1)
-        first = np.sort(seen[seen >= 0])
-        numbers = np.empty(bound, np.int64)
-        numbers[keys[first]] = np.arange(len(first))
-        return numbers[keys], first
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[inverse], first[order]

@@ -129,10 +129,6 @@ def _leading_int(data: bytes) -> int:
     return int(digits) if digits else 0
 
 
-_SECONDS = re.compile(rb"([0-9]*\.[0-9]*|[0-9]*)\Z")
-_DIGITS_AT_END = re.compile(rb"[0-9]*\Z")
-
-
 def parse_rel_time(text: str) -> float | None:
     """Read the text of a ``relTime`` literal, ``[-][[[days+]hh:]mm:]ss`` or ``1d2h3m4s``, in seconds; None if it is none.
 
@@ -175,9 +171,7 @@ def _take_int(data: bytes) -> tuple[bytes, int]:
 
 
 def _digits_start(data: bytes, end: int) -> int:
-    while end > 0 and data[end - 1 : end].isdigit():
-        end -= 1
-    return end
+    return len(data[:end].rstrip(b"0123456789"))
 
 
 def abs_time_text(time: AbsTime) -> str:

@@ -32,7 +32,7 @@ def _own(node: Expr) -> str:
     """Give what a node says itself, on one line."""
     match node:
         case Literal(value):
-            return f" {type(value).__name__} {value!r}"
+            return f" {value!r}"
         case Attr(name, _, absolute):
             return f" {absolute} {fold(name)!r}"
         case Call(name, _):

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from negotiator.classad.ad import fold
+from negotiator.classad.bytestrings import to_bytes
 from negotiator.classad.lexer import RESERVED
 from negotiator.classad.timetext import abs_time_text, rel_time_text
 from negotiator.classad.tree import (
@@ -199,7 +200,7 @@ def _in_order(items: _Items) -> list[tuple[str, Expr]]:
 
 
 def _length_first(folded: str) -> tuple[int, bytes]:
-    data = _bytes(folded)
+    data = to_bytes(folded)
     return len(data), data
 
 
@@ -245,13 +246,9 @@ def _escaped(text: str, quote: str) -> str:
         character = match[0]
         if character in "\"'":
             return "\\" + character if character == quote else character
-        return _ESCAPES.get(character) or "".join(f"\\{byte:03o}" for byte in _bytes(character))
+        return _ESCAPES.get(character) or "".join(f"\\{byte:03o}" for byte in to_bytes(character))
 
     return _UNPRINTABLE.sub(escape, text)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _real(value: float, spec: str) -> str:

@@ -66,7 +66,10 @@ class RelTime:
 
 @attrs.frozen(eq=False)
 class ListValue:
-    """A list. Its elements stay expressions, evaluated on access in the scope the literal was found in."""
+    """A list, whose elements stay expressions.
+
+    ``L[i]`` evaluates one in ``scope``, where the literal was found; a function evaluates them where it is called.
+    """
 
     items: tuple[Expr, ...]
     scope: Scope
@@ -74,7 +77,7 @@ class ListValue:
 
 @attrs.frozen(eq=False)
 class AdValue:
-    """A nested ad, with the scope that encloses it."""
+    """An ad as a value, with its own scope; what encloses it is the parent of that."""
 
     ad: ClassAd
     scope: Scope

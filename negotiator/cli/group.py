@@ -18,7 +18,7 @@ class PluginGroup(click.Group):
         manager, _ = load_plugins(PluginSettings())
         answers = manager.commands()
         for failure in answers.failures:
-            click.echo(f"warning: {failure.message}; its commands are missing", err=True)
+            click.echo(f"warning: {failure}; its commands are missing", err=True)
         commands: dict[str, click.Command] = {}
         for stamped in answers.records:
             name = stamped.record.name or ""

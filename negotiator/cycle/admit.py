@@ -81,8 +81,8 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     for gathering in (schedds, submitters, slots, jobs):
         failures += _ask_gates(gathering, bundle, cycle)
 
-    gone = _names(schedds.out(), "Name")
-    submitters.discard(is_in(names(submitters.table, "ScheddName"), gone), _taken_along(AdKind.SCHEDD))
+    gone = frozenset(names(schedds.out(), "Name"))
+    submitters.discard(is_in(names(submitters.table, "ScheddName"), gone - {""}), _taken_along(AdKind.SCHEDD))
     _take_jobs_along(jobs, gone, submitters, snapshot.schedds)
 
     parts = (schedds, submitters, slots, everything, jobs)
@@ -118,7 +118,3 @@ def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[
 
 def _taken_along(kind: AdKind) -> Reason:
     return core_reason(Station.ADMIT, Verdict.DENIED, f"{kind}_discarded", f"its {kind} was kept out")
-
-
-def _names(table: Table, attribute: str) -> frozenset[str]:
-    return frozenset(names(table, attribute)) - {""}

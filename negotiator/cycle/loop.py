@@ -88,7 +88,7 @@ def _matches(
             job_ad=job,
             slot_ad=slot,
             rank=float(rank),
-            noted=tuple(rule for rule, mask in found.noted if mask[row]),
+            noted=tuple(reason for reason, mask in found.noted if mask[row]),
         )
 
 

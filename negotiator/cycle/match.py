@@ -56,7 +56,7 @@ class Candidates:
     ranks: NDArray[np.float64]  # the job's Rank of these
     left: int  # how many slots passed every reason
     removals: tuple[Removal, ...]
-    noted: tuple[tuple[str, Mask], ...]  # rules that do not enforce, and the slots they would have taken
+    noted: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
     failures: tuple[Failure, ...]
 
 
@@ -89,7 +89,7 @@ class _Sieve:
     slots: Table
     keep: Mask = attrs.field(init=False)
     removals: list[Removal] = attrs.field(factory=list)
-    noted: list[tuple[str, Mask]] = attrs.field(factory=list)
+    noted: list[tuple[Reason, Mask]] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
@@ -104,7 +104,7 @@ class _Sieve:
         if reason.mode is Mode.ENFORCE:
             self.keep &= ~mask
         else:
-            self.noted.append((f"{reason.provenance.rule} ({reason.mode})", mask))
+            self.noted.append((reason, mask))
 
     def remove_all(self, reason: Reason) -> None:
         self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)

@@ -18,12 +18,18 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.significant import significant_attributes
 from negotiator.hooks.records import Request
 
+#: An ad may stand for so many jobs at most: a schedd sends what it likes.
+MAX_COPIES = 100_000
+
 _WHOSE = ("AccountingGroup", "User", "Owner")
 
 
 @attrs.frozen
 class Queued:
-    """A request, and the rows of its jobs in the table of jobs, in the schedd's order."""
+    """A request, and the rows of its jobs in the table of jobs, in the schedd's order.
+
+    An ad that stands for several jobs (``_condor_RESOURCE_COUNT``, as schedds send them) has its row as often.
+    """
 
     request: Request
     rows: NDArray[np.intp]
@@ -37,6 +43,8 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
     significant = significant_attributes(slots, jobs, bundle)
     names = sorted(jobs.names() if significant.names is None else significant.names)
 
+    counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
+    copies = counts.clip(1, MAX_COPIES).astype(np.intp)
     line = _line(jobs, submitters, schedds)
     alike, _ = jobs.group([*names, *_WHOSE, *job_columns.PRIORITIES])
     alike = np.where(significant.opaque, len(jobs) + np.arange(len(jobs)), alike)
@@ -47,7 +55,7 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
 
     queued = []
     for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
-        rows = groups[kind]
+        rows = np.repeat(groups[kind], copies[groups[kind]])
         ad = jobs.ad(int(rows[0]))
         request = Request(
             submitter=submitters[rows[0]],

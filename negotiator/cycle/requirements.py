@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, evaluate_table, unparse
+from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, evaluate_table
 from negotiator.classad.analysis import splittable
-from negotiator.classad.tree import Binary
+from negotiator.classad.footprint import footprint, scan
+from negotiator.classad.tree import AdRef, Attr, Binary
+from negotiator.classad.treekey import tree_key
+from negotiator.classad.unparse import unparse_old
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
 
 #: Beyond so many conjuncts the rest of an expression is counted as one: users write Requirements.
 MAX_CONJUNCTS = 64
+#: Beyond so many different Requirements of slots, those of the rest are counted as one.
+MAX_TEXTS = 200
 #: So many characters of a conjunct stand in a reason.
 MAX_TEXT = 300
+
+_NAME = "requirements"
+#: Requirements by name, in the ad itself: what refers to them inside is circular then, as in HTCondor.
+_WHOLE = Attr("Requirements", AdRef(Side.MY))
 
 
 @attrs.frozen
 class Part:
-    """One conjunct of the Requirements of some slots: the rows that have it, and its tree."""
+    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute it was written in."""
 
     rows: NDArray[np.intp]
     expression: Expr
+    attribute: str
 
 
 def job_requirements(job: ClassAd, slots: Table, env: Environment) -> Iterator[tuple[Mask, Reason]]:
@@ -39,32 +50,74 @@ def job_requirements(job: ClassAd, slots: Table, env: Environment) -> Iterator[t
             core_reason(Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", text),
         )
         return
-    for conjunct in split(written):
+    circular = _may_reach_itself(written, slots, job, on_rows=False)
+    for shown in (written,) if circular else split(written):
+        conjunct = _WHOLE if circular else shown
         true = evaluate_table(conjunct, slots, job, side=Side.TARGET, env=env).is_true()
-        yield ~true, _reason("job_requirements", "the job's Requirements", conjunct)
+        yield ~true, _reason("job_requirements", "the job's Requirements", shown)
 
 
 def slot_requirements(
     parts: tuple[Part, ...], job: ClassAd, slots: Table, env: Environment
 ) -> Iterator[tuple[Mask, Reason]]:
     """Give, for each conjunct of the slots' Requirements, the slots that have it and on which it is not true."""
+    if any(_NAME in names for _, tree in job.items() for names in scan(tree).names.values()):
+        # The slots' Requirements may be reached from themselves by way of this job.
+        parts = (Part(np.arange(len(slots)), _WHOLE, "Requirements"),)
     for part in parts:
         false = np.zeros(len(slots), dtype=np.bool_)
         whole = len(part.rows) == len(slots)
         table = slots if whole else slots.take(part.rows)
         false[part.rows] = ~evaluate_table(part.expression, table, job, side=Side.MY, env=env).is_true()
-        yield false, _reason("slot_requirements", "the slot's Requirements", part.expression)
+        yield false, _reason("slot_requirements", f"the slot's {part.attribute}", part.expression)
 
 
 def slot_parts(slots: Table) -> tuple[Part, ...]:
-    """Split the Requirements of all slots, once a cycle: slots with the same text share their conjuncts."""
+    """Split the Requirements of all slots, once a cycle: slots with the same text share their conjuncts.
+
+    A conjunct that is only the name of another expression of the slot (``WithinResourceLimits``) is split in turn.
+    """
     ids, first_rows = slots.group(["Requirements"])
-    parts: dict[Expr, list[NDArray[np.intp]]] = {}
-    for group, row in enumerate(first_rows):
+    found: dict[tuple[str, str], list[Part]] = {}
+    for group, row in enumerate(first_rows[:MAX_TEXTS]):
         written = slots.ad(int(row)).get("Requirements")
-        for conjunct in split(written) if written is not None else ():
-            parts.setdefault(conjunct, []).append(np.flatnonzero(ids == group))
-    return tuple(Part(np.sort(np.concatenate(rows)), conjunct) for conjunct, rows in parts.items())
+        if written is not None:
+            for part in _split_slots(written, np.flatnonzero(ids == group), slots):
+                found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
+    rest = np.flatnonzero(ids >= MAX_TEXTS)
+    if len(rest):
+        found["", ""] = [Part(rest, _WHOLE, "Requirements")]
+    return tuple(
+        attrs.evolve(parts[0], rows=np.unique(np.concatenate([part.rows for part in parts])))
+        for parts in found.values()
+    )
+
+
+def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[Part]:
+    table = slots.take(rows)
+    if _may_reach_itself(written, table, None, on_rows=True):
+        yield Part(rows, _WHOLE, "Requirements")
+        return
+    for conjunct in split(written):
+        left = np.ones(len(rows), dtype=np.bool_)
+        for name, part in _named(conjunct, table):
+            left[part.rows] = False
+            for inner in split(part.expr):
+                yield Part(rows[part.rows], inner, name)
+        if left.any():
+            yield Part(rows[left], conjunct, "Requirements")
+
+
+def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
+    """Give the expressions of the slots that a conjunct consisting of one name of their own stands for."""
+    if isinstance(conjunct, Attr) and conjunct.scope in (None, Attr("MY")) and not conjunct.absolute:
+        yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
+
+
+def _may_reach_itself(written: Expr, slots: Table, job: ClassAd | None, *, on_rows: bool) -> bool:
+    """Tell whether Requirements may be met again while they are evaluated: there they are undefined."""
+    found = footprint(written, slots, job, on_rows=on_rows, shadowed=False)
+    return found.opaque or any(name == _NAME for _, name in found.names)
 
 
 def without_requirements(slots: Table) -> tuple[Mask, Reason]:
@@ -86,6 +139,6 @@ def split(requirements: Expr) -> tuple[Expr, ...]:
 
 
 def _reason(code: str, whose: str, conjunct: Expr) -> Reason:
-    shown = unparse(conjunct)
+    shown = unparse_old(conjunct)  # as condor_status and condor_q print it
     shown = shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."
     return core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {shown}", shown)

@@ -16,7 +16,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Side, Table
 from negotiator.classad.footprint import Scan, scan
 from negotiator.cycle.rank import PRE_JOB_RANK
-from negotiator.hooks.records import ConstraintSide, Mask
+from negotiator.hooks.records import ConstraintSide, Expression, Mask
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
@@ -68,6 +68,8 @@ def significant_attributes(slots: Table, jobs: Table, bundle: Bundle) -> Signifi
 
 
 def _central(bundle: Bundle) -> Iterator[tuple[Side, Scan]]:
+    if isinstance(bundle.audit.denials, Expression):
+        yield _JOB, scan(bundle.audit.denials.tree)
     yield _SLOT, scan(PRE_JOB_RANK)
     for stamped in bundle.constraints:
         yield _JOB if stamped.record.side is ConstraintSide.JOB else _SLOT, scan(stamped.record.expression)

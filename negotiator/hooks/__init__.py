@@ -1,6 +1,4 @@
-"""The plugin contract. What a plugin may import from the product is what stands here, in ``negotiator.classad`` and in
-``negotiator.records``.
-"""
+"""The plugin contract: what a plugin may import, beside ``negotiator.classad`` and ``negotiator.records``."""
 
 from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
 from negotiator.hooks.records import AdKind as AdKind

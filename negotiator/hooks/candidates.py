@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
@@ -39,12 +39,21 @@ class Candidate:
     load: Callable[[], tuple[object, str]]
 
 
-def from_entry_points() -> Iterator[Candidate]:
-    """The plugins of what is installed, by name; none of them is imported yet."""
-    found = importlib.metadata.entry_points(group=GROUP)
-    for entry in sorted(found, key=lambda entry: (entry.name, entry.value, _distribution(entry))):
-        origin = f"entry point {entry.name} = {entry.value} ({_distribution(entry)})"
-        yield Candidate(entry.name, origin, _EntryPointLoad(entry))
+def from_entry_points() -> tuple[Candidate, ...]:
+    """The plugins of what is installed, by name; none of them is imported yet.
+
+    RefusedError where Python can't tell what is installed: one broken distribution is enough for that.
+    """
+    try:
+        found = [(entry, _distribution(entry)) for entry in importlib.metadata.entry_points(group=GROUP)]
+    except Exception as error:
+        message = f"the entry points of what is installed can't be read: {describe_error(error)}"
+        hint = "some installed distribution is broken; pip check may name it"
+        raise RefusedError(Problem(Severity.ERROR, Source("entry points"), message, hint)) from error
+    return tuple(
+        Candidate(entry.name, f"entry point {entry.name} = {entry.value} ({by})", _EntryPointLoad(entry))
+        for entry, by in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
+    )
 
 
 def from_folder(folder: Path) -> tuple[Candidate, ...]:
@@ -132,10 +141,8 @@ def _untrusted(error: UntrustedError, subject: str) -> Problem:
 def _first_line(traceback: TracebackType | None) -> Source | None:
     """The first line outside of the machinery of importing: the plugin's own, whatever it called."""
     while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        module = traceback.tb_frame.f_globals.get("__name__", "")
-        if not (file.startswith("<frozen") or _is_machinery(module)):
-            return Source(file, traceback.tb_lineno)
+        if not _is_machinery(traceback.tb_frame.f_globals.get("__name__", "")):
+            return Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
     return None
 

@@ -84,9 +84,8 @@ def constraint(record: Any) -> Constraint:
     _exactly(record, Constraint, "a Constraint")
     _instance(record.side, ConstraintSide, "a ConstraintSide as side of a Constraint")
     _instance(record.expression, Expr, "an expression (negotiator.classad.parse) in a Constraint")
-    _name(record.rule, "rule of a Constraint")
-    _common(record, "Constraint")
-    return record  # type: ignore[no-any-return]
+    kept: Constraint = attrs.evolve(record, **_common(record, "Constraint"))
+    return kept
 
 
 def attribute_name(record: Any) -> str:
@@ -102,8 +101,8 @@ def gate(rows: int) -> Check[Gate]:
 
     def checked(record: Any) -> Gate:
         _exactly(record, Gate, "a Gate")
-        _decision(record, "Gate")
-        kept: Gate = attrs.evolve(record, discard=_mask(record.discard, rows, "discard of a Gate"))
+        discard = _mask(record.discard, rows, "discard of a Gate")
+        kept: Gate = attrs.evolve(record, discard=discard, **_decision(record, "Gate"))
         return kept
 
     return checked
@@ -114,8 +113,8 @@ def slot_filter(rows: int) -> Check[Filter]:
 
     def checked(record: Any) -> Filter:
         _exactly(record, Filter, "a Filter")
-        _decision(record, "Filter")
-        kept: Filter = attrs.evolve(record, allow=_mask(record.allow, rows, "allow of a Filter"))
+        allow = _mask(record.allow, rows, "allow of a Filter")
+        kept: Filter = attrs.evolve(record, allow=allow, **_decision(record, "Filter"))
         return kept
 
     return checked
@@ -126,18 +125,21 @@ def kind_of(value: object) -> str:
     return "None" if value is None else type(value).__qualname__[:MAX_NAME]
 
 
-def _decision(record: Any, what: str) -> None:
-    _name(record.rule, f"rule of a {what}")
-    _name(record.code, f"code of a {what}")
+def _decision(record: Any, what: str) -> dict[str, str]:
+    """Check what a gate and a filter have in common; the texts are returned, to be kept in the record."""
     _instance(record.verdict, Verdict, f"a Verdict as verdict of a {what}")
-    _common(record, what)
+    return {**_common(record, what), "code": _name(record.code, f"code of a {what}")}
 
 
-def _common(record: Any, what: str) -> None:
-    _string(record.text, f"text of a {what}", MAX_TEXT)
+def _common(record: Any, what: str) -> dict[str, str]:
     _instance(record.mode, Mode, f"a Mode as mode of a {what}")
     if record.source is not None:
         _exactly(record.source, Source, f"a Source or None as source of a {what}")
+        _string(record.source.file, f"file in the source of a {what}", MAX_TEXT)
+        for number in (record.source.line, record.source.column):
+            _exactly(number, int, f"numbers as line and column in the source of a {what}")
+    text = _string(record.text, f"text of a {what}", MAX_TEXT)
+    return {"rule": _name(record.rule, f"rule of a {what}"), "text": text}
 
 
 def _exactly(value: object, kind: type, expected: str) -> None:
@@ -151,20 +153,23 @@ def _instance(value: object, kind: Any, expected: str) -> None:
         raise WrongAnswerError(f"expected {expected}, got {kind_of(value)}")
 
 
-def _name(value: object, what: str) -> None:
-    _string(value, what, MAX_NAME)
-    if not value:
+def _name(value: object, what: str) -> str:
+    text = _string(value, what, MAX_NAME)
+    if not text:
         raise WrongAnswerError(f"expected a {what}, got an empty string")
+    return text
 
 
-def _string(value: object, what: str, limit: int) -> None:
-    """Printable and bounded: it ends up in terminals and in the audit log."""
+def _string(value: object, what: str, limit: int) -> str:
+    """Printable and bounded, since it ends up in terminals and in the audit log; a plain ``str`` of a subclass."""
     if not isinstance(value, str):
         raise WrongAnswerError(f"expected a string as {what}, got {kind_of(value)}")
-    if len(value) > limit:
-        raise WrongAnswerError(f"expected at most {limit} characters as {what}, got {len(value)}")
-    if not value.isprintable():
+    text = str.__str__(value)
+    if len(text) > limit:
+        raise WrongAnswerError(f"expected at most {limit} characters as {what}, got {len(text)}")
+    if not text.isprintable():
         raise WrongAnswerError(f"expected printable characters only as {what}")
+    return text
 
 
 def _mask(value: object, rows: int, what: str) -> Mask:

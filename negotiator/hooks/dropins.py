@@ -101,9 +101,12 @@ def digest(code: Mapping[str, Code]) -> str:
 
 def _is_package(path: Path) -> bool:
     try:
-        return (path / "__init__.py").is_file()
+        (path / "__init__.py").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except OSError:
         return True  # what can't be looked into is told about when it is read, never passed over
+    return True
 
 
 def _files(plugin: DropIn) -> Iterator[tuple[str, Path]]:

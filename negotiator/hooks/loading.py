@@ -8,7 +8,8 @@ keeps the others from being loaded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from time import perf_counter
 
 import attrs
@@ -108,13 +109,17 @@ class _Loader:
 
     def _everything(self, *, entry_points: bool) -> Iterator[Candidate]:
         if entry_points:
-            yield from from_entry_points()
+            yield from self._listed(from_entry_points)
         for folder in dict.fromkeys(folder.absolute() for folder in self.settings.folders):
-            try:
-                yield from from_folder(folder)
-            except RefusedError as error:
-                self.problems.append(error.problem)
+            yield from self._listed(partial(from_folder, folder))
         yield from map(from_module, dict.fromkeys(self.settings.modules))
+
+    def _listed(self, way: Callable[[], Iterable[Candidate]]) -> Iterable[Candidate]:
+        try:
+            return way()
+        except RefusedError as error:
+            self.problems.append(error.problem)
+            return ()
 
     def _unfit(self, plugin: object, candidate: Candidate) -> Iterator[Problem]:
         if isinstance(plugin, type):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr
-from negotiator.records import Mode, Problem, Source, Verdict
+from negotiator.records import Mode, Problem, Reason, Source, Verdict
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -134,7 +134,7 @@ class Match:
     job_ad: ClassAd
     slot_ad: ClassAd
     rank: float
-    noted: tuple[str, ...] = ()  # rules in warn or dryrun mode that would have forbidden it
+    noted: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
 
 
 @attrs.frozen(kw_only=True)

@@ -43,12 +43,15 @@ class Record(NamedTuple):
     fault: str = ""
     last: bool = False
     """Whether the fault ends the reading."""
+    stray: bool = False
+    """Whether the fault is text between records, which is ignored."""
 
 
 def records(text: Iterable[str], opening: str) -> Iterator[Record]:
     """Give the records of a text that begin with the bracket ``opening``, which may stand in brackets of another kind.
 
-    Faults are records that are too deep, too long or never closed, and the first text that stands between records.
+    Faults are records that are too deep, too long or never closed, and the first text that stands between records. A
+    bracket right after such text is a part of something, of the value of a secret maybe, and no record either.
     """
     return _Cutter(text, opening).cut()
 
@@ -64,6 +67,7 @@ class _Cutter:
         self.counted = 0
         self.line_start = 0  # the offset of the line of `counted`; negative where it was dropped
         self.stray = False
+        self.part = False  # what the bracket at hand opens is a part of the text before it
 
     def cut(self) -> Iterator[Record]:
         depth = deepest = 0
@@ -73,7 +77,7 @@ class _Cutter:
             if not inside:
                 if fault := self.between():
                     yield fault
-                inside = bracket == self.opening
+                inside = bracket == self.opening or (self.part and bracket in _OPENING)
                 self.kept = self.at + (not inside)
                 depth = deepest = int(inside)
             elif bracket in _OPENING:
@@ -131,6 +135,8 @@ class _Cutter:
         line, column = self.place(self.kept)
         text = self.buffer[self.kept : self.at]
         self.kept = self.at
+        if self.part:
+            return Record("", line, column, "it stands right after text that belongs to no ad")
         if len(text) > MAX_AD:
             return Record("", line, column, f"it has more than {MAX_AD} characters")
         if deepest > MAX_DEPTH:
@@ -138,11 +144,12 @@ class _Cutter:
         return Record(text, line, column)
 
     def between(self) -> Record | None:
-        """Tell of the first text between records."""
+        """See whether there is text since the last record, and tell of the first such text."""
         match = _NOTHING.match(self.buffer, self.kept, self.at)
         end = match.end() if match else self.kept
+        self.part = end < self.at and self.buffer[end : self.at].rstrip()[-1:] not in (",", ";")
         if self.stray or end >= self.at:
             return None
         self.stray = True
         line, column = self.place(end)
-        return Record("", line, column, "there is text that belongs to no ad")
+        return Record("", line, column, "there is text that belongs to no ad", stray=True)

@@ -42,7 +42,7 @@ def faulty(record: Record, file: str) -> Problem:
     source = Source(file, record.line, record.column)
     if record.last:
         return stopped(source, record.fault)
-    if "text" in record.fault:
+    if record.stray:
         return Problem(Severity.WARNING, source, record.fault, "it is ignored, here and further down")
     return set_aside(source, record.fault)
 

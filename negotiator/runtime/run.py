@@ -45,11 +45,12 @@ class Runtime:
     settler: Settler
     audit: AuditLog | None
     handed_out: HandedOut = attrs.field(factory=HandedOut)
+    _cycles: int = 0
 
     def cycles(self, count: int) -> Iterator[CycleReport]:
         """Run so many cycles, one after the other; raises ``AuditError`` where one could not be recorded."""
-        for number in range(1, count + 1):
-            yield self.cycle(number)
+        for _ in range(count):
+            yield self.cycle(self._number())
 
     def cycle(self, number: int) -> CycleReport:
         """Run one cycle.
@@ -70,6 +71,12 @@ class Runtime:
         self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         return CycleReport(snapshot, result, deliveries, observers, head)
+
+    def _number(self) -> int:
+        """A number that no earlier cycle in the audit log has, so that the ids of matches are unique in it."""
+        written = int(self.audit.head.partition(":")[0]) if self.audit else self._cycles
+        self._cycles += 1
+        return written + 1
 
     def _record(self, records: Sequence[dict[str, object]]) -> None:
         if self.audit:

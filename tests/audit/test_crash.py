@@ -33,15 +33,22 @@ from negotiator.audit.log import AuditLog
 
 left = int(sys.argv[2])
 
+def step():
+    global left
+    left -= 1
+    return left == 0
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
 def dying(name):
     call = getattr(os, name)
     def wrapped(*args, **options):
-        global left
-        left -= 1
-        if left == 0:
-            if name == "pwrite":
-                call(args[0], bytes(args[1])[: len(args[1]) // 2], args[2])
-            os.kill(os.getpid(), signal.SIGKILL)
+        if step():
+            die()
+        if name == "pwrite" and step():
+            call(args[0], bytes(args[1])[: len(args[1]) // 2], args[2])
+            die()
         return call(*args, **options)
     setattr(os, name, wrapped)
 

@@ -7,8 +7,10 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +68,22 @@ def test_the_format_can_be_checked_without_this_program(folder, key):
         assert ("keyed" in record) == (key is not None)
         prev = digest
     assert head == f"3:{prev}"
+
+
+def test_the_check_in_the_documentation_works(folder, monkeypatch):
+    """The few lines of docs/audit.md accept a good log over several files, and refuse one that was changed."""
+    text = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    code = compile(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], "audit.md", "exec")
+    monkeypatch.chdir(folder.parent)
+    folder = Path("var/audit")
+    with opened(folder, rotate_bytes=1) as log:
+        for text in ("a", "b", "c"):
+            log.append(notes(text))
+    exec(code, {})  # noqa: S102 - it is our own
+    second = folder / "audit-000002.jsonl"
+    second.write_bytes(second.read_bytes().replace(b'"b"', b'"x"'))
+    with pytest.raises(AssertionError):
+        exec(code, {})  # noqa: S102
 
 
 def test_an_empty_log_has_the_head_zero(folder):
@@ -145,6 +163,31 @@ def test_rotation_keeps_the_chain(folder):
     assert (found.records, found.files, found.fault) == (10, len(files), None)
     written(folder, notes("again"), rotate_bytes=600)
     assert verify(folder, head=head).records == 11
+
+
+def test_a_file_is_durable_before_the_next_one_exists(folder, monkeypatch):
+    """After a power cut only the last file can be torn, and a file that holds records has a durable name."""
+    calls = []
+    fsync, open_file = os.fsync, os.open
+
+    def told_fsync(fd):
+        calls.append(("fsync", str(Path(f"/proc/self/fd/{fd}").readlink()), os.fstat(fd).st_size))
+        fsync(fd)
+
+    def told_open(path, flags, *mode):
+        if flags & os.O_EXCL:
+            calls.append(("create", str(path)))
+        return open_file(path, flags, *mode)
+
+    monkeypatch.setattr(os, "fsync", told_fsync)
+    monkeypatch.setattr(os, "open", told_open)
+    with opened(folder, rotate_bytes=1) as log:
+        log.append(notes("a"))
+        calls.clear()
+        log.append(notes("b"))
+    first, second = sorted(folder.glob("audit-*.jsonl"))
+    assert calls[:2] == [("fsync", str(first), first.stat().st_size), ("create", str(second))]
+    assert calls[2][:2] == ("fsync", str(folder))
 
 
 def test_what_is_appended_at_once_stays_in_one_file(folder):

@@ -130,7 +130,9 @@ numbers = integers | st.booleans() | st.floats()
 values = (
     numbers
     | st.text(max_size=4)
-    | st.sampled_from([UNDEFINED, ERROR, RelTime(60.0), RelTime(math.inf), AbsTime(0, 0), AbsTime(INT_MAX, 3600)])
+    | st.sampled_from(
+        [UNDEFINED, ERROR, RelTime(60.0), RelTime(math.inf), AbsTime(0, 0), AbsTime(INT_MAX, 3600)]
+    )
 )
 STRICT = sorted(set(BINARY) - {"&&", "||", "=?=", "=!="})
 

@@ -3,7 +3,17 @@
 import pytest
 from golden import ads
 
-from negotiator.classad import ERROR, UNDEFINED, ClassAd, Environment, Side, evaluate, parse, parse_ad, unparse_value
+from negotiator.classad import (
+    ERROR,
+    UNDEFINED,
+    ClassAd,
+    Environment,
+    Side,
+    evaluate,
+    parse,
+    parse_ad,
+    unparse_value,
+)
 from negotiator.classad.tree import AdRef, Attr, Binary, Call, Literal
 
 MATCH = """
@@ -35,7 +45,7 @@ CircX => undefined
 SelfRef => undefined
 TARGET.CircX => undefined
 NestA.fromOuter => 2
-NestA.fromMy => undefined
+NestA.fromMy => 2
 TARGET.NestA.fromOuter => 200
 TARGET.NestA.fromTarget => 1
 NestA.up => 2
@@ -68,6 +78,12 @@ countMatches(MY.Pred,TARGET.ListAds) => 1
 evalInEachContext(q,TARGET.ListAds) => undefined
 countMatches(q,TARGET.ListAds) => 0
 evalInEachContext(q+0,TARGET.ListAds) => { 1,2 }
+LEFT.A + B => 3
+evalInEachContext(OnlyT + 0, MY.ListAds) => { 1000,1000 }
+evalInEachContext(OnlyM + 0, TARGET.ListAds) => { 10,10 }
+evalInEachContext(OnlyT + 0, {[a = 1]}) => { 1000 }
+[n = evalInEachContext(OnlyT + 0, {[a = 1]})].n => { undefined }
+countMatches(OnlyM > 1, TARGET.ListAds) => 2
 evalInEachContext(1, undefined) => undefined
 evalInEachContext(1, 1) => error
 evalInEachContext(q, { [q=1], 2, undefined }) => { 1,error,undefined }
@@ -97,7 +113,7 @@ NestA.up => 2
 NestA.fromTarget => undefined
 RefT => undefined
 [q = .A].q => 1
-evalInEachContext(q,ListAds) => undefined
+evalInEachContext(q,ListAds) => { 1,2 }
 evalInEachContext(q,{[q=1],[q=2]}) => { 1,2 }
 """
 NOWHERE = """
@@ -170,8 +186,8 @@ def test_a_circle_is_undefined_where_it_closes():
 def test_a_circle_through_both_ads():
     """The ads refer to each other's attribute: whoever is asked first closes the circle."""
     mine, other = parse_ad("[Q = TARGET.Q ?: 3]"), parse_ad("[Q = TARGET.Q ?: 1]")
-    assert evaluate(parse("Q"), mine, other) == 3
-    assert evaluate(parse("TARGET.Q"), mine, other) == 1
+    assert evaluate(parse("Q"), mine, other) == 1
+    assert evaluate(parse("TARGET.Q"), mine, other) == 3
 
 
 def test_a_reference_twice_is_no_circle():
@@ -180,10 +196,26 @@ def test_a_reference_twice_is_no_circle():
 
 
 HIJACKER = parse_ad(
-    '[MY = [Secret = "mine"]; SELF = MY; TARGET = [Memory = 999999; Secret = "fake"]; other = TARGET;'
-    " target = TARGET; RIGHT = TARGET; LEFT = TARGET; Memory = 1]"
+    '[MY = [Secret = "mine"; Cpus = 8]; Cpus = 2; TARGET = [Memory = 999999; Secret = "fake"]; other = TARGET;'
+    " RIGHT = TARGET; LEFT = TARGET; Memory = 1]"
 )
 HONEST = parse_ad('[Memory = 64; Secret = "theirs"; Reads = TARGET.Memory]')
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("MY.Secret", "mine"),
+        ("MY.Cpus", 8),
+        ("self.Memory", 1),
+        ("MY.Memory", 1),
+        ("TARGET.Memory", 999999),
+        ("TARGET.Secret", "fake"),
+    ],
+)
+def test_an_ad_may_have_attributes_called_my_and_target(text, value):
+    """In the ads' own expressions such an attribute counts, as in HTCondor."""
+    assert evaluate(parse(text), HIJACKER, HONEST) == value
 
 
 @pytest.mark.parametrize(("side", "memory"), [(Side.MY, 1), (Side.TARGET, 64)])
@@ -215,7 +247,9 @@ def test_a_central_expression_in_a_branch_or_an_argument():
 
 def test_a_central_expression_that_is_an_attribute_follows_its_ad():
     """Put into the other ad, MY is that ad."""
-    policy = Binary("+", Attr("Memory", AdRef(Side.MY)), Binary("*", Literal(1000), Attr("Memory", AdRef(Side.TARGET))))
+    policy = Binary(
+        "+", Attr("Memory", AdRef(Side.MY)), Binary("*", Literal(1000), Attr("Memory", AdRef(Side.TARGET)))
+    )
     there = HONEST.with_items([("Policy", policy)])
     assert evaluate(parse("TARGET.Policy"), parse_ad("[Memory = 1]"), there) == 64 + 1000
     assert evaluate(Attr("Policy"), there, parse_ad("[Memory = 1]")) == 64 + 1000
@@ -232,6 +266,9 @@ def test_the_match_ad_as_a_whole():
     """Looked at as an ad, the surroundings of a match show what HTCondor's show."""
     value = evaluate(parse("root"), ClassAd(), ClassAd())
     assert set(value.ad.names()) >= {"LEFT", "RIGHT", "lCtx", "rCtx", "symmetricMatch", "leftRankValue"}
-    pair = parse_ad("[Requirements = TARGET.X == 1; X = 2]"), parse_ad("[Requirements = TARGET.X == 2; X = 1]")
+    pair = (
+        parse_ad("[Requirements = TARGET.X == 1; X = 2]"),
+        parse_ad("[Requirements = TARGET.X == 2; X = 1]"),
+    )
     assert evaluate(parse("symmetricMatch"), *pair) is True
     assert evaluate(parse("symmetricMatch"), pair[1], parse_ad("[Requirements = true; X = 7]")) is False

@@ -7,9 +7,11 @@ import pytest
 
 from negotiator.hooks.loading import PluginSettings, load_plugins
 
-HEADER = (
-    "import attrs, click, numpy as np\nfrom negotiator.hooks import *\nfrom negotiator.classad import parse\n"
-)
+HEADER = """\
+import attrs, click, numpy as np
+from negotiator.hooks import *
+from negotiator.classad import parse; from negotiator.records import Source
+"""
 
 
 @attrs.define

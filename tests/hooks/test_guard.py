@@ -2,11 +2,16 @@
 
 import logging
 
+import attrs
+import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from negotiator.hooks import AdKind
+from negotiator.hooks import AdKind, Filter, hookimpl
 from negotiator.hooks.manager import PluginStatus
-from negotiator.hooks.testkit import cycle, request, table
+from negotiator.hooks.testkit import PluginFailedError, call, cycle, request, table
+from negotiator.records import Mode, Source, Verdict
 
 SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
 
@@ -154,6 +159,8 @@ def test_an_answer_of_another_type_is_a_failure(plugins, body, expected):
         ("verdict", "'denied'", "a Verdict as verdict of a Filter, got str"),
         ("mode", "'enforce'", "a Mode as mode of a Filter, got str"),
         ("source", "'pool.yaml:1'", "a Source or None as source of a Filter, got str"),
+        ("source", "Source(3)", "a string as file in the source of a Filter, got int"),
+        ("source", "Source('a', '1')", "numbers as line and column in the source of a Filter, got str"),
     ],
 )
 def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
@@ -322,3 +329,51 @@ def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
         assert filter_slots(manager).failures == ()
         manager.end_cycle()
     assert (manager.plugins[0].slow_calls, manager.plugins[0].status) == (2, PluginStatus.OK)
+
+
+def answer_of(policy):
+    """What comes through the guard: the records, or the text of the failure."""
+    try:
+        return call(policy, "negotiator_filter_slots", slots=SLOTS)
+    except PluginFailedError as error:
+        return str(error)
+
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.sampled_from([*Mode, *Verdict]),
+    st.sampled_from(
+        [np.ones(3, bool), np.ones(2, bool), np.ones(3), np.array(True), np.array(["a", "b", "c"])]
+    ),
+    st.lists(st.booleans(), max_size=3),
+    st.builds(Source, st.text(max_size=3), st.integers()),
+)
+FIELDS = [field.name for field in attrs.fields(Filter)]
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
+@example({"rule": Mode.ENFORCE, "code": Verdict.DENIED, "text": Mode.WARN})
+def test_whatever_stands_in_a_record_it_is_whole_or_a_failure(fields):
+    """No value of any field gets through as another type, and none makes the guard itself fail."""
+    record = Filter(**({"rule": "r", "allow": np.ones(3, bool), "code": "c", "text": "t"} | fields))
+
+    class Policy:
+        @hookimpl
+        def negotiator_filter_slots(self):
+            return [record]
+
+    answer = answer_of(Policy())
+    if isinstance(answer, str):
+        assert "wrong answer: expected " in answer
+    else:
+        (kept,) = answer
+        types = {name: type(getattr(kept, name)) for name in FIELDS}
+        assert types.pop("source") in {Source, type(None)}
+        assert list(types.values()) == [str, np.ndarray, str, str, Verdict, Mode]
+        assert (kept.allow.dtype, kept.allow.shape) == (np.bool_, (3,))
+        assert (kept.rule + kept.code + kept.text).isprintable()

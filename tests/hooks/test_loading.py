@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from negotiator.hooks.candidates import from_entry_points
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.records import Severity
 
@@ -12,11 +13,12 @@ CONTENT = "@hookimpl\ndef negotiator_commands(): yield click.Command({!r})\n"
 _numbers = count()
 
 
-def install(folder, name, value, *, version="1.2.3", source=None):
+def install(folder, name, value, *, by="", source=None):
     """Make a distribution of one module with one entry point, the way pip lays it out."""
-    info = folder / f"{name.replace('-', '_')}_dist-{version}.dist-info"
+    distribution = by or f"{name}-dist"
+    info = folder / f"{distribution.replace('-', '_')}-1.2.3.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: {version}\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2.3\n")
     (info / "entry_points.txt").write_text(f"[negotiator]\n{name} = {value}\n")
     if source is not None:
         (folder / f"{value.split(':')[0]}.py").write_text(source)
@@ -246,6 +248,36 @@ def test_two_plugins_of_one_name_are_an_error(plugins, tmp_path):
             " (disable both (plugins: disable:), or rename one)"
         )
     ]
+
+
+def test_of_two_installed_plugins_of_one_name_the_same_is_loaded_each_time(tmp_path, module):
+    """Which one does not depend on the order in which distributions are found."""
+    for letter in "bac":
+        install(tmp_path, "night", f"{module}:{letter}", by=f"dist-{letter}")
+    assert [each.origin for each in from_entry_points() if each.name == "night"] == [
+        f"entry point night = {module}:{letter} (dist-{letter} 1.2.3)" for letter in "abc"
+    ]
+
+
+def test_metadata_that_cannot_be_read_is_an_error(tmp_path, module, plugins):
+    """Which plugins there are is unknown then; those of folders are loaded and listed."""
+    install(tmp_path, "night", module)
+    (tmp_path / "night_dist-1.2.3.dist-info" / "entry_points.txt").write_bytes(b"[negotiator]\nx = \xff\n")
+    plugins.write("a.py", CONTENT.format("x"))
+    manager, problems = load(folders=(plugins.folder,))
+    assert [info.name for info in manager.plugins] == ["a"]
+    assert problems[0].startswith(
+        "entry points: error: the entry points of what is installed can't be read: UnicodeDecodeError: "
+    )
+
+
+def test_the_code_of_a_plugin_is_compiled_as_it_is(plugins):
+    """The ``from __future__`` of the program is not the plugin's: its annotations are real."""
+    plugins.write(
+        "a.py", "class A:\n    x: int\nassert A.__annotations__ == {'x': int}\n" + CONTENT.format("x")
+    )
+    plugins.load()
+    assert plugins.problems == ()
 
 
 def test_a_folder_that_is_named_twice_is_loaded_once(plugins):

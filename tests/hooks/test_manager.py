@@ -1,7 +1,14 @@
 """The order in which plugins are asked, and what is told of a call."""
 
+import click
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from negotiator.hooks import hookimpl, specs
+from negotiator.hooks.manager import HookManager, Loaded
+from negotiator.hooks.pluggy_adapter import Registry
+from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.testkit import cycle, match, request, table
 
 NAMES = ("c", "a", "d", "b")
@@ -22,6 +29,29 @@ def test_the_bundles_order_decides_then_the_name(plugins, order, asked):
     assert "".join(stamped.plugin for stamped in manager.commands().records) == asked
     assert "".join(each.split()[0] for each in manager.plugin_set) == asked
     assert "".join(info.name for info in manager.plugins) == asked
+
+
+class Policy:
+    """A plugin that answers with one command."""
+
+    @hookimpl
+    def negotiator_commands(self):
+        return [click.Command("x")]
+
+
+@settings(deadline=None)
+@given(st.permutations(list("abcdef")), st.lists(st.sampled_from("abcdefxyz")))
+def test_no_order_of_registration_changes_the_order_of_asking(registered, order):
+    """For any registration and any order in the bundle: those it lists, once each, then the others by name."""
+    registry = Registry(specs)
+    for name in registered:
+        registry.register(Policy(), name)
+    loaded = [Loaded(name, "1", "here") for name in registered]
+    manager = HookManager(registry, loaded, PluginSettings(order=tuple(order)))
+    first = [name for name in dict.fromkeys(order) if name in "abcdef"]
+    expected = first + sorted(set("abcdef") - set(first))
+    assert [stamped.plugin for stamped in manager.commands().records] == expected
+    assert manager.plugin_set == tuple(f"{name} 1" for name in expected)
 
 
 def test_tryfirst_has_no_effect(plugins):

@@ -250,6 +250,16 @@ def test_a_fault_of_json_is_shown_with_its_line(ads):
     assert problem.excerpt == '    "B" 2'
 
 
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [('[{"A": 1}, {"A" 5}]', 17), ("[A = 1] [A = )]", 14), ('[\n{"A": 1},   {"A": "/Expr(1 +)/"}]', 13)],
+)
+def test_columns_count_in_the_file(ads, text, column):
+    """The column of a fault is that of the file, though ads are parsed one by one."""
+    _, (problem,) = ads(text)
+    assert problem.source.column == column
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 11])
 @pytest.mark.parametrize(
     ("opening", "text", "expected"),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from negotiator.classad import unparse
 from negotiator.classad.tree import Literal
 from negotiator.pool import read_ads, read_pool
 from negotiator.records import Severity

@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from negotiator.classad import unparse
@@ -22,7 +22,7 @@ NAMES = (
     "_condor_privRemoteAdminCapability",
     "_condor_PrivX",
 )
-MARK = "0a1b2c3d4e5f"
+MARK = "a1b2c3d4e5f0"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,7 +77,7 @@ others = st.lists(
 long_values = st.sampled_from(
     [
         f'"<1>#{MARK}"',
-        f'"<1>\n#{MARK}"',
+        f'"<1>\n<{MARK}"',
         f'"{MARK}',
         f"{MARK} +",
         f'{{ "{MARK}", }}',
@@ -107,7 +107,11 @@ def json_forms(draw):
 
 @st.composite
 def new_forms(draw):
-    value = draw(st.sampled_from([f'"{MARK}"', f"{MARK}", f'{{ "{MARK}" }}', f"{MARK} + ", f'"{MARK}\n"']))
+    value = draw(
+        st.sampled_from(
+            [f'"{MARK}"', f"{MARK}", f'{{ "{MARK}" }}', f'"x" {MARK}', f"{MARK} + ", f'"{MARK}\n"']
+        )
+    )
     return damaged(
         draw,
         f'[ MyType = "Job";\n {draw(secret_names)} = {value};\n B = {draw(st.sampled_from(["1", "("]))} ]\n'
@@ -134,6 +138,9 @@ def damaged(draw, text):
 
 
 @settings(deadline=None)
+@example(f'[ "ClaimId": {{"a": "{MARK}"}}}}, {{"A": 1}}]')
+@example(f'[{{"A": 1}}, "ClaimId": [{{"a": "{MARK}"}}]}}]')
+@example(f"[ A = 1 ]; ClaimId = [ a = {MARK} ]; ]")
 @given(st.one_of(long_forms(), json_forms(), new_forms(), xml_forms()))
 def test_no_secret_is_ever_told(text):
     """However damaged the text around it is, the value of a secret is in no table and in no problem."""

@@ -4,13 +4,38 @@ from hypothesis import strategies as st
 
 NAMES = ("A", "B", "C", "D", "s", "Flag", "Nested", "L", "Both", "OnlyMine", "OnlyOther", "nosuch")
 SCOPES = ("", "", "", "MY.", "TARGET.", "TARGET.", "other.", "self.", "parent.", ".", "LEFT.", "MY.TARGET.")
-BINARY = ("+ - * / % & | ^ << >> >>> < <= > >= == != =?= =!= && || && ||").split()
+BINARY = [
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    ">>>",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "==",
+    "!=",
+    "=?=",
+    "=!=",
+    "&&",
+    "||",
+    "&&",
+    "||",
+]
 
 integers = st.one_of(
     st.integers(-3, 70), st.sampled_from([-(2**63), 2**63 - 1, 2**53 + 1, -(2**31), 2**31, 2**32])
 )
 reals = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False, width=32), st.sampled_from([0.0, -0.0, 0.5, 1e308, -1e308, 2.0])
+    st.floats(allow_nan=False, allow_infinity=False, width=32),
+    st.sampled_from([0.0, -0.0, 0.5, 1e308, -1e308, 2.0]),
 )
 strings = st.text(st.sampled_from("aAbB_10 ,.*é"), max_size=4)
 
@@ -29,8 +54,21 @@ literals = st.one_of(
 references = st.builds("{}{}".format, st.sampled_from(SCOPES), st.sampled_from(NAMES))
 leaves = st.one_of(literals, references, references, references)
 
-FUNCTIONS_OF_ONE = ("isUndefined isError int real string bool floor round size toLower isList eval".split())
-FUNCTIONS_OF_TWO = ("strcat pow stricmp member regexp stringListMember".split())
+FUNCTIONS_OF_ONE = [
+    "isUndefined",
+    "isError",
+    "int",
+    "real",
+    "string",
+    "bool",
+    "floor",
+    "round",
+    "size",
+    "toLower",
+    "isList",
+    "eval",
+]
+FUNCTIONS_OF_TWO = ["strcat", "pow", "stricmp", "member", "regexp", "stringListMember"]
 
 
 def expressions(*, calls=True, max_leaves=12):

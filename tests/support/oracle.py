@@ -3,6 +3,7 @@
 Run as a script it is that process: a line of JSON ``[my, target, expr]`` in, a line with the value out.
 """
 
+import importlib
 import importlib.util
 import json
 import math
@@ -16,7 +17,9 @@ LIST_AS_TEXT = "string(%s)"
 
 def available():
     """Whether the library is installed here."""
-    return importlib.util.find_spec("htcondor2") is not None and importlib.util.find_spec("classad2") is not None
+    return (
+        importlib.util.find_spec("htcondor2") is not None and importlib.util.find_spec("classad2") is not None
+    )
 
 
 class Oracle:
@@ -29,7 +32,7 @@ class Oracle:
         """The value as ``[kind, text]``; ``["crash", ""]`` where the library dies of it."""
         if self.process is None:
             environment = os.environ | {"CONDOR_CONFIG": "/dev/null", "TZ": "UTC"}
-            self.process = subprocess.Popen(
+            self.process = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -62,8 +65,8 @@ def real_text(number):
 
 def serve():
     """Answer questions until there are no more."""
-    import htcondor2  # noqa: F401, PLC0415 - first, or the library speaks another dialect
-    import classad2  # noqa: PLC0415, I001
+    importlib.import_module("htcondor2")  # first, or the library speaks another dialect
+    classad2 = importlib.import_module("classad2")
 
     def evaluate(expr, my, target):
         try:

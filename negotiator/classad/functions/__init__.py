@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import attrs
 
-from negotiator.classad.references import item_value
+from negotiator.classad.lookup import item_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

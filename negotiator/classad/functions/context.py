@@ -9,12 +9,12 @@ from negotiator.classad.bytestrings import to_bytes
 from negotiator.classad.errors import ParseError
 from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import as_string
-from negotiator.classad.functions.outside import External, give_up_after
+from negotiator.classad.functions.outside import External
+from negotiator.classad.lookup import as_item, find, item_value, select
 from negotiator.classad.operators import truth
 from negotiator.classad.parser import parse
 from negotiator.classad.patterns import CASELESS, PatternFailure, found
-from negotiator.classad.references import as_item, find, item_value, select
-from negotiator.classad.scope import MAX_DEPTH, EvaluationFailed, Nowhere, root
+from negotiator.classad.scope import EvaluationFailed, Nowhere, root
 from negotiator.classad.tree import Attr, ListExpr, Literal
 from negotiator.classad.unparse import unparse_indented
 from negotiator.classad.values import ERROR, UNDEFINED, AdValue, ListValue
@@ -56,8 +56,7 @@ def evaluate_text(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Val
         expr = parse(text)
     except ParseError:
         return ERROR
-    with give_up_after(state):
-        return state.start_in(state.current, expr, state.depth - 1)
+    return state.start_in(state.current, expr, state.depth - 1)
 
 
 @register("unparse", 1, 1, lazy=True)
@@ -89,7 +88,7 @@ def unresolved(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:
     if pattern is None:
         return ",".join(names)
     try:
-        hits = [found(to_bytes(pattern), to_bytes(name), CASELESS) for name in names or [""]]
+        hits = [found(to_bytes(pattern), to_bytes(name), CASELESS, not_empty=True) for name in names or [""]]
     except PatternFailure:
         return ERROR
     return bool(names) and any(hits)
@@ -133,16 +132,12 @@ def _inside(state: State, expr: Node, ads: ListValue, item: Expr) -> Value:
     if not isinstance(value, AdValue):
         return UNDEFINED if value is UNDEFINED else ERROR
     nested = value.scope
-    alternate, base = nested.alternate, state.base
+    alternate = nested.alternate
     nested.alternate = _other_ad(nested) or alternate
-    state.base = nested
-    with give_up_after(state):
-        try:
-            return state.start_in(nested, expr, MAX_DEPTH)
-        except EvaluationFailed:
-            return ERROR
-        finally:
-            nested.alternate, state.base = alternate, base
+    try:
+        return state.afresh(nested, expr)
+    finally:
+        nested.alternate = alternate
 
 
 def _other_ad(nested: Scope) -> Scope | None:

@@ -8,13 +8,15 @@ from negotiator.classad.ad import ClassAd
 from negotiator.classad.bytestrings import from_bytes
 from negotiator.classad.scope import Scope
 from negotiator.classad.tree import Literal
-from negotiator.classad.values import AdValue, ListValue
+from negotiator.classad.values import ERROR, AdValue, ListValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from negotiator.classad.tree import Expr, LiteralValue
     from negotiator.classad.values import Value
+
+MAX_ITEMS = 1 << 17
 
 
 def values_of(args: tuple[Expr, ...], scope: Scope) -> list[Value]:
@@ -22,8 +24,10 @@ def values_of(args: tuple[Expr, ...], scope: Scope) -> list[Value]:
     return [scope.state.value(arg) for arg in args]
 
 
-def list_of(texts: Iterable[bytes], scope: Scope) -> ListValue:
-    """Return a list of strings, as if it were written in ``scope``."""
+def list_of(texts: Sequence[bytes], scope: Scope) -> Value:
+    """Return a list of strings, as if it were written in ``scope``; error if there are more than ``MAX_ITEMS``."""
+    if len(texts) > MAX_ITEMS:
+        return ERROR
     return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope)
 
 

@@ -104,7 +104,10 @@ def _next_multiple(value: Value, real: float, step: Value) -> Value:
         if step == 0:
             return value
         if type(value) is int:
-            return wrap64(_c_divide(wrap64(value + wrap64(step - 1)), step) * step)
+            raised = wrap64(value + wrap64(step - 1))
+            if step == -1 and raised == -(2**63):
+                return ERROR  # this division kills the process of HTCondor (SEMANTICS section 8)
+            return wrap64(_c_divide(raised, step) * step)
     elif -1e-8 <= by <= 1e-8:
         return value
     ratio = real / by

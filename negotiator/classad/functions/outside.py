@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,29 +9,15 @@ import attrs
 from negotiator.classad.ad import fold
 from negotiator.classad.bytestrings import to_bytes
 from negotiator.classad.measure import children
-from negotiator.classad.scope import MAX_DEPTH, Constant, EvaluationFailed, look_up, root
+from negotiator.classad.scope import Constant, Exhausted, look_up, root
 from negotiator.classad.tree import AdRef, Attr, Call, ListExpr, RecordExpr
 from negotiator.classad.unparse import unparse
 from negotiator.classad.values import UNDEFINED, AdValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from negotiator.classad.scope import Node, State
 
 _PREFIX = "target."
-
-
-@contextmanager
-def give_up_after(state: State) -> Iterator[None]:
-    """Bound how often evaluations that HTCondor starts afresh, each with 400 levels of its own, stand in each other."""
-    if state.nesting >= MAX_DEPTH:
-        raise EvaluationFailed
-    state.nesting += 1
-    try:
-        yield
-    finally:
-        state.nesting -= 1
 
 
 @attrs.define
@@ -58,7 +43,7 @@ class External:
         if depth <= 0:
             return False
         if self.state.steps < 0:
-            raise EvaluationFailed
+            raise Exhausted
         if isinstance(expr, Attr):
             return self._reference(expr, depth)
         if isinstance(expr, Constant):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from negotiator.classad.bytestrings import MAX_BYTES, SPACES, fold, from_bytes, to_bytes, until_nul
@@ -156,10 +157,9 @@ def _split(data: bytes, separators: bytes) -> list[bytes]:
     parts: list[bytes] = []
     start = 0
     previous = b""
-    for at in range(len(data)):
-        byte = data[at : at + 1]
-        if byte not in separators:
-            continue
+    found = re.finditer(b"[" + re.escape(separators) + b"]", data) if separators else ()
+    for separator in found:
+        at, byte = separator.start(), separator[0]
         if at > start:
             parts.append(data[start:at])
         elif byte == previous:

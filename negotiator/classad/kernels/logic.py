@@ -64,11 +64,10 @@ def disjunction(left: Column, right: Column) -> Column:
         return single(left.size, left.pool, B, either((left.data[B], right.data[B])))
     one, two = _truth(left), _truth(right)
     passed = either((one.false, one.undefined))
-    true = either((one.true, both(passed, two.true)))
     open_ended = either((two.false, two.undefined))
     undefined = either((both(one.undefined, open_ended), both(one.false, two.undefined)))
     error = either((one.error, both(passed, two.error)))
-    return _result(left, true, undefined, error)
+    return _result(left, either((one.true, two.true)), undefined, error)
 
 
 def negation(operand: Column) -> Column:

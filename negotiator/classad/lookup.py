@@ -22,12 +22,13 @@ def follow(state: State, scope: Scope, name: str, expr: Node, depth: int) -> Val
     """
     if depth <= 0:
         raise EvaluationFailed
-    active = scope.active
-    if name in active:
-        return UNDEFINED
+    active, epoch = scope.active, state.epoch
+    since = active.get(name)
+    if since == epoch:
+        return UNDEFINED  # a circle
     current, before = state.current, state.depth
     state.current, state.depth = scope, depth - 1
-    active.add(name)
+    active[name] = epoch
     try:
         code = state.compile(expr)
         if depth <= code.guard or state.steps < code.size:
@@ -35,7 +36,10 @@ def follow(state: State, scope: Scope, name: str, expr: Node, depth: int) -> Val
         state.steps -= code.size
         return code.run(state)
     finally:
-        active.discard(name)
+        if since is None:
+            del active[name]
+        else:
+            active[name] = since
         state.current, state.depth = current, before
 
 
@@ -58,6 +62,8 @@ def search(state: State, start: Scope, name: str, depth: int, *, unscoped: bool)
 
 
 def _reached(state: State, scope: Scope, name: str, found: Node, depth: int) -> Value:
+    if depth <= 0:
+        raise EvaluationFailed
     if type(found) is Literal or type(found) is Constant:
         return found.value
     return follow(state, scope, name, found, depth)
@@ -130,7 +136,9 @@ def subscript(state: State, container: Value, index: Value, depth: int) -> Value
     if type(container) is ListValue and type(index) is int:
         return _element(state, container, wrap32(index), depth)
     if type(container) is AdValue and type(index) is str:
-        return _attribute(state, container.scope, fold(index), depth)
+        scope = container.scope
+        place = scope.places.get(fold(index))
+        return UNDEFINED if place is None else state.afresh(scope, scope.expressions[place])
     return ERROR
 
 
@@ -142,20 +150,5 @@ def _element(state: State, container: ListValue, index: int, depth: int) -> Valu
         return item.value
     try:
         return state.start_in(container.scope, item, depth - 1)
-    except EvaluationFailed:
-        return ERROR
-
-
-def _attribute(state: State, scope: Scope, name: str, depth: int) -> Value:
-    place = scope.places.get(name)
-    if place is None:
-        return UNDEFINED
-    expr = scope.expressions[place]
-    if type(expr) is Literal:
-        return expr.value
-    if name in scope.active:
-        return ERROR  # HTCondor forgets here what it is evaluating, and overflows its stack
-    try:
-        return follow(state, scope, name, expr, depth)
     except EvaluationFailed:
         return ERROR

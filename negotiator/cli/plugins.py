@@ -1,0 +1,83 @@
+"""``negotiator plugins``: which plugins a bundle is asked with, how they fared, and which were refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import click
+
+from negotiator.bundle import default_bundle, examine_bundle
+from negotiator.cli.problems import print_problems, problem_json
+from negotiator.cli.render import print_table
+from negotiator.hooks.loading import PluginSettings, load_plugins
+from negotiator.hooks.manager import PluginInfo
+from negotiator.records import Problem, Severity
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_HEADERS = ("NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN", "HOOKS", "LAST FAILURE")
+_NUMBERS = (3, 4, 5, 6)
+
+
+@click.command()
+@click.option("-b", "--bundle", "folder", type=_FOLDER, help="Policy bundle. [default: the built-in one]")
+@click.option(
+    "--plugins-dir",
+    "plugins_dirs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Folder of plugin files to load too; may be given again.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: bool) -> None:
+    """List the plugins of a policy bundle, in the order in which they are asked, and what is wrong with any.
+
+    Calls, time and failures are those of loading the bundle. Plugins that were refused are named below, with the
+    reason. Where the bundle has errors, only the plugins that it does not name itself are listed.
+
+    \b
+    Exit codes:
+      0  all plugins were loaded
+      1  a plugin was refused, or the bundle has other errors
+      2  the command line is wrong
+
+    \b
+    Examples:
+      negotiator plugins
+      negotiator plugins --bundle policies/minimum-machine --plugins-dir examples/maintenance
+    """
+    chosen = folder or default_bundle()
+    found, problems = _plugins(chosen, plugins_dirs)
+    if as_json:
+        shown = {
+            "plugins": [attrs.asdict(info) for info in found],
+            "problems": [problem_json(problem, chosen) for problem in problems],
+        }
+        click.echo(json.dumps(shown, indent=2))
+    else:
+        print_table(
+            "Plugins, in the order in which they are asked",
+            _HEADERS,
+            [_row(info) for info in found],
+            _NUMBERS,
+        )
+        print_problems(problems, folder=chosen)
+    sys.exit(any(problem.severity is Severity.ERROR for problem in problems))
+
+
+def _plugins(folder: Path, extra: Sequence[Path]) -> tuple[Sequence[PluginInfo], Sequence[Problem]]:
+    examination = examine_bundle(folder, extra_folders=extra)
+    if examination.bundle is not None:
+        return examination.bundle.hooks.plugins, examination.problems
+    # What is wrong with them was found by the examination.
+    hooks, _ = load_plugins(PluginSettings(folders=tuple(extra)))
+    return hooks.plugins, examination.problems
+
+
+def _row(info: PluginInfo) -> tuple[str, ...]:
+    short = ", ".join(hook.removeprefix("negotiator_") for hook in info.hooks)
+    counts = (str(info.calls), f"{info.seconds * 1000:.1f}", str(info.failures), str(info.slow_calls))
+    return info.name, info.version, info.status, *counts, info.origin, short, info.last_failure

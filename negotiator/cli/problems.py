@@ -1,0 +1,109 @@
+"""How problems are printed: for people with a caret below the place, as JSON, and as commands of a GitHub workflow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.cells import cell_len
+
+from negotiator.cli.render import printable
+from negotiator.records import Problem, Severity
+
+MAX_WIDTH = 110  # of an excerpt: of a longer line, what is around the caret is shown
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTICE: "cyan"}
+
+
+def print_problems(problems: Iterable[Problem], *, folder: Path | None = None, err: bool = False) -> None:
+    """Print problems for people: where, what, the line with a caret, a hint.
+
+    ``folder`` is the one that files of the problems are relative to. Colours are for terminals alone.
+    """
+    for problem in problems:
+        click.echo(_for_people(problem, folder), err=err)
+
+
+def problem_json(problem: Problem, folder: Path | None = None) -> dict[str, Any]:
+    """Make plain data of a problem; lines and columns count from 1, 0 says that they are not known."""
+    return {
+        "severity": str(problem.severity),
+        "file": located(problem, folder),
+        "line": problem.source.line,
+        "column": problem.source.column,
+        "message": problem.message,
+        "hint": problem.hint,
+        "excerpt": problem.excerpt,
+    }
+
+
+def github_command(problem: Problem, folder: Path | None = None) -> str:
+    """Make a workflow command of a problem, which GitHub shows beside the line.
+
+    Source: GitHub's documentation, "Workflow commands for GitHub Actions"; what is escaped, and how, is what the
+    toolkit of the actions (``@actions/core``, ``command.ts``) does.
+    """
+    properties = [f"file={_property(located(problem, folder))}"]
+    if problem.source.line:
+        properties.append(f"line={problem.source.line}")
+    if problem.source.column:
+        properties.append(f"col={problem.source.column}")
+    message = f"{problem.message} (hint: {problem.hint})" if problem.hint else problem.message
+    return f"::{problem.severity} {','.join(properties)}::{_data(message)}"
+
+
+def summary(problems: Iterable[Problem]) -> str:
+    """``2 errors, 1 warning, 0 notices``."""
+    counts = Counter(problem.severity for problem in problems)
+    return ", ".join(f"{counts[each]} {each}{'' if counts[each] == 1 else 's'}" for each in Severity)
+
+
+def located(problem: Problem, folder: Path | None) -> str:
+    """The file of a problem so that an editor that was started here finds it."""
+    file = problem.source.file
+    if folder is None or "\0" in file or not (folder / file).exists():
+        return file
+    return str(folder / file)
+
+
+def _for_people(problem: Problem, folder: Path | None) -> str:
+    source, severity = problem.source, problem.severity
+    place = ":".join(
+        [located(problem, folder), *(str(number) for number in (source.line, source.column) if number)]
+    )
+    kind = click.style(f"{severity}:", fg=_COLOURS[severity], bold=True)
+    lines = [f"{click.style(printable(place), bold=True)}: {kind} {printable(problem.message)}"]
+    if problem.excerpt.strip():
+        lines += _excerpt(problem.excerpt, source.column)
+    if problem.hint:
+        lines.append(f"  hint: {printable(problem.hint)}")
+    return "\n".join(lines)
+
+
+def _excerpt(line: str, column: int) -> Iterable[str]:
+    """The line, or the part of it around the column, and a caret below the column."""
+    start = max(0, column - 1 - MAX_WIDTH * 2 // 3) if len(line) > MAX_WIDTH else 0
+    part = line[start : start + MAX_WIDTH]
+    yield f"  {_flat(part)}".rstrip()
+    if start < column <= len(line) + 1:
+        before = cell_len(_flat(part[: column - 1 - start]))
+        yield f"  {' ' * before}{click.style('^', fg='green', bold=True)}"
+
+
+def _flat(text: str) -> str:
+    return printable(text.replace("\t", " "))
+
+
+def _data(text: str) -> str:
+    return _printable_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(printable(line) for line in text.split("\n"))

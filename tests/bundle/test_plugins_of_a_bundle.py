@@ -1,0 +1,156 @@
+"""Who owns a key, which plugins a bundle loads, and what becomes of a plugin that fails while it is loaded."""
+
+import pytest
+
+from negotiator.bundle import BundleError, load_bundle
+
+
+def test_two_plugins_may_not_own_one_key(bare):
+    """Both are named; so is one that wants a key of the core."""
+    for name, key in (("one", "shared"), ("two", "Shared"), ("three", "audit")):
+        bare.plugin(
+            name, f"S = attrs.make_class('S', {{{key!r}: attrs.field(default=1, type=int)}})\n{SECTION})"
+        )
+    problems = bare.yaml("")
+    assert len(problems) == 2
+    assert problems[0].startswith(
+        f"{bare.plugins}/three.py: error: the key 'audit' of plugin three belongs to the core"
+    )
+    assert "two.py: error: the key 'Shared' of plugin two belongs to plugin one already" in problems[1]
+
+
+SECTION = "@hookimpl\ndef negotiator_section():\n    return Section(schema=S"
+
+
+@pytest.fixture
+def section(bare):
+    """A plugin with one class S, and what is told of it."""
+
+    def told(text, check="", settings=""):
+        bare.plugin("own", f"{text}\n{SECTION}{', check=check' if check else ''})\n{check}")
+        return bare.yaml(settings)
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("x: set[int] = ()", "S.x has a type that a bundle can't hold: set[int]"),
+        ("x: tuple[int, int] = (1, 2)", "S.x has a type that a bundle can't hold: tuple[int, int]"),
+        ("x: dict[int, str] = None", "S.x has a type that a bundle can't hold: dict[int, str]"),
+        ("x: int | str = 3", "S.x has a type that a bundle can't hold: int | str"),
+        ("x: object = 3", "S.x has a type that a bundle can't hold: <class 'object'>"),
+        ("x: list[bytes] = ()", "S.x has a type that a bundle can't hold: <class 'bytes'>"),
+        ("x: Nowhere = 3", "the types of S can't be resolved: NameError: "),
+    ],
+)
+def test_a_schema_that_cannot_be_filled_is_told_before_anything_stands_in_it(section, field, said):
+    """An author finds out at once, not the administrator who is the first to use the key."""
+    (problem,) = section(f"@attrs.frozen\nclass S:\n    {field}\n")
+    assert "/own.py: error: plugin own: " in problem
+    assert said in problem
+
+
+def test_a_key_without_default_must_be_there(section):
+    """The plugin that needs it is named."""
+    assert section("@attrs.frozen\nclass S:\n    need: int\n") == [
+        "pool.yaml:1:1: error: plugin own: the key 'need' is missing"
+    ]
+
+
+CLASS = "@attrs.frozen\nclass S:\n    x: int = 1\n    e: Expression | None = None\n"
+
+
+def test_what_the_check_of_a_section_says_is_added(section):
+    """With the line that it stands in; an error refuses the bundle."""
+    check = (
+        "def check(settings):\n"
+        "    yield Problem(Severity.ERROR, settings.e.source, 'too odd')\n"
+        "    yield Problem(Severity.WARNING, Source(''), f'x is {settings.x}')\n"
+    )
+    assert section(CLASS, check, "# first\ne: odd\nx: 5\n") == [
+        "pool.yaml:2:1: warning: x is 5",
+        "pool.yaml:2:4: error: too odd",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        ("def check(settings):\n    raise KeyError('no')", "its check failed: KeyError: 'no'"),
+        ("def check(settings):\n    raise SystemExit(0)", "its check failed: SystemExit: 0"),
+        ("def check(settings):\n    return 5", "its check failed: TypeError: "),
+        ("def check(settings):\n    return None", "its check failed: TypeError: "),
+        ("def check(settings):\n    return ['x']", "its check gave str where a Problem is expected"),
+    ],
+)
+def test_a_check_that_fails_refuses_the_bundle(section, check, said):
+    """Nothing that a plugin does there ends the program."""
+    (problem,) = section(CLASS, check)
+    assert problem.startswith(f"pool.yaml:1:1: error: plugin own: {said}")
+
+
+def test_a_check_that_never_ends_is_cut_off(section):
+    """A generator without an end gives a bounded number of problems."""
+    check = "def check(settings):\n    n = 0\n    while True:\n        n += 1\n"
+    check += "        yield Problem(Severity.WARNING, Source('x'), str(n))\n"
+    assert len(section(CLASS, check)) == 1000
+
+
+@pytest.mark.parametrize("hook", ["section", "constraints", "job_attributes"])
+def test_a_hook_that_fails_at_loading_refuses_the_bundle(bare, hook):
+    """Plugin and hook are named, and its file."""
+    arguments = "" if hook == "section" else "settings"
+    bare.plugin("bad", f"@hookimpl\ndef negotiator_{hook}({arguments}):\n    raise RuntimeError('no way')\n")
+    (problem,) = bare.yaml("")
+    assert problem.startswith(f"{bare.plugins}/bad.py: error: plugin bad ")
+    assert f"hook negotiator_{hook}: RuntimeError: no way" in problem
+
+
+def test_a_plugin_with_wrong_settings_is_not_blamed_for_what_follows(bare):
+    """What its other hooks make of settings that could not be read is not told as a second problem."""
+    bare.plugin(
+        "own", f"{CLASS}{SECTION})\n@hookimpl\ndef negotiator_constraints(settings):\n    return settings.x\n"
+    )
+    assert bare.yaml("x: wrong") == ["pool.yaml:1:4: error: x: expected a whole number, got 'wrong'"]
+
+
+def test_a_plugin_file_that_cannot_be_loaded_refuses_the_bundle(bare):
+    """A bundle that relies on a policy must not run without it."""
+    bare.plugin("broken", "raise ValueError('oh')\n")
+    (problem,) = bare.yaml("")
+    assert "plugin broken can't be loaded: ValueError: oh" in problem
+    with pytest.raises(BundleError, match="oh"):
+        bare.load()
+
+
+def test_a_bundle_names_its_plugins_folder(bare):
+    """Relative to itself; a folder that is only there is not loaded."""
+    bare.write(
+        "plugins/mine.py",
+        "from negotiator.hooks import hookimpl\n\n\n@hookimpl\ndef negotiator_job_attributes():\n    return ['Owner']\n",
+    )
+    (bare.path / "plugins").chmod(0o755)
+    bare.write("pool.yaml", "")
+    assert load_bundle(bare.path, entry_points=False).hooks.plugins == ()
+    bare.write("pool.yaml", "plugins: {folders: [plugins], slow_seconds: 2, max_failures: 5}\n")
+    loaded = load_bundle(bare.path, entry_points=False)
+    assert [plugin.name for plugin in loaded.hooks.plugins] == ["mine"]
+    assert loaded.job_attributes == {"owner"}
+    assert (loaded.plugins.slow_seconds, loaded.plugins.max_failures) == (2.0, 5)
+    assert load_bundle(bare.path, entry_points=False, disable=["mine"]).hooks.plugins == ()
+
+
+def test_what_a_disabled_plugin_owned_is_unknown(bundle):
+    """A policy of a plugin that is not there must not be passed over."""
+    (problem,) = bundle.yaml("plugins: {disable: [tiny]}\nnumber: 3\n")
+    assert problem.startswith("pool.yaml:2:1: error: unknown key 'number'")
+
+
+def test_every_call_of_a_hook_can_be_traced(bundle):
+    """The tracer reaches the hooks that loading calls."""
+    lines = []
+    bundle.write("pool.yaml", "")
+    bundle.load(tracer=lines.append)
+    assert "negotiator_section" in lines[0]

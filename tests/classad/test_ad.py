@@ -1,0 +1,112 @@
+"""Ads: names without case, order, sharing, and what they show of themselves."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.classad.ad import ClassAd, fold
+from negotiator.classad.parser import parse, parse_ad
+from negotiator.classad.tree import Attr, Literal
+from negotiator.classad.values import UNDEFINED
+
+
+def test_mapping():
+    """An ad keeps order and spelling, and finds names in any case."""
+    ad = ClassAd([("Name", "slot1@host"), ("Cpus", 4), ("Rank", Attr("KFlops"))])
+    assert ad.names() == ("Name", "Cpus", "Rank")
+    assert list(ad) == ["Name", "Cpus", "Rank"]
+    assert ad.get("CPUS") == Literal(4)
+    assert ad.get("rank") == Attr("KFlops")
+    assert ad.get("Memory") is None
+    assert "nAME" in ad
+    assert "Memory" not in ad
+    assert 5 not in ad
+    assert len(ad) == 3
+    assert dict(ad.items())["Rank"] == Attr("kflops")
+
+
+def test_duplicates():
+    """Of several attributes of one name the last counts, in the place and spelling of the first."""
+    ad = parse_ad("[a = 1; b = 2; A = 3]")
+    assert [(name, expr) for name, expr in ad.items()] == [("a", Literal(3)), ("b", Literal(2))]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "A", "b", "Cc", "cC", "É", "é", "K"]), st.integers(0, 9))))
+def test_like_a_dictionary(items):
+    """An ad holds what a dictionary of folded names would."""
+    expected = {fold(name): value for name, value in items}
+    ad = ClassAd(items)
+    assert {fold(name): expr.value for name, expr in ad.items()} == expected
+    assert all(ad.get(name) == Literal(expected[fold(name)]) for name, _ in items)
+
+
+def test_only_ascii_has_case():
+    """A letter that merely looks like an ASCII one, or is its lower case by Unicode's rules, is another letter."""
+    ad = ClassAd([("\N{KELVIN SIGN}", 1)])
+    assert "k" not in ad
+    assert "\N{KELVIN SIGN}" in ad
+
+
+def test_project():
+    """A projection has the named attributes in the ad's own order."""
+    ad = parse_ad("[a = 1; b = 2; c = 3]")
+    assert list(ad.project(["C", "a", "x"]).items()) == [("a", Literal(1)), ("c", Literal(3))]
+
+
+def test_with_items():
+    """An ad does not change: another one has the further attributes."""
+    ad = parse_ad("[a = 1; b = 2]")
+    assert list(ad.with_items([("B", 5), ("c", parse("x"))]).items()) == [
+        ("a", Literal(1)),
+        ("b", Literal(5)),
+        ("c", Attr("x")),
+    ]
+    assert ad.get("b") == Literal(2)
+
+
+def test_shape_is_shared():
+    """Ads of the same names share them: a pool of a hundred thousand has few shapes."""
+    one, other = (parse_ad(f"[Name = {name}; Cpus = 1]") for name in (1, 2))
+    assert one.names() is other.names()
+
+
+def test_constants_by_kind():
+    """A constant is given only where it is of the kind that is asked for."""
+    ad = parse_ad('[s = "x"; i = 1; r = 2.5; b = true; sum = i + 1; other = TARGET.x]')
+    assert ad.string("S") == "x"
+    assert ad.string("i") is None
+    assert ad.string("i", "default") == "default"
+    assert ad.integer("i") == 1
+    assert ad.integer("sum") == 2
+    assert ad.integer("b") is None
+    assert ad.integer("r", 7) == 7
+    assert ad.real("r") == 2.5
+    assert ad.real("i") == 1.0
+    assert ad.real("b") is None
+    assert ad.boolean("b") is True
+    assert ad.boolean("i") is None
+    assert ad.boolean("nosuch", default=False) is False
+
+
+def test_evaluate():
+    """An attribute is evaluated in the ad alone, or with another one as TARGET."""
+    ad = parse_ad("[x = 1; sum = x + TARGET.y]")
+    assert ad.evaluate("sum") is UNDEFINED
+    assert ad.evaluate("sum", parse_ad("[y = 2]")) == 3
+    assert ad.evaluate("nosuch", parse_ad("[nosuch = 2]")) is UNDEFINED
+
+
+def test_repr_shows_no_values():
+    """Values may be long, and secret."""
+    assert repr(parse_ad('[Name = "slot1@host"; ClaimId = "secret"]')) == "<ClassAd slot1@host, 2 attributes>"
+    assert repr(parse_ad('[ClaimId = "secret"]')) == "<ClassAd 1 attributes>"
+
+
+def test_no_other_values():
+    """An attribute is an expression or a constant."""
+    with pytest.raises(TypeError, match="not list"):
+        ClassAd([("a", [1])])
+    with pytest.raises(ValueError, match="64 bits"):
+        ClassAd([("a", 2**63)])

@@ -1,0 +1,98 @@
+"""What functions make of input that is meant to stop them: no hang, no flood of memory, no exception."""
+
+import pytest
+
+from negotiator.classad import ERROR, ClassAd, evaluate, parse
+from negotiator.classad.bytestrings import MAX_BYTES
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions.make import MAX_ITEMS
+from negotiator.classad.patterns import MAX_SUBJECT
+from negotiator.classad.scope import EvaluationFailed
+from negotiator.classad.tree import Call, Literal
+
+
+def call(name, *args):
+    """The value of a call with constants."""
+    return evaluate(Call(name, tuple(Literal(arg) for arg in args)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "subject"),
+    [
+        ("(a+)+$", "a" * 40 + "!"),
+        ("(*LIMIT_MATCH=4000000000)(*LIMIT_HEAP=4000000000)(a+)+$", "a" * 40 + "!"),
+        ("(a|a)*[bc]", "a" * 20_000),
+        ("a*a*[bc]", "a" * 10_000),
+        ("(?:a*a*[bc])?x|b", "a" * 10_000),
+        ("(a*)*[bc]", "a" * MAX_SUBJECT),
+        ("(?:(?:(?:a?){200}){200})b", "a"),
+        ("(" * 5_000 + ")" * 5_000, "a"),
+        ("a" * (MAX_SUBJECT + 1), "a"),
+        ("a", "b" * (MAX_SUBJECT + 1)),
+    ],
+)
+def test_patterns_that_need_too_much_work(pattern, subject):
+    """They are an error, soon; a list element they are asked of does not match."""
+    assert call("regexp", pattern, subject) is ERROR
+    assert call("replaceall", pattern, subject, "x") is ERROR
+    assert evaluate(parse("regexpMember(P, {S})"), ClassAd([("P", pattern), ("S", subject)])) is False
+
+
+@pytest.mark.parametrize(
+    ("pattern", "subject", "found"),
+    [
+        (".*FOO=bar", "x" * 30_000, False),
+        ("(?s).*FOO=bar", "x=\n" * 10_000, False),
+        ("FOO=.*PATH=/bin", "A=1 " * 5_000 + "FOO=1 " + "B=2 " * 1_000 + "PATH=/bin", True),
+        ("FOO=.*PATH=/bin", "A=1 " * 5_000 + "FOO=1 " + "B=2 " * 1_000, False),
+        ("^(?:[a-z]+,)*end$", "abc," * 2_000 + "end", True),
+        ("(a+)+$", "a" * 20 + "!", False),
+    ],
+)
+def test_patterns_that_need_some_work(pattern, subject, found):
+    """Long subjects and some backtracking have the value they have in HTCondor."""
+    assert call("regexp", pattern, subject) is found
+
+
+def test_strings_do_not_grow_without_end():
+    """Beyond ``MAX_BYTES`` the value is error: doubling a string ends there."""
+    doubled = [(f"S{n}", parse(f"strcat(S{n - 1}, S{n - 1})")) for n in range(1, 8)]
+    doubling = ClassAd([("S0", "x" * (MAX_BYTES // 64)), *doubled])
+    assert len(doubling.string("S6")) == MAX_BYTES
+    assert doubling.evaluate("S7") is ERROR
+    half = "x" * (MAX_BYTES // 2)
+    assert call("join", half, "", "a", "b") == "a" + half + "b"
+    assert call("join", half, "a", "b", "c", "d") is ERROR
+    assert call("replaceall", "a", "a" * MAX_SUBJECT, "x" * 100) == "x" * (100 * MAX_SUBJECT)
+    assert call("replaceall", "a", "a" * MAX_SUBJECT, "x" * 200) is ERROR
+    assert call("replaceall", "a", "a" * MAX_SUBJECT, r"\0" * 10_000) is ERROR
+
+
+def test_lists_do_not_grow_without_end():
+    """Beyond ``MAX_ITEMS`` a split is error."""
+    assert len(call("split", "a," * MAX_ITEMS).items) == MAX_ITEMS
+    assert call("split", "a," * (MAX_ITEMS + 1)) is ERROR
+    assert call("argsToList", "a " * (MAX_ITEMS + 1)) is ERROR
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize(
+    "text", ["\udc80", chr(0xD800), "a\0b", "9" * 100_000, "[" * 1000, "%" * 2000, "'" * 2001]
+)
+def test_any_function_of_odd_strings(name, text):
+    """Bytes that are not UTF-8, a lone surrogate, a NUL, a long number: each function has a value, or gives up."""
+    for count in range(5):
+        try:
+            call(name, *[text] * count)
+        except EvaluationFailed:
+            continue
+
+
+def test_bytes_that_are_no_text():
+    """They count and compare as bytes, and come out as they went in."""
+    assert call("size", "\udce9a") == 2
+    assert call("strcat", "\udcc3", "\udca9") == "é"
+    assert call("substr", "é", 1) == "\udca9"
+    assert call("regexp", "^.a$", "\udce9a") is True
+    assert call("regexp", "(*UTF)a", "\udce9a") is ERROR
+    assert call("strcmp", "\udce9", "é") == 1

@@ -1,0 +1,200 @@
+"""``negotiator check``, as its users call it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.bundle import default_bundle
+from negotiator.cli.check import check
+
+PLUGIN = """
+from __future__ import annotations
+import attrs
+from negotiator.hooks import Expression, Section, hookimpl
+
+@attrs.frozen
+class Tiny:
+    number: int = 3
+    text: str = ""
+    knob: Expression | None = attrs.field(default=None, alias="TINY_EXPR")
+
+@hookimpl
+def negotiator_section():
+    return Section(schema=Tiny)
+"""
+
+POOL = """\
+number: yes
+text: "a	b"
+nmber: 3
+audit:
+  matches: 1 +
+"""
+
+CONF = """\
+DAEMON_LIST = MASTER
+TINY_EXPR = MY.x > \\
+\t(3
+OTHER.TINY_EXPR = 5
+"""
+
+GOLDEN = """\
+bundle/pool.yaml:1:9: error: number: YAML reads 'yes' as a boolean
+  number: yes
+          ^
+  hint: write true or false; or quote it, where it is a text
+bundle/pool.yaml:3:1: error: unknown key 'nmber'
+  nmber: 3
+  ^
+  hint: did you mean number?
+bundle/pool.yaml:5:15: error: audit.matches: expected an operand, found end of text
+    matches: 1 +
+                ^
+bundle/a.conf:1:1: notice: DAEMON_LIST has no effect here
+  DAEMON_LIST = MASTER
+  ^
+bundle/a.conf:3:4: error: TINY_EXPR: expected an operator or ')', found end of text
+   (3
+     ^
+bundle/a.conf:4:1: warning: OTHER.TINY_EXPR has no effect here: it is set for OTHER
+  OTHER.TINY_EXPR = 5
+  ^
+  hint: write TINY_EXPR = ...
+4 errors, 1 warning, 1 notice
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path, monkeypatch):
+    """A folder ``bundle`` below the current one, with a plugins folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    plugins = tmp_path / "bundle" / "plugins"
+    plugins.mkdir(parents=True, mode=0o755)
+    (plugins / "tiny.py").write_text(PLUGIN)
+    (plugins / "tiny.py").chmod(0o644)
+    return tmp_path / "bundle"
+
+
+def run(*arguments):
+    return CliRunner().invoke(check, [*map(str, arguments), "--plugins-dir", "bundle/plugins"])
+
+
+def broken(bundle):
+    (bundle / "pool.yaml").write_text(POOL)
+    (bundle / "a.conf").write_text(CONF)
+
+
+def test_every_problem_is_printed_with_its_line_and_a_caret(bundle):
+    """Errors, warnings and notices in the order of the files; without colours where there is no terminal."""
+    broken(bundle)
+    result = run("bundle")
+    assert result.output == GOLDEN
+    assert result.exit_code == 1
+
+
+def test_a_good_bundle_is_ok_and_has_a_digest(bundle):
+    """The digest is the one that stands in audit records."""
+    (bundle / "pool.yaml").write_text("number: 1")
+    result = run("bundle")
+    assert result.exit_code == 0
+    first, second, digest = result.output.rpartition("(digest ")
+    assert (first, second) == ("bundle: ok ", "(digest ")
+    assert len(digest.strip(")\n")) == 64
+
+
+def test_warnings_and_notices_alone_are_no_failure(bundle):
+    """They are printed, and the exit code is 0."""
+    (bundle / "a.conf").write_text("FOO = 1\nOTHER.TINY_EXPR = 2\n")
+    result = run("bundle")
+    assert result.exit_code == 0
+    assert "0 errors, 1 warning, 1 notice\nbundle: ok (digest " in result.output
+
+
+def test_json_has_all_there_is_to_know(bundle):
+    """Places as numbers, counts, the digest."""
+    broken(bundle)
+    result = run("bundle", "--format", "json")
+    said = json.loads(result.output)
+    assert result.exit_code == 1
+    assert (said["folder"], said["ok"], said["errors"], said["warnings"], said["notices"]) == (
+        "bundle",
+        False,
+        4,
+        1,
+        1,
+    )
+    assert said["problems"][1] == {
+        "severity": "error",
+        "file": "bundle/pool.yaml",
+        "line": 3,
+        "column": 1,
+        "message": "unknown key 'nmber'",
+        "hint": "did you mean number?",
+        "excerpt": "nmber: 3",
+    }
+
+
+def test_github_commands_are_escaped(bundle):
+    """Percent signs and ends of lines in messages, colons and commas in names of files too."""
+    (bundle / "a,b:c%.conf").write_text("error : 100%, see: above\n")
+    result = run("bundle", "--format", "github")
+    assert result.output.splitlines() == [
+        "::error file=bundle/a%2Cb%3Ac%25.conf,line=1,col=1::the file says: 100%25, see: above",
+        "1 error, 0 warnings, 0 notices",
+    ]
+    assert result.exit_code == 1
+
+
+def test_what_is_printed_cannot_move_the_cursor(bundle):
+    """Control characters of the files are shown, not sent to the terminal."""
+    (bundle / "a.conf").write_text("error : \x1b[2Jgone\n")
+    for form in ("text", "github", "json"):
+        assert "\x1b" not in run("bundle", "--format", form).output
+
+
+def test_the_caret_is_found_in_a_long_line(bundle):
+    """Of a line that is too long for a terminal, the part around the caret is shown."""
+    (bundle / "pool.yaml").write_text(f"TINY_EXPR: {'a && ' * 60}here == == b{' && c' * 60}\n")
+    lines = run("bundle").output.splitlines()
+    assert "here == == b" in lines[1]
+    assert lines[1][lines[2].index("^") :].startswith("== b")
+    assert len(lines[1]) <= 112
+
+
+def test_the_caret_counts_the_columns_of_the_terminal(bundle):
+    """A wide character takes two."""
+    text = "TINY_EXPR: '\"\N{CJK UNIFIED IDEOGRAPH-4E2D}\" =='"
+    (bundle / "pool.yaml").write_text(text + "\n")
+    lines = run("bundle").output.splitlines()
+    assert lines[1] == f"  {text}"
+    assert lines[2].index("^") == 2 + len(text[:-1]) + 1
+
+
+@pytest.mark.usefixtures("bundle")
+@pytest.mark.parametrize(
+    "arguments", [["nowhere"], ["bundle", "--format", "xml"], ["bundle/plugins/tiny.py"]]
+)
+def test_a_wrong_command_line_is_told_apart(arguments):
+    """Exit code 2: nothing was checked."""
+    assert run(*arguments).exit_code == 2
+
+
+def test_the_current_folder_is_checked_where_none_is_named(bundle, monkeypatch):
+    """So that an editor or a commit hook can call it in the folder."""
+    (bundle / "a.conf").write_text("FOO\n")
+    monkeypatch.chdir(bundle)
+    result = CliRunner().invoke(check, [])
+    assert result.output.startswith("a.conf:1:1: error: expected NAME = expression\n  FOO\n  ^\n")
+
+
+def test_the_default_bundle_is_ok():
+    """What comes with the program passes its own check."""
+    assert CliRunner().invoke(check, [str(default_bundle())]).exit_code == 0
+
+
+def test_help_shows_an_example():
+    """And the exit codes."""
+    said = CliRunner().invoke(check, ["--help"]).output
+    assert "negotiator check policies/minimum-machine" in said
+    assert "1  there are errors" in said

@@ -1,0 +1,161 @@
+"""``negotiator run``, as it is called."""
+
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+POOL = ROOT / "examples" / "first-pool"
+
+
+def negotiator(*arguments, cwd, stdin=b"", **options):
+    return subprocess.run(
+        [sys.executable, "-m", "negotiator", *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=os.environ | {"COLUMNS": "200"},
+        check=False,
+        **options,
+    )
+
+
+def test_the_example_pool_under_the_default_bundle_shows_matches_and_reasons(tmp_path):
+    done = negotiator("run", POOL, cwd=tmp_path)
+    out = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert re.search(r"^Matched: 7 jobs$", out, re.MULTILINE)
+    assert "the job's Requirements: TARGET.Memory > 999999" in out
+    assert "the job is held" in out
+    assert "\x1b" not in out
+
+
+def test_the_audit_log_verifies_until_one_byte_is_changed_and_then_the_record_is_named(tmp_path):
+    out = negotiator("run", POOL, "--audit-log", "log", cwd=tmp_path).stdout.decode()
+    head = re.search(r"Audit log head: (\S+)", out)[1]
+    assert negotiator("audit", "verify", "log", "--head", head, cwd=tmp_path).returncode == 0
+    (file,) = (tmp_path / "log").glob("*.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b"tester", b"Tester", 1)
+    file.write_bytes(b"".join(lines))
+    done = negotiator("audit", "verify", "log", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{file.name}:4" in done.stdout.decode()
+
+
+def test_the_pool_may_come_on_standard_input_gzipped_or_in_another_format(tmp_path):
+    long = b"\n".join(path.read_bytes() for path in sorted(POOL.glob("*.ads")))
+    expected = negotiator("run", POOL, "--json", "--no-audit", "--now", "1", cwd=tmp_path).stdout
+    assert (
+        negotiator(
+            "run", "-", "--json", "--no-audit", "--now", "1", cwd=tmp_path, stdin=gzip.compress(long)
+        ).stdout
+        == expected
+    )
+
+
+def test_json_is_one_object_a_cycle_and_the_same_each_time(tmp_path):
+    runs = [
+        negotiator(
+            "run", POOL, "--json", "--no-audit", "--now", "1800000000", "--cycles", "2", cwd=tmp_path
+        ).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
+    first, second = map(json.loads, runs[0].splitlines())
+    assert (len(first["match"]), first["cycle"][0]["cycle"], second["cycle"][0]["cycle"]) == (7, 1, 2)
+    assert "match" not in second
+
+
+def test_a_bundle_with_errors_runs_nothing(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "pool.yaml").write_text("NEGOTIATOR_PE_JOB_EXPR: Mips < 5\nnonsense: 1\n")
+    done = negotiator("run", POOL, "--bundle", "b", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"pool.yaml:1:25" in done.stderr
+    assert b"pool.yaml:2:1" in done.stderr
+    assert not (tmp_path / "var").exists()
+
+
+def test_ads_that_do_not_parse_are_named_and_the_others_go_on(tmp_path):
+    shutil.copytree(POOL, tmp_path / "pool")
+    with (tmp_path / "pool" / "jobs.ads").open("a") as jobs:
+        jobs.write('\nMyType = "Job"\nClusterId = 99\nProcId = 0\nRequirements = (1 +\n')
+    done = negotiator("run", "pool", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"Matched: 7 jobs" in done.stdout
+    assert re.search(rb"pool/jobs\.ads:\d+:\d+: error: ", done.stderr)
+
+
+def test_a_pool_that_is_not_there_is_told(tmp_path):
+    done = negotiator("run", "nowhere", cwd=tmp_path)
+    assert done.returncode == 4
+    assert b"nowhere" in done.stderr
+
+
+def test_on_a_full_disk_no_match_is_handed_out_and_what_was_written_stays(tmp_path):
+    csv = tmp_path / "plugins"
+    csv.mkdir(mode=0o755)
+    (csv / "told.py").write_text(
+        "import pathlib\nfrom negotiator.hooks import hookimpl\n\n"
+        f"@hookimpl\ndef negotiator_matches_made(matches):\n    pathlib.Path({str(tmp_path / 'told')!r}).touch()\n"
+    )
+    assert negotiator("run", POOL, cwd=tmp_path).returncode == 0
+    (file,) = (tmp_path / "var" / "audit").glob("*.jsonl")
+    before = file.read_bytes()
+
+    def full():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, len(before) + 100))
+
+    done = negotiator("run", POOL, "--plugins-dir", csv, cwd=tmp_path, preexec_fn=full)
+    assert done.returncode == 3
+    assert b"no match was handed out" in done.stderr
+    assert b"Matched" not in done.stdout
+    assert not (tmp_path / "told").exists()
+    assert file.read_bytes() == before
+    assert negotiator("audit", "verify", "var/audit", cwd=tmp_path).returncode == 0
+
+
+def test_each_call_of_a_plugin_is_traced_where_that_is_asked_for(tmp_path):
+    done = negotiator("run", POOL, "--trace-hooks", "--no-audit", cwd=tmp_path)
+    assert b"negotiator_gate_ads" in done.stderr
+
+
+def test_a_plugin_can_be_left_out_by_name(tmp_path):
+    done = negotiator(
+        "run",
+        POOL,
+        "--disable",
+        "expressions",
+        "--no-audit",
+        "--bundle",
+        ROOT / "policies" / "sanity-checks",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert b"policies" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "check", "plugins", "eval", "audit", "audit verify"])
+def test_every_command_explains_itself_with_an_example(tmp_path, command):
+    text = negotiator(*command.split(), "--help", cwd=tmp_path).stdout.decode()
+    assert command == "audit" or "Example" in text
+
+
+@pytest.mark.data
+def test_the_real_ads_of_others_are_read_or_set_aside_with_a_reason(tmp_path):
+    ads = Path(os.environ.get("NEGOTIATOR_SHARED", ROOT.parent / "shared")) / "data" / "ads"
+    if not ads.is_dir():
+        pytest.skip(f"the real ads are not at {ads}")
+    done = negotiator("run", ads, "--no-audit", cwd=tmp_path)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert all(re.match(rb"\S+:\d+|\S+: |  ", line) for line in done.stderr.splitlines() if line)

@@ -1,0 +1,94 @@
+"""What the documents promise is so: their bundles load, their commands run, their keys are those of the program."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from negotiator.bundle import check_bundle
+from negotiator.cli import main
+from negotiator.hooks.loading import PluginSettings
+from negotiator.records import Severity
+from negotiator_expressions.settings import CentralExpressions, NamedPolicy
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("*/README.md")),
+]
+
+
+def blocks(language, documents):
+    """Every fenced block of a language in some documents."""
+    return [
+        pytest.param(text, id=f"{document.relative_to(ROOT)}-{place + 1}")
+        for document in documents
+        for place, text in enumerate(
+            re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL)
+        )
+    ]
+
+
+@pytest.mark.parametrize("text", blocks("yaml", [ROOT / "README.md", ROOT / "docs" / "bundle.md"]))
+def test_every_piece_of_pool_yaml_passes_check(tmp_path, text):
+    text = text.replace("folders: [plugins] ", "").replace("  modules: [site_policy]", "#")
+    (tmp_path / "pool.yaml").write_text(text)
+    problems = [str(problem) for problem in check_bundle(tmp_path) if problem.severity is Severity.ERROR]
+    assert problems == []
+
+
+@pytest.mark.parametrize("text", blocks("console", DOCUMENTS))
+def test_every_command_that_is_shown_exists_and_takes_these_options(text):
+    for line in re.findall(r"^\$ .*\bnegotiator (\S.*)$", text, re.MULTILINE):
+        command = main
+        context = main.make_context("negotiator", [], resilient_parsing=True)
+        words = line.split()
+        while hasattr(command, "commands"):
+            command = command.get_command(context, words.pop(0))
+            assert command is not None, line
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, line
+
+
+def test_the_commands_of_the_readme_are_all_there_are():
+    listed = set(re.findall(r"^\| `negotiator (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert listed == set(main.commands)
+
+
+def test_the_first_look_of_the_readme_works(tmp_path):
+    shutil.copytree(ROOT / "examples" / "first-pool", tmp_path / "examples" / "first-pool")
+    shutil.copytree(ROOT / "policies" / "minimum-machine", tmp_path / "policies" / "minimum-machine")
+    text = (ROOT / "README.md").read_text().partition("## A first look")[2]
+    lines = re.search(r"```console\n(.*?)```", text, re.DOTALL)[1].splitlines()
+    commands = [line.removeprefix("$ negotiator ") for line in lines if line.startswith("$ negotiator")]
+    assert len(commands) == 3
+    for command in commands:
+        words = [sys.executable, "-m", "negotiator", *command.split()]
+        done = subprocess.run(words, cwd=tmp_path, env=os.environ, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b""), command
+
+
+def test_every_key_of_the_bundle_is_documented():
+    text = (ROOT / "docs" / "bundle.md").read_text()
+    fields = [*attrs.fields(CentralExpressions), *attrs.fields(NamedPolicy), *attrs.fields(PluginSettings)]
+    missing = [
+        field.alias for field in fields if f"`{field.alias}`" not in text and f"{field.alias}:" not in text
+    ]
+    assert [name for name in missing if name != "source"] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_inside_the_project_leads_somewhere(document):
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+def test_the_readme_opens_with_the_two_commands():
+    lines = (ROOT / "README.md").read_text().splitlines()[:6]
+    assert [line.split()[1] for line in lines if line.startswith("    make")] == ["run", "test"]

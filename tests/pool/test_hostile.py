@@ -1,0 +1,91 @@
+"""No bytes whatever end a reading with an error."""
+
+import gzip
+import io
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from negotiator.pool import Snapshot, read_pool
+
+PIECES = (
+    *(
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "=",
+        ";",
+        ",",
+        ":",
+        "<",
+        ">",
+        "/",
+        "*",
+        "\0",
+        "\xe9",
+        "#",
+        "(",
+        " ",
+    ),
+    *(
+        "A = 1\n",
+        'MyType = "Job"\n',
+        '{"A": 1}',
+        '"/Expr(',
+        ')/"',
+        "[A = 1]",
+        "<classads>",
+        "</classads>",
+        "<c>",
+        "</c>",
+    ),
+    *(
+        '<a n="A">',
+        "</a>",
+        "<i>1</i>",
+        "<e>",
+        "</e>",
+        "<l>",
+        "<!DOCTYPE x>",
+        "&lt;",
+        "\\u0000",
+        "ClusterId = 1\nProcId",
+    ),
+)
+texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+raw = st.one_of(st.binary(max_size=60), texts.map(str.encode), texts.map(lambda text: text.encode("latin-1")))
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(raw, raw.map(gzip.compress), raw.map(gzip.compress).map(lambda data: data[: len(data) // 2]))
+)
+@example(b"\x1f\x8b")
+@example(b"\xff\xfe[\0{\0")
+@example(("[" * 100_000).encode())
+@example(("{" * 100_000).encode())
+@example(("<c>" * 100_000).encode())
+@example(("A = " + "(" * 100_000).encode())
+@example(("[{'A': " + "(" * 90_000 + "1," + "),)" * 90_000 + "}]").encode())
+@example(b'<classads><c><a n="A"><s>\xed\xa0\x80</s></a></c></classads>')
+def test_no_input_raises(data):
+    """Whatever the bytes, there is a snapshot, and where there are no ads, a problem that says so."""
+    pool = read_pool(["-"], io.BytesIO(data))
+    assert isinstance(pool, Snapshot)
+    ads = (
+        len(pool.slots)
+        + len(pool.jobs)
+        + len(pool.schedds)
+        + len(pool.submitters)
+        + pool.private
+        + pool.other
+    )
+    assert ads or pool.problems
+    for problem in pool.problems:
+        assert str(problem).encode("utf-8")
+        assert problem.excerpt.isprintable()

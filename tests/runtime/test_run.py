@@ -1,0 +1,109 @@
+"""A cycle with its I/O: nothing is handed out before it is on disk, and what went wrong is told."""
+
+import json
+
+import pools
+import pytest
+from pools import job, slot, snapshot
+
+from negotiator.audit.errors import AuditError
+from negotiator.audit.log import AuditLog
+from negotiator.runtime.run import Runtime
+from negotiator.runtime.settle import Delivery, Offline
+
+OBSERVER = """
+import json, pathlib
+from negotiator.hooks import hookimpl
+
+@hookimpl
+def negotiator_matches_made(matches, cycle):
+    with pathlib.Path({path!r}).open("a") as out:
+        out.write(json.dumps([match.id for match in matches]) + "\\n")
+"""
+
+
+class Watching:
+    """Hands matches out and keeps what the audit log held at that moment; some it cannot deliver."""
+
+    def __init__(self, folder, lost=()):
+        self.folder, self.lost, self.seen = folder, lost, None
+
+    def settle(self, matches):
+        self.seen = _records(self.folder)
+        return [Delivery(match, match.id not in self.lost, "nobody there") for match in matches]
+
+
+def _records(folder):
+    return [
+        json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "audit"
+
+
+@pytest.fixture
+def log(folder):
+    with AuditLog.open(folder, rotate_bytes=1 << 20) as opened:
+        yield opened
+
+
+def runtime(tmp_path, log, settler, pool=None):
+    told = tmp_path / "told"
+    bundle = pools.write_bundle(tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(told))})
+    pool = pool or snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
+    return Runtime(bundle, lambda: pool, lambda: pools.NOW, settler, log), told
+
+
+def test_what_is_handed_out_is_in_the_log_before_it_is_handed_out(tmp_path, folder, log):
+    settler = Watching(folder)
+    run, _ = runtime(tmp_path, log, settler)
+    report = run.cycle(1)
+    assert [record["kind"] for record in settler.seen] == ["match", "match", "denial", "cycle"]
+    assert [record["kind"] for record in _records(folder)][4:] == ["outcome"]
+    assert report.head == log.head
+
+
+def test_a_match_that_could_not_be_delivered_is_recorded_and_nobody_is_told_of_it(tmp_path, folder, log):
+    run, told = runtime(tmp_path, log, Watching(folder, lost={"1.1"}))
+    run.cycle(1)
+    outcome = _records(folder)[-1]
+    assert (outcome["delivered"], outcome["failed"]) == (["1.2"], {"1.1": "nobody there"})
+    assert json.loads(told.read_text()) == ["1.2"]
+
+
+def test_without_a_record_no_match_is_handed_out_and_no_observer_hears_of_one(tmp_path, folder, log):
+    settler = Watching(folder)
+    run, told = runtime(tmp_path, log, settler)
+    log.close()
+    with pytest.raises(AuditError):
+        run.cycle(1)
+    assert settler.seen is None
+    assert not told.exists()
+
+
+def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
+    run, _ = runtime(tmp_path, log, Offline())
+    first, second = run.cycles(2)
+    assert [match.job for match in first.result.matches] == ["1.0", "1.1"]
+    assert not second.result.matches
+    assert (second.result.counts.slots, second.result.counts.jobs) == (0, 1)
+
+
+def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
+    run, _ = runtime(tmp_path, log, Watching(folder, lost={"1.1", "1.2"}))
+    _, second = run.cycles(2)
+    assert len(second.result.matches) == 2
+
+
+def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
+    broken = "from negotiator.hooks import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
+    bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
+    run = Runtime(bundle, lambda: snapshot([slot()], [job()]), lambda: pools.NOW, Offline(), log)
+    report = run.cycle(1)
+    assert len(report.result.matches) == 1
+    (failure,) = report.observers
+    assert (failure.plugin, failure.hook) == ("broken", "negotiator_matches_made")
+    assert "ZeroDivisionError" in failure.message

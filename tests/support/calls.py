@@ -1,0 +1,119 @@
+"""Calls of functions as text: tables of them, random ones, and what HTCondor's library says of them."""
+
+import atexit
+
+import pytest
+from hypothesis import strategies as st
+from oracle import Oracle, available, real_text
+
+from negotiator.classad import ERROR, UNDEFINED, Environment, ParseError, evaluate, parse, unparse_value
+from negotiator.classad.functions.convert import as_string
+from negotiator.classad.scope import EvaluationFailed
+from negotiator.classad.values import RelTime
+
+NOON = Environment(now=1_700_000_000.0)
+needs_htcondor = pytest.mark.skipif(not available(), reason="the htcondor package is not installed")
+_htcondor = Oracle()
+atexit.register(_htcondor.close)
+
+
+def cases(table):
+    """The lines ``call => value`` of a table, as pairs of text."""
+    return [tuple(line.split(" => ")) for line in table.strip().splitlines() if not line.startswith("#")]
+
+
+def value(text):
+    """The value of a call, error where the evaluation fails."""
+    try:
+        return evaluate(parse(text), env=NOON)
+    except EvaluationFailed:
+        return ERROR
+
+
+def spelled(text):
+    """The kind and the text of a value, so that equal ones are the same value of the same kind."""
+    result = value(text)
+    return type(result).__name__, repr(result) if isinstance(result, float | str) else unparse_value(result)
+
+
+def ours(text):
+    """The value in the words of ``Oracle.ask``."""
+    try:
+        result = value(text)
+    except ParseError:
+        return ["parse", ""]
+    if result is UNDEFINED or result is ERROR:
+        return [result.value, ""]
+    if isinstance(result, float):
+        return ["float", real_text(result)]
+    if isinstance(result, bool | int | str):
+        return [type(result).__name__, str(result)]
+    return ["reltime" if isinstance(result, RelTime) else "other", as_string(result)]
+
+
+def agrees(text):
+    """Whether HTCondor's library has the same value; yes where it dies of the question."""
+    theirs = _htcondor.ask(text)
+    return theirs[0] == "crash" or theirs == ours(text)
+
+
+def quoted(text):
+    """A string literal."""
+    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\v": "\\v", "\f": "\\f"}
+    return '"' + "".join(escapes.get(character, character) for character in text) + '"'
+
+
+def texts(alphabet, most=10):
+    """String literals of these characters."""
+    return st.text(alphabet, max_size=most).map(quoted)
+
+
+def calls(names, *arguments):
+    """Calls of one of the functions, with one argument of each strategy."""
+    return st.builds(
+        lambda name, args: f"{name}({','.join(args)})", st.sampled_from(names), st.tuples(*arguments)
+    )
+
+
+def up_to(strategy, most):
+    """List literals."""
+    return st.lists(strategy, max_size=most).map(lambda items: "{" + ",".join(items) + "}")
+
+
+NUMBERS = st.one_of(
+    st.integers(-(2**63) + 1, 2**63 - 1).map(str),
+    st.integers(-20, 20).map(str),
+    st.sampled_from(
+        ["2147483648", "-2147483649", "4294967297", 'real("INF")', 'real("-INF")', 'real("NaN")', "-0.0"]
+    ),
+    st.floats(-1e20, 1e20).map(repr),
+    st.sampled_from([0.5, -0.5, 1.5, 2.5, -2.5, 1e308]).map(repr),
+)
+NUMBER_TEXTS = st.builds(
+    lambda blank, sign, head, tail: quoted(blank + sign + head + tail),
+    st.sampled_from(["", " ", "\t"]),
+    st.sampled_from(["", "+", "-"]),
+    st.sampled_from(
+        ["", "0", "0x", "0X1", "12", ".5", "5.", ".", "1e", "inf", "INFinity", "infi", "nan", "0x.8", "0x1p"]
+    ),
+    st.text("0123456789.eExXpP+-abn() ", max_size=4),
+)
+OTHERS = st.sampled_from(
+    [
+        "true",
+        "false",
+        "undefined",
+        "error",
+        '""',
+        '"a"',
+        "{}",
+        "{1,2}",
+        "[]",
+        "[a=1]",
+        "relTime(90061)",
+        "relTime(-3.5)",
+        "absTime(86400)",
+        "absTime(5,3600)",
+    ]
+)
+ANYTHING = st.one_of(NUMBERS, NUMBER_TEXTS, OTHERS)
