@@ -28,11 +28,16 @@ from negotiator.records import Problem, Severity, Source
 
 @attrs.frozen
 class Examination:
-    """What was found in a folder: all problems, and the bundle where none of them is an error."""
+    """What was found in a folder: all problems, and the bundle where none of them is an error.
+
+    ``hooks`` has the plugins that were loaded, also where others were refused; None where the bundle does not say
+    which are wanted.
+    """
 
     bundle: Bundle | None
     digest: str
     problems: tuple[Problem, ...]
+    hooks: HookManager | None = None
 
 
 def default_bundle() -> Path:
@@ -88,8 +93,8 @@ def examine_bundle(
     bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
     problems = loading.told()
     if bundle is None or any(problem.severity is Severity.ERROR for problem in problems):
-        return Examination(None, contents.digest, problems)
-    return Examination(attrs.evolve(bundle, problems=problems), contents.digest, problems)
+        return Examination(None, contents.digest, problems, loading.hooks)
+    return Examination(attrs.evolve(bundle, problems=problems), contents.digest, problems, loading.hooks)
 
 
 @attrs.define(eq=False)
@@ -98,6 +103,7 @@ class _Loading:
     contents: Contents
     problems: list[Problem]
     files: dict[str, SourceText] = attrs.field(factory=dict)
+    hooks: HookManager | None = None
 
     def run(
         self,
@@ -119,13 +125,13 @@ class _Loading:
             folders=(*plugins.folders, *extra_folders),
             disable=(*plugins.disable, *disable),
         )
-        hooks, refused = load_plugins(plugins, entry_points=entry_points, tracer=tracer)
+        self.hooks, refused = load_plugins(plugins, entry_points=entry_points, tracer=tracer)
         self.problems += (_placed(problem, top) for problem in refused)
-        layout = lay_out(hooks)
+        layout = lay_out(self.hooks)
         self.problems += layout.problems
         settings = self._settings(top, knobs, layout)
         unset = {stamped.plugin for stamped in layout.sections} - settings.keys()
-        bundle = self._asked(hooks, settings, layout.refused | unset, audit or AuditSettings(), plugins)
+        bundle = self._asked(self.hooks, settings, layout.refused | unset, audit or AuditSettings(), plugins)
         return None if audit is None or unset else bundle
 
     def told(self) -> tuple[Problem, ...]:

@@ -13,7 +13,6 @@ import click
 from negotiator.bundle import default_bundle, examine_bundle
 from negotiator.cli.problems import print_problems, problem_json
 from negotiator.cli.render import print_table
-from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import PluginInfo
 from negotiator.records import Problem, Severity
 
@@ -36,7 +35,7 @@ def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: boo
     """List the plugins of a policy bundle, in the order in which they are asked, and what is wrong with any.
 
     Calls, time and failures are those of loading the bundle. Plugins that were refused are named below, with the
-    reason. Where the bundle has errors, only the plugins that it does not name itself are listed.
+    reason.
 
     \b
     Exit codes:
@@ -70,11 +69,7 @@ def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: boo
 
 def _plugins(folder: Path, extra: Sequence[Path]) -> tuple[Sequence[PluginInfo], Sequence[Problem]]:
     examination = examine_bundle(folder, extra_folders=extra)
-    if examination.bundle is not None:
-        return examination.bundle.hooks.plugins, examination.problems
-    # What is wrong with them was found by the examination.
-    hooks, _ = load_plugins(PluginSettings(folders=tuple(extra)))
-    return hooks.plugins, examination.problems
+    return examination.hooks.plugins if examination.hooks else (), examination.problems
 
 
 def _row(info: PluginInfo) -> tuple[str, ...]:

@@ -122,10 +122,10 @@ def _bundle(
     try:
         bundle = load_bundle(folder, extra_folders=plugins_dirs, disable=disable, tracer=tracer)
     except BundleError as error:
-        print_problems(error.problems, err=True)
+        print_problems(error.problems, folder=folder, err=True)
         click.echo(f"error: {folder} has errors: nothing was run (see negotiator check)", err=True)
         sys.exit(BAD_BUNDLE)
-    print_problems(bundle.problems, err=True)
+    print_problems(bundle.problems, folder=folder, err=True)
     return bundle
 
 
