@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from negotiator.classad.column import Column, StringPool, from_cells, kind_of
 from negotiator.classad.footprint import Scan, scan
 from negotiator.classad.tree import Expr, Literal, LiteralValue, Paren, Unary
-from negotiator.classad.unparse import unparse
+from negotiator.classad.treekey import tree_key
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _key(expr: Expr | None, value: LiteralValue | None) -> tuple[type, object]:
     if expr is None:
         return kind, None
     if value is None:
-        return type(expr), unparse(expr)
+        return type(expr), tree_key(expr)
     return kind, repr(value)  # which tells -0.0 from 0.0
 
 
