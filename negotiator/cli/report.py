@@ -25,7 +25,13 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         f"Matched: {_number(len(result.matches), 'job')}",
         ("JOB", "SUBMITTER", "SLOT", "RANK", "NOTED"),
         [
-            (match.job, match.submitter, match.slot, f"{match.rank:g}", ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted))
+            (
+                match.job,
+                match.submitter,
+                match.slot,
+                f"{match.rank:g}",
+                ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted),
+            )
             for match in result.matches
         ],
         right=(3,),

@@ -295,7 +295,9 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     hostile = Reason(Verdict.DENIED, long, long, where, Mode.WARN, numbers)
     removals = [Removal(hostile, 1, 1)] * 2000
     matches = [
-        a_match(number, submitter=long, schedd=long, job=long, slot=long, id=f"{number}{long}", noted=(hostile,))
+        a_match(
+            number, submitter=long, schedd=long, job=long, slot=long, id=f"{number}{long}", noted=(hostile,)
+        )
         for number in range(2)
     ]
     result = a_result(

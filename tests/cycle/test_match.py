@@ -147,11 +147,42 @@ def test_the_same_input_gives_the_same_result_byte_for_byte():
 
 
 ATTRIBUTES = st.sampled_from(
-    ["1", "2", "2.0", "true", '"a"', '"A"', "undefined", "error", "MY.B", "TARGET.A + 1", "B", "MY.A > 1 && B", "isUndefined(Requirements)", "TARGET.Requirements =!= false", "MY.Requirements =?= true", 'eval("A")']
+    [
+        "1",
+        "2",
+        "2.0",
+        "true",
+        '"a"',
+        '"A"',
+        "undefined",
+        "error",
+        "MY.B",
+        "TARGET.A + 1",
+        "B",
+        "MY.A > 1 && B",
+        "isUndefined(Requirements)",
+        "TARGET.Requirements =!= false",
+        "MY.Requirements =?= true",
+        'eval("A")',
+    ]
 )
 ADS = st.dictionaries(st.sampled_from(["A", "B", "C"]), ATTRIBUTES)
 CLAUSES = st.sampled_from(
-    ["TARGET.A == MY.A", "A > 1", "B =?= undefined", "TARGET.B != 2", "C", "MY.C", "A", "MY.C || TARGET.C", "true", "TARGET.Requirements", "isUndefined(Requirements)", "!MY.Requirements", "countMatches(A, { [ B = 1 ] }) > 0"]
+    [
+        "TARGET.A == MY.A",
+        "A > 1",
+        "B =?= undefined",
+        "TARGET.B != 2",
+        "C",
+        "MY.C",
+        "A",
+        "MY.C || TARGET.C",
+        "true",
+        "TARGET.Requirements",
+        "isUndefined(Requirements)",
+        "!MY.Requirements",
+        "countMatches(A, { [ B = 1 ] }) > 0",
+    ]
 )
 REQUIREMENTS = st.lists(CLAUSES, min_size=1, max_size=3).map(" && ".join)
 

@@ -54,4 +54,11 @@ def row(match: Match, cycle: Cycle) -> tuple[object, ...]:
     """Give the columns of one match."""
     time = datetime.fromtimestamp(cycle.now, UTC).isoformat()
     who = (match.submitter, match.schedd, match.job, match.slot)
-    return cycle.number, time, match.id, *who, match.rank, ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted)
+    return (
+        cycle.number,
+        time,
+        match.id,
+        *who,
+        match.rank,
+        ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted),
+    )
