@@ -33,10 +33,13 @@ _CONSTANTS: Final = {
 _WORD_OPERATORS: Final = {"is": "=?=", "isnt": "=!="}
 RESERVED: Final = frozenset({*_CONSTANTS, *_WORD_OPERATORS})
 
-# Possessive quantifiers keep the matching linear. A comment that runs to the end of the text is an error, as it is in
+# Each part can match in one way only, which keeps the matching linear. Only sets of characters are possessive: before
+# Python 3.11.5 possessive groups do not always match (CPython issue 106052).
+#
+# A comment that runs to the end of the text is an error, as it is in
 # HTCondor, which wraps an expression in brackets on one line.
 _COMMON: Final = r"""
-    (?P<space>   (?: [ \t\n\v\f\r]++ | //[^\n]*+\n | /\*(?s:.*?)\*/ )++ )
+    (?P<space>   (?: [ \t\n\v\f\r]++ | //[^\n]*+\n | /\*(?s:.*?)\*/ )+ )
   | (?P<name>    [A-Za-z_][A-Za-z0-9_]*+ )
   | (?P<number>  (?: [0-9]++ (?:\.[0-9]++)? | \.{1,2}[0-9]++ ) (?: [eE][+-]?[0-9]++ )? )
   | (?P<elvis>   \?[ \t\n\v\f\r]*+: )
@@ -46,8 +49,8 @@ _COMMON: Final = r"""
 _NEW: Final = re.compile(
     _COMMON
     + r"""
-  | (?P<string>  "(?s:[^"\\]|\\.)*+" (?: [ \t\n\v\f\r]*+ "(?s:[^"\\]|\\.)*+" )*+ )
-  | (?P<quoted>  '(?s:[^'\\]|\\.)*+' (?: [ \t\n\v\f\r]*+ '(?s:[^'\\]|\\.)*+' )*+ )
+  | (?P<string>  "[^"\\]*+(?:\\(?s:.)[^"\\]*+)*" (?: [ \t\n\v\f\r]*+ "[^"\\]*+(?:\\(?s:.)[^"\\]*+)*" )* )
+  | (?P<quoted>  '[^'\\]*+(?:\\(?s:.)[^'\\]*+)*' (?: [ \t\n\v\f\r]*+ '[^'\\]*+(?:\\(?s:.)[^'\\]*+)*' )* )
   | (?P<bad>     (?s:.) )
 """,
     re.VERBOSE,
@@ -56,14 +59,16 @@ _NEW: Final = re.compile(
 _OLD: Final = re.compile(
     _COMMON
     + r"""
-  | (?P<string>  " (?: [^"] | (?<=\\)"(?!\n|\Z) )*+ " )
-  | (?P<quoted>  ' (?: [^'] | (?<=\\)'(?!\n|\Z) )*+ ' )
+  | (?P<string>  " [^"]*+ (?: (?<=\\)"(?!\n|\Z) [^"]*+ )* (?: (?<!\\)" | "(?=\n|\Z) ) )
+  | (?P<quoted>  ' [^']*+ (?: (?<=\\)'(?!\n|\Z) [^']*+ )* (?: (?<!\\)' | '(?=\n|\Z) ) )
   | (?P<bad>     (?s:.) )
 """,
     re.VERBOSE,
 )
 _ESCAPE: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|(?s:.))")
-_PARTS: Final = {quote: re.compile(rf"{quote}((?s:[^{quote}\\]|\\.)*+){quote}") for quote in "\"'"}
+_PARTS: Final = {
+    quote: re.compile(rf"{quote}([^{quote}\\]*+(?:\\(?s:.)[^{quote}\\]*+)*){quote}") for quote in "\"'"
+}
 _SIMPLE_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 # After one of these a minus is an operator; elsewhere it may begin a number.
