@@ -14,23 +14,25 @@ from negotiator.pool.limits import MAX_AD, MAX_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+# Only sets of characters are possessive: before Python 3.11.5 groups do not always match (CPython issue 106052).
+
 # All that holds no bracket. It stops before a string or comment that the text at hand does not end.
 _SKIPPED: Final = re.compile(
     r"""(?:
         [^\[\]{}"'/\\]++
       | \\[^\n]
-      | "(?:[^"\\\n]++|\\[^\n])*+"
-      | '(?:[^'\\\n]++|\\[^\n])*+'
-      | "(?=(?:[^"\\\n]++|\\[^\n])*+\\?\n)
-      | '(?=(?:[^'\\\n]++|\\[^\n])*+\\?\n)
+      | "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*"
+      | '[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*'
+      | "(?=[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*\\?\n)
+      | '(?=[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*\\?\n)
       | //[^\n]*+\n
       | /\*(?s:.*?)\*/
       | /(?=[^/*])
       | \\(?=\n)
-    )*+""",
+    )*""",
     re.VERBOSE,
 )
-_NOTHING: Final = re.compile(r"(?:[\s,;\ufeff]++|//[^\n]*+|/\*(?s:.*?)\*/|/\*.*+)*+", re.DOTALL)
+_NOTHING: Final = re.compile(r"(?:[\s,;\ufeff]++|//[^\n]*+|/\*(?s:.*?)\*/|/\*.*+)*", re.DOTALL)
 _OPENING: Final = "[{"
 
 

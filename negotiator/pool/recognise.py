@@ -17,7 +17,7 @@ class Format(enum.Enum):
 
 
 _BLANK: Final = re.compile(r"[\s\ufeff]*+")
-_COMMENTS: Final = re.compile(r"(?:\s++|//[^\n]*+|/\*(?s:.*?)\*/)*+")
+_COMMENTS: Final = re.compile(r"(?:\s++|//[^\n]*+|/\*(?s:.*?)\*/)*")
 _LONG: Final = re.compile(
     r"^[ \t]*+(?:'?[A-Za-z_][A-Za-z0-9_.]*+'?[ \t]*+=(?![=~])|\*\*\* |-- )", re.MULTILINE
 )

@@ -342,9 +342,9 @@ def test_bytes_that_are_no_python_are_refused(plugins):
     """NUL and wrong encodings are told as what they are."""
     plugins.write("a.py", "").write_bytes(b"x = '\xff'\n")
     plugins.write("b.py", "").write_bytes(b"\x00\x00")
-    messages = plugins.refusals()
-    assert len(messages) == 2
-    assert all("SyntaxError: " in message for message in messages)
+    a, b = plugins.refusals()
+    assert "SyntaxError: " in a
+    assert "null bytes" in b
 
 
 def test_nothing_is_loaded_from_nothing():

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _SPACES = b" \t\r\n"
 _V1_DELIMITERS = b"!#$%&*+,-/:;<>?@^`|~"
 _NEEDS_QUOTES = re.compile(rb"[ \t\r\n']+")
-_TOKEN = re.compile(rb"(?:[^ \t\r\n']|'(?:[^']|'')*+')+")
-_QUOTED = re.compile(rb"'((?:[^']|'')*+)'")
+_TOKEN = re.compile(rb"(?:[^ \t\r\n']|'[^']*+(?:''[^']*+)*'(?!'))+")
+_QUOTED = re.compile(rb"'([^']*+(?:''[^']*+)*)'(?!')")
 
 
 def _split_quoted(data: bytes) -> list[bytes] | None:
