@@ -1,0 +1,39 @@
+"""What is installed, and what is not."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (file,) = folder.glob("*.whl")
+    with zipfile.ZipFile(file) as opened:
+        yield opened
+
+
+def test_the_product_and_its_plugins_are_installed_under_names_of_their_own(wheel):
+    tops = {name.split("/")[0] for name in wheel.namelist() if ".dist-info" not in name}
+    packages = {path.name for path in (ROOT / "plugins").iterdir() if path.is_dir()}
+    assert tops == {"negotiator"} | packages
+    assert all(name.startswith("negotiator_") for name in packages)
+
+
+def test_every_plugin_that_comes_along_registers_as_anybody_would(wheel):
+    (entries,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    registered = wheel.read(entries).decode().partition("[negotiator]")[2]
+    for path in (ROOT / "plugins").iterdir():
+        if path.is_dir():
+            assert f"= {path.name}\n" in registered + "\n"
+
+
+def test_the_default_bundle_and_the_types_come_along(wheel):
+    assert {"negotiator/bundle/default/pool.yaml", "negotiator/py.typed"} <= set(wheel.namelist())
