@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import ClassAd, Kind, Table
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
@@ -72,7 +72,13 @@ def _distinct(jobs: Table, names: tuple[str, ...], value: Any) -> Strings:
     ids, first_rows = jobs.group(names)
     distinct = np.empty(len(first_rows), dtype=object)
     distinct[:] = [value(jobs.ad(int(row))) for row in first_rows]
-    return distinct[ids]
+    values: Strings = distinct[ids]
+    # Expressions of one text may differ in value from ad to ad: users write them.
+    kinds = [np.broadcast_to(jobs.column(name).kinds, len(jobs)) for name in names]
+    written = np.logical_or.reduce([column == Kind.EXPRESSION for column in kinds])
+    for row in np.flatnonzero(written):
+        values[row] = value(jobs.ad(int(row)))
+    return values
 
 
 def _schedd(ad: ClassAd, default: str | None) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Side, Table, bind, evaluate_table
+from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.rank import best, ranks
 from negotiator.cycle.requirements import (
     Part,
@@ -27,7 +28,7 @@ from negotiator.hooks.records import ConstraintSide, Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
 #: States of a slot that serves somebody already (HTCondor manual, Machine ClassAd Attributes, State).
-_IN_USE = ("claimed", "matched", "preempting")
+_IN_USE = frozenset({"claimed", "matched", "preempting"})
 
 
 @attrs.define
@@ -42,10 +43,8 @@ class Board:
     @classmethod
     def of(cls, slots: Table) -> Board:
         """Set up the board of a cycle."""
-        ids, first_rows = slots.group(["State"])
-        states = slots.take(first_rows).strings("State")
-        busy = np.array([state is not None and state.lower() in _IN_USE for state in states], dtype=np.bool_)
-        return cls(slots, slot_parts(slots), busy[ids], np.zeros(len(slots), dtype=np.bool_))
+        in_use = is_in(names(slots, "State"), _IN_USE)
+        return cls(slots, slot_parts(slots), in_use, np.zeros(len(slots), dtype=np.bool_))
 
 
 @attrs.frozen

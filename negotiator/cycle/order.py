@@ -46,9 +46,9 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
     counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
     copies = counts.clip(1, MAX_COPIES).astype(np.intp)
     line = _line(jobs, submitters, schedds)
-    alike, _ = jobs.group([*names, *_WHOSE, *job_columns.PRIORITIES])
+    alike, _ = jobs.group([*names, *_WHOSE])
     alike = np.where(significant.opaque, len(jobs) + np.arange(len(jobs)), alike)
-    kinds = _codes(alike * (len(jobs) + 1) + _codes(schedds))[line]
+    kinds = _combined(alike, submitters, schedds, *_priorities(jobs))[line]
     by_kind = np.argsort(kinds, kind="stable")
     starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
     groups = [line[places] for places in np.split(by_kind, starts[1:])]
@@ -70,9 +70,22 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
 
 def _line(jobs: Table, submitters: job_columns.Strings, schedds: job_columns.Strings) -> NDArray[np.intp]:
     """Sort the rows: by submitter and schedd, then the schedd's own order of its jobs."""
-    priorities = [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]
     ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
-    return np.lexsort((*reversed(ages), *reversed(priorities), _codes(schedds), _codes(submitters)))
+    return np.lexsort((*reversed(ages), *reversed(_priorities(jobs)), _codes(schedds), _codes(submitters)))
+
+
+def _priorities(jobs: Table) -> list[NDArray[np.float64]]:
+    """Give the priorities of the jobs, weightiest first; the lowest goes first."""
+    return [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]
+
+
+def _combined(*columns: NDArray[Any]) -> NDArray[np.intp]:
+    """Number the rows so that those alike in all columns share a number."""
+    numbers = np.zeros(len(columns[0]), dtype=np.intp)
+    for column in columns:
+        codes = _codes(column)
+        numbers = _codes(numbers * (int(codes.max()) + 1) + codes)
+    return numbers
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.intp]:

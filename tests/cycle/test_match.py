@@ -102,6 +102,21 @@ def test_jobs_differ_in_what_slots_and_policies_look_at_and_in_nothing_else():
     )
 
 
+def test_an_expression_says_of_each_job_whose_it_is(tmp_path):
+    bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad@d"')
+    jobs = [job(n, AccountingGroup="MY.Mine", Mine=f'"{name}"') for n, name in enumerate(("good", "bad"))]
+    result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=[ad(Name='"bad@d"')]), bundle)
+    assert [(match.job, match.submitter) for match in result.matches] == [("1.0", "good@d")]
+    states = [slot(n, State="MY.Now", Now=f'"{state}"') for n, state in enumerate(("Claimed", "Unclaimed"))]
+    assert matched(pools.cycle(snapshot(states, [job()]))) == [("1.0", "s1@h")]
+
+
+def test_an_expression_says_of_each_job_how_urgent_it_is():
+    jobs = [job(n, JobPrio="MY.Own", Own=str(n)) for n in range(3)]
+    result = pools.cycle(snapshot([slot(n) for n in range(3)], jobs))
+    assert [match.job for match in result.matches] == ["1.2", "1.1", "1.0"]
+
+
 def test_the_schedds_order_holds_priority_first_then_age():
     jobs = [
         job(0, QDate="5"),
