@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, evaluate_table
 from negotiator.classad.analysis import splittable
 from negotiator.classad.footprint import footprint, scan
-from negotiator.classad.tree import AdRef, Attr, Binary
+from negotiator.classad.tree import AdRef, Attr, Binary, Literal
 from negotiator.classad.treekey import tree_key
 from negotiator.classad.unparse import unparse_old
 from negotiator.cycle.words import core_reason
@@ -61,7 +61,7 @@ def slot_requirements(
     parts: tuple[Part, ...], job: ClassAd, slots: Table, env: Environment
 ) -> Iterator[tuple[Mask, Reason]]:
     """Give, for each conjunct of the slots' Requirements, the slots that have it and on which it is not true."""
-    if any(_NAME in names for _, tree in job.items() for names in scan(tree).names.values()):
+    if any(_names_requirements(tree) for _, tree in job.items()):
         # The slots' Requirements may be reached from themselves by way of this job.
         parts = (Part(np.arange(len(slots)), _WHOLE, "Requirements"),)
     for part in parts:
@@ -70,6 +70,10 @@ def slot_requirements(
         table = slots if whole else slots.take(part.rows)
         false[part.rows] = ~evaluate_table(part.expression, table, job, side=Side.MY, env=env).is_true()
         yield false, _reason("slot_requirements", f"the slot's {part.attribute}", part.expression)
+
+
+def _names_requirements(tree: Expr) -> bool:
+    return not isinstance(tree, Literal) and any(_NAME in names for names in scan(tree).names.values())
 
 
 def slot_parts(slots: Table) -> tuple[Part, ...]:
