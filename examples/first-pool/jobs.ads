@@ -1671,3 +1671,4 @@ TransferInputSizeMB = 1
 TransferOut = false
 User = "tester@example.org"
 WhenToTransferOutput = "ON_EXIT"
+

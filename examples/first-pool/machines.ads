@@ -1711,3 +1711,4 @@ VirtualMemory = 8228033
 WakeOnLanEnabledFlags = "NONE"
 WakeOnLanSupportedFlags = "NONE"
 WithinResourceLimits = MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory > 0 && TARGET.RequestMemory <= MY.Memory && MY.Disk > 0 && (TARGET.RequestDisk - ifthenelse(MappingMethod ?: "" != "Copy",ifthenelse(RequestedCatalogs =?= undefined || catalogs =?= undefined,0,sum(evalInEachContext(member(CatalogID,RequestedCatalogIDs) ? CatalogSize : 0,catalogs))),0)) <= MY.Disk && (TARGET.RequestGPUS =?= undefined || MY.GPUS >= TARGET.RequestGPUS)
+

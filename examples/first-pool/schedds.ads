@@ -176,3 +176,4 @@ UpdatesSequenced = 12
 UpdatesTotal = 13
 VirtualMemory = 2147483647
 WantResAd = true
+

@@ -154,3 +154,4 @@ UpdatesTotal = 7
 WantResAd = true
 WeightedIdleJobs = 7
 WeightedRunningJobs = 6.0
+

@@ -4053,3 +4053,4 @@ LoadAvg = 0.424
 Mips = 39739
 KFlops = 475473
 Microarch = "x86_64-v2"
+

@@ -16,11 +16,12 @@ import attrs
 from negotiator import __version__
 from negotiator.bundle.model import AuditSettings, Selection
 from negotiator.classad import ClassAd, bind, evaluate
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Expression, Match
 from negotiator.records import Provenance, Reason, Station
 
 if TYPE_CHECKING:
-    from negotiator.cycle.result import CycleResult, Discarded, Failure, Outcome, Removal
+    from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
 
 Record: TypeAlias = dict[str, Any]
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
@@ -175,7 +176,7 @@ def _discard_record(result: CycleResult, discarded: Discarded) -> Record:
     }
 
 
-def _failure_record(result: CycleResult, failure: Failure) -> Record:
+def _failure_record(result: CycleResult, failure: HookFailure) -> Record:
     return {
         **_common("failure", result),
         "plugin": _text(failure.plugin),

@@ -16,6 +16,7 @@ from negotiator.bundle.folder import MAIN, Contents, read_folder
 from negotiator.bundle.model import AuditSettings, Bundle, BundleError
 from negotiator.bundle.nodes import Entry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
+from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
 from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
@@ -117,22 +118,28 @@ class _Loading:
         if top is None:
             return None
         audit = self._core(top, "audit", AuditSettings, FileOfBundle(self.folder, self.contents.names))
+        self.problems += audit_problems(audit or AuditSettings())
         plugins = self._core(top, "plugins", PluginSettings, PluginsFolder(self.folder))
-        if plugins is None:
-            return None  # without the plugins nobody knows which keys there are
-        plugins = attrs.evolve(
-            plugins,
-            folders=(*plugins.folders, *extra_folders),
-            disable=(*plugins.disable, *disable),
+        which = self._disabled(top) if plugins is None else plugins
+        if which is None:
+            return None
+        which = attrs.evolve(
+            which,
+            folders=(*which.folders, *extra_folders),
+            disable=(*which.disable, *disable),
         )
-        self.hooks, refused = load_plugins(plugins, entry_points=entry_points, tracer=tracer)
+        hooks, refused = load_plugins(which, entry_points=entry_points, tracer=tracer)
         self.problems += (_placed(problem, top) for problem in refused)
-        layout = lay_out(self.hooks)
+        if plugins is not None:
+            self.hooks = hooks
+        layout = lay_out(hooks)
         self.problems += layout.problems
+        if plugins is not None:  # else a key may be that of a plugin which the bundle meant to name
+            self.problems += unknown_keys(top, layout.owners)
         settings = self._settings(top, knobs, layout)
         unset = {stamped.plugin for stamped in layout.sections} - settings.keys()
-        bundle = self._asked(self.hooks, settings, layout.refused | unset, audit or AuditSettings(), plugins)
-        return None if audit is None or unset else bundle
+        bundle = self._asked(hooks, settings, layout.refused | unset, audit or AuditSettings(), which)
+        return None if audit is None or plugins is None or unset else bundle
 
     def told(self) -> tuple[Problem, ...]:
         """All problems, each once, in the order of files and lines, with the line that each stands in."""
@@ -176,8 +183,21 @@ class _Loading:
         self.problems += structurer.problems
         return None if built is INVALID else built
 
+    def _disabled(self, top: MapNode) -> PluginSettings | None:
+        """Settings to look at the rest of the bundle with, where those of the plugins are wrong.
+
+        What is disabled must not be imported, so where that is what is wrong there are none.
+        """
+        part = top.entries["plugins"].value
+        if not isinstance(part, MapNode):
+            return None
+        if "disable" not in part.entries:
+            return PluginSettings()
+        structurer = Structurer(PluginsFolder(self.folder))
+        names = structurer.structure(part.entries["disable"].value, tuple[str, ...])
+        return None if names is INVALID else PluginSettings(disable=names)
+
     def _settings(self, top: MapNode, knobs: Knobs, layout: Layout) -> dict[str, Any]:
-        self.problems += unknown_keys(top, layout.owners)
         from_knobs, problems = knob_entries(knobs, top, layout.owners)
         self.problems += problems
         entries: Mapping[str, Entry] = {**from_knobs, **top.entries}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import enum
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from negotiator.bundle.nodes import (
 )
 from negotiator.bundle.schema import is_dict, is_enum, is_list, is_source, is_union, keys_of, union_members
 from negotiator.bundle.text import Located
-from negotiator.classad import ParseError, parse
+from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.records import Expression
 from negotiator.records import Problem, Source
@@ -55,14 +56,14 @@ PathRule = Callable[[str], "Path | tuple[str, str]"]
 Refuse = Callable[[str], Problem]
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
-    """``did you mean x?``, or what there is."""
+def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
+    """``did you mean x?``, or what there is, if it may be ``listed``."""
     choices = sorted(known)
     folded = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower(), folded, n=1)
-    if near:
+    if near and folded[near[0]] != word:
         return f"did you mean {folded[near[0]]}?"
-    return f"there are: {', '.join(choices)}" if choices else ""
+    return f"there are: {', '.join(choices)}" if choices and listed else ""
 
 
 class Structurer:
@@ -217,12 +218,22 @@ class Structurer:
             return self._refuse(node, "a ClassAd expression", _list_hint(node))
         value = node.value.stripped()
         try:
-            return Expression(tree=parse(value.text), text=value.text, source=value.source)
+            tree = parse(value.text)
         except ParseError as error:
             at = value.index(value.offset(error.line, error.column))
             message = f"{node.label}: {error.message}" if node.label else error.message
             self.problems.append(value.file.error(at, message, _reads(value)))
             return INVALID
+        self._calls(node.label, tree, value)
+        return Expression(tree=tree, text=value.text, source=value.source)
+
+    def _calls(self, label: str, tree: Expr, value: Located) -> None:
+        """A call that can only give an error is refused: a gate with a slip in it would let everything pass."""
+        for name, message in wrong_calls(tree):
+            hit = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", value.text)
+            at = value.index(hit.start() if hit else 0)
+            hint = suggest(name, function_names(), listed=False)
+            self.problems.append(value.file.error(at, f"{label}: {message}" if label else message, hint))
 
     def _refuse(self, node: Node, expected: str, hint: str = "") -> Invalid:
         if isinstance(node, ScalarNode) and node.style is Style.KNOB and expected[:6] in {"a list", "a mapp"}:

@@ -10,6 +10,8 @@ from negotiator.classad.analysis import References as References
 from negotiator.classad.analysis import bind as bind
 from negotiator.classad.analysis import conjuncts as conjuncts
 from negotiator.classad.analysis import references as references
+from negotiator.classad.calls import function_names as function_names
+from negotiator.classad.calls import wrong_calls as wrong_calls
 from negotiator.classad.columnar import evaluate_table as evaluate_table
 from negotiator.classad.errors import ClassAdError as ClassAdError
 from negotiator.classad.errors import ParseError as ParseError

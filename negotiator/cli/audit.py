@@ -19,7 +19,12 @@ NOT_CHECKED = 2
 
 @click.group()
 def audit() -> None:
-    """Ask the audit log."""
+    """Ask the audit log.
+
+    \b
+    Example:
+      negotiator audit verify var/audit
+    """
 
 
 def _head(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -29,7 +34,7 @@ def _head(_context: click.Context, _parameter: click.Parameter, value: str | Non
         raise click.BadParameter(str(error)) from None
 
 
-@audit.command("verify")
+@audit.command("verify", short_help="Has a record been changed, removed, inserted or reordered?")
 @click.argument("folder", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--head", metavar="SEQ:HASH", callback=_head, help="The head of a record, kept elsewhere.")
 @click.option(

@@ -9,14 +9,13 @@ from pathlib import Path
 import click
 
 from negotiator.bundle import Examination, examine_bundle
+from negotiator.cli import options
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
 from negotiator.records import Severity
 
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
-
-@click.command()
-@click.argument("folder", type=_FOLDER, default=Path())
+@click.command(short_help="Print every problem of a policy bundle.")
+@click.argument("folder", type=options.FOLDER, default=Path())
 @click.option(
     "--format",
     "form",
@@ -25,14 +24,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     show_default=True,
     help="For people, for programs, or as commands of a GitHub workflow.",
 )
-@click.option(
-    "--plugins-dir",
-    "plugins_dirs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Folder of plugin files to load too; may be given again.",
-)
-@click.option("--disable", multiple=True, metavar="PLUGIN", help="Plugin to leave out; may be given again.")
+@options.plugins_dir
+@options.disable
 def check(folder: Path, form: str, plugins_dirs: tuple[Path, ...], disable: tuple[str, ...]) -> None:
     """Check the policy bundle in FOLDER (default: this one) and print every problem of it.
 

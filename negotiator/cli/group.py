@@ -6,8 +6,10 @@ from functools import cached_property
 
 import click
 
+from negotiator.cli.problems import print_problems
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.settings import PluginSettings
+from negotiator.records import Severity
 
 
 class PluginGroup(click.Group):
@@ -15,7 +17,8 @@ class PluginGroup(click.Group):
 
     @cached_property
     def _brought(self) -> dict[str, click.Command]:
-        manager, _ = load_plugins(PluginSettings())
+        manager, problems = load_plugins(PluginSettings())
+        print_problems((each for each in problems if each.severity is Severity.ERROR), err=True)
         answers = manager.commands()
         for failure in answers.failures:
             click.echo(f"warning: {failure}; its commands are missing", err=True)

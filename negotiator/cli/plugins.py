@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 import click
 
 from negotiator.bundle import default_bundle, examine_bundle
+from negotiator.cli import options
 from negotiator.cli.problems import print_problems, problem_json
 from negotiator.cli.render import print_table
 from negotiator.hooks.manager import PluginInfo
-from negotiator.records import Problem, Severity
+from negotiator.records import Severity
 
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _HEADERS = ("NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN", "HOOKS", "LAST FAILURE")
 _NUMBERS = (3, 4, 5, 6)
 
 
-@click.command()
-@click.option("-b", "--bundle", "folder", type=_FOLDER, help="Policy bundle. [default: the built-in one]")
-@click.option(
-    "--plugins-dir",
-    "plugins_dirs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Folder of plugin files to load too; may be given again.",
-)
+@click.command(short_help="List the plugins of a policy bundle.")
+@options.bundle
+@options.plugins_dir
+@options.disable
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: bool) -> None:
+def plugins(
+    folder: Path | None, plugins_dirs: tuple[Path, ...], disable: tuple[str, ...], *, as_json: bool
+) -> None:
     """List the plugins of a policy bundle, in the order in which they are asked, and what is wrong with any.
 
     Calls, time and failures are those of loading the bundle. Plugins that were refused are named below, with the
@@ -49,7 +45,9 @@ def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: boo
       negotiator plugins --bundle policies/minimum-machine --plugins-dir examples/maintenance
     """
     chosen = folder or default_bundle()
-    found, problems = _plugins(chosen, plugins_dirs)
+    examination = examine_bundle(chosen, extra_folders=plugins_dirs, disable=disable)
+    found = examination.hooks.plugins if examination.hooks else ()
+    problems = examination.problems
     if as_json:
         shown = {
             "plugins": [attrs.asdict(info) for info in found],
@@ -65,11 +63,6 @@ def plugins(folder: Path | None, plugins_dirs: tuple[Path, ...], *, as_json: boo
         )
         print_problems(problems, folder=chosen)
     sys.exit(any(problem.severity is Severity.ERROR for problem in problems))
-
-
-def _plugins(folder: Path, extra: Sequence[Path]) -> tuple[Sequence[PluginInfo], Sequence[Problem]]:
-    examination = examine_bundle(folder, extra_folders=extra)
-    return examination.hooks.plugins if examination.hooks else (), examination.problems
 
 
 def _row(info: PluginInfo) -> tuple[str, ...]:

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+#: No column of a table is narrower, unless all that stands in it is: a number that was cut is another number.
+NARROW = 16
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 
@@ -21,20 +25,16 @@ def printable(text: str) -> str:
 def print_table(
     title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()
 ) -> None:
-    """Print a table below its title; ``right`` are the columns to align right. Without rows nothing is printed."""
+    """Print a table below its title; ``right`` are the columns to align right. Without rows nothing is printed.
+
+    On a terminal long cells are folded to its width, and columns in which nothing stands are left out.
+    """
     if not rows:
         return
     cells = [[printable(cell) for cell in row] for row in rows]
     console = Console()
     if console.is_terminal:
-        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-        for place, header in enumerate(headers):
-            last = place == len(headers) - 1
-            justify = "right" if place in right else "left"
-            table.add_column(header, justify=justify, overflow="fold", no_wrap=not last)  # type: ignore[arg-type]
-        for row in cells:
-            table.add_row(*map(Text, row))
-        console.print(table)
+        _print_folded(console, title, headers, cells, right)
         return
     click.echo(title)
     widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
@@ -45,3 +45,29 @@ def print_table(
         )
         click.echo(f"  {'  '.join(line)}".rstrip())
     click.echo()
+
+
+def _print_folded(
+    console: Console, title: str, headers: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]
+) -> None:
+    """Fold what is wide; where even that does not fit, a row is a block of lines."""
+    filled = [place for place in range(len(headers)) if any(row[place] for row in cells)]
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    needed = 0
+    for place in filled:
+        widest = max(map(cell_len, (headers[place], *(row[place] for row in cells))))
+        least = min(widest, NARROW)
+        justify: JustifyMethod = "right" if place in right else "left"
+        table.add_column(headers[place], justify=justify, overflow="fold", min_width=least)
+        needed += least + 3  # and what stands between columns
+    for row in cells:
+        table.add_row(*(Text(row[place]) for place in filled))
+    if needed <= console.width:
+        console.print(table)
+        return
+    console.print(Text(title, style="bold"))
+    for row in cells:
+        block = Table.grid("header", "cell", padding=(0, 2))
+        for place in filled:
+            block.add_row(headers[place], Text(row[place], overflow="fold"))
+        console.print(block, "")

@@ -10,6 +10,7 @@ from negotiator.audit.records import intent_records
 from negotiator.bundle.model import AuditSettings, Bundle
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.result import CycleResult, Outcome, Removal
+from negotiator.cycle.words import CORE
 from negotiator.records import Mode, Reason
 from negotiator.runtime.run import CycleReport
 
@@ -108,8 +109,9 @@ def _verdict(reason: Reason) -> str:
 
 
 def _rule(reason: Reason) -> str:
+    """The rule of a policy and its place; the core's own reasons name themselves."""
     where = reason.provenance
-    return f"{where.rule} ({where.source})" if where.source else where.plugin
+    return where.plugin if where.plugin == CORE else str(where)
 
 
 def _number(count: int, noun: str) -> str:

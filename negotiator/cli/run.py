@@ -18,32 +18,22 @@ from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import BundleError, default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
+from negotiator.cli import options
 from negotiator.cli.problems import print_problems
 from negotiator.cli.report import print_report, result_json
 from negotiator.pool import PoolError, Snapshot, read_pool
+from negotiator.records import Severity
 from negotiator.runtime.run import CycleReport, Runtime
 from negotiator.runtime.settle import Offline
 
 BAD_BUNDLE, NO_POOL, NO_AUDIT = 1, 4, 3
 
 
-@click.command()
+@click.command(short_help="Run negotiation cycles over the ads of a pool.")
 @click.argument("pool", nargs=-1, required=True, metavar="POOL...")
-@click.option(
-    "-b",
-    "--bundle",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Policy bundle. [default: the built-in one]",
-)
-@click.option(
-    "--plugins-dir",
-    "plugins_dirs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Folder of plugin files to load too; may be given again.",
-)
-@click.option("--disable", multiple=True, metavar="PLUGIN", help="Plugin to leave out; may be given again.")
+@options.bundle
+@options.plugins_dir
+@options.disable
 @click.option(
     "--audit-log",
     type=click.Path(path_type=Path),
@@ -125,7 +115,9 @@ def _bundle(
         print_problems(error.problems, folder=folder, err=True)
         click.echo(f"error: {folder} has errors: nothing was run (see negotiator check)", err=True)
         sys.exit(BAD_BUNDLE)
-    print_problems(bundle.problems, folder=folder, err=True)
+    # Notices are for ``check``: a configuration file of a whole pool has hundreds of knobs without effect here.
+    warnings = [problem for problem in bundle.problems if problem.severity is Severity.WARNING]
+    print_problems(warnings, folder=folder, err=True)
     return bundle
 
 

@@ -11,8 +11,9 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.jobs import is_in, names
-from negotiator.cycle.result import Discarded, Failure
+from negotiator.cycle.result import Discarded
 from negotiator.cycle.words import core_reason, failure_reason, plugin_reason
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle, Mask
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Reason, Station, Verdict
@@ -35,7 +36,7 @@ class Admitted:
     slots: Table
     jobs: Table
     discarded: tuple[Discarded, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[HookFailure, ...]
 
 
 @attrs.define
@@ -69,7 +70,7 @@ class _Gathering:
 
 def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe)."""
-    failures: list[Failure] = []
+    failures: list[HookFailure] = []
     schedds = _Gathering.of(AdKind.SCHEDD, snapshot.schedds)
     submitters = _Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
     slots = _Gathering.of(AdKind.STARTD, snapshot.slots)
@@ -106,14 +107,14 @@ def _take_jobs_along(jobs: _Gathering, gone: frozenset[str], submitters: _Gather
     jobs.discard(mask, _taken_along(AdKind.SUBMITTER))
 
 
-def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[Failure]:
+def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
     answers = bundle.hooks.gate_ads(gathering.kind, gathering.table, cycle, bundle.settings)
     for stamped in answers.records:
         gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))
     for failure in answers.failures:
         everyone = np.ones(len(gathering.table), dtype=np.bool_)
         gathering.discard(everyone, failure_reason(Station.ADMIT, failure))
-        yield Failure(failure.plugin, failure.version, failure.hook, failure.message)
+        yield failure
 
 
 def _taken_along(kind: AdKind) -> Reason:

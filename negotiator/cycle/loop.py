@@ -19,7 +19,8 @@ from negotiator.cycle.jobs import job_id
 from negotiator.cycle.match import Board, Candidates, match
 from negotiator.cycle.order import Queued, order
 from negotiator.cycle.place import place
-from negotiator.cycle.result import Counts, CycleResult, Failure, Outcome
+from negotiator.cycle.result import Counts, CycleResult, Outcome
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Mask, Match
 from negotiator.pool.snapshot import Snapshot
 
@@ -92,6 +93,6 @@ def _matches(
         )
 
 
-def _once(failures: Iterable[Failure]) -> tuple[Failure, ...]:
+def _once(failures: Iterable[HookFailure]) -> tuple[HookFailure, ...]:
     """Tell each failure once, however many requests it met."""
     return tuple(dict.fromkeys(failures))

@@ -22,8 +22,9 @@ from negotiator.cycle.requirements import (
     slot_requirements,
     without_requirements,
 )
-from negotiator.cycle.result import Failure, Removal
+from negotiator.cycle.result import Removal
 from negotiator.cycle.words import constraint_reason, core_reason, failure_reason, plugin_reason
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import ConstraintSide, Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -56,7 +57,7 @@ class Candidates:
     left: int  # how many slots passed every reason
     removals: tuple[Removal, ...]
     noted: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
-    failures: tuple[Failure, ...]
+    failures: tuple[HookFailure, ...]
 
 
 def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candidates:
@@ -125,13 +126,13 @@ def _constraints(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) 
         sieve.remove(~true, constraint_reason(stamped))
 
 
-def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[Failure, ...]:
+def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
     answers = bundle.hooks.filter_slots(request, sieve.slots, cycle, bundle.settings)
     for stamped in answers.records:
         sieve.remove(~stamped.record.allow, plugin_reason(Station.MATCH, stamped))
     for failure in answers.failures:
         sieve.remove_all(failure_reason(Station.MATCH, failure))
-    return tuple(Failure(item.plugin, item.version, item.hook, item.message) for item in answers.failures)
+    return answers.failures
 
 
 _IN_USE_REASON = core_reason(Station.MATCH, Verdict.WAITING, "in_use", "the slot is in use", "State")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Match, Request
 from negotiator.records import Reason
 
@@ -68,16 +69,6 @@ class Counts:
 
 
 @attrs.frozen
-class Failure:
-    """A plugin that could not be asked, and what the cycle made of it."""
-
-    plugin: str
-    version: str
-    hook: str
-    message: str
-
-
-@attrs.frozen
 class CycleResult:
     """The whole outcome of one cycle."""
 
@@ -88,7 +79,7 @@ class CycleResult:
     counts: Counts
     discarded: tuple[Discarded, ...]
     outcomes: tuple[Outcome, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[HookFailure, ...]  # of plugins that could not be asked, each once
 
     @property
     def matches(self) -> tuple[Match, ...]:

@@ -105,10 +105,6 @@ class Registry:
             self._manager.unregister(name=name)
             raise ValueError(str(error)) from None
 
-    def names(self) -> tuple[str, ...]:
-        """The names of all plugins, sorted."""
-        return tuple(sorted(name for name, plugin in self._manager.list_name_plugin() if plugin is not None))
-
     def implementations(self, hook: str) -> tuple[Implementation, ...]:
         """All implementations of one hook, by plugin name."""
         spec = self._specs[hook]

@@ -7,6 +7,7 @@ boolean NumPy arrays with one element a row of the table that the hook was given
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
@@ -89,6 +90,16 @@ class Expression:
     tree: Expr
     text: str
     source: Source | None = None
+
+    def find(self, name: str) -> tuple[str, Source]:
+        """Give an attribute's name as it is spelled here, and its place (its line's, where the text takes several)."""
+        source = self.source or Source("")
+        hit = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", self.text, re.IGNORECASE | re.ASCII)
+        if hit is None:
+            return name, source
+        if "\n" in self.text or not source.column:
+            return hit.group(), source
+        return hit.group(), attrs.evolve(source, column=source.column + hit.start())
 
 
 @attrs.frozen

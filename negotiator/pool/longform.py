@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _CACHED_LINES: Final = 1 << 17
 _CACHED_LENGTH: Final = 2048
+_TYPE: Final = "mytype"
 
 Attribute = tuple[str, Expr]
 LineCache = dict[str, tuple[str, Attribute]]
@@ -51,6 +52,8 @@ def read_long(blocks: Iterable[str], file: str, cache: LineCache | None = None) 
         if hit is not None:
             if not ad.first_line:
                 ad.first_line = number
+            if hit[0] == _TYPE:
+                ad.typed(number)
             ad.attributes[hit[0]] = hit[1]
             continue
         text = line.strip()
@@ -90,11 +93,20 @@ class _Ad:
             entry = self._entry(line, name, right if equals else None, number)
             if entry is None:
                 return
+            if entry[0] == _TYPE:
+                self.typed(number)
             self.attributes[entry[0]] = entry[1]
             if len(line) <= _CACHED_LENGTH:
                 if len(cache) >= _CACHED_LINES:
                     cache.clear()
                 cache[line] = entry
+
+    def typed(self, number: int) -> None:
+        """See whether this MyType is the first; where files were joined, an ad may run into the next."""
+        if _TYPE in self.attributes and self.problem is None:
+            source, hint = Source(self.file, number), "part ads by a blank line"
+            message = f"a second MyType: the ad that begins at line {self.first_line} runs into another one"
+            self.problem = set_aside(source, message, hint)
 
     def _entry(self, line: str, name: str, right: str | None, number: int) -> tuple[str, Attribute] | None:
         if len(line) > MAX_LINE:

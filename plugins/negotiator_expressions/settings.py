@@ -7,7 +7,6 @@ macros of the negotiator (``NEGOTIATOR_*_CONSTRAINT``).
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Iterable, Iterator
 
 import attrs
@@ -85,7 +84,7 @@ def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
     """A name without scope resolves in MY first: a job that defines ``Mips`` would pass a test of the slot's."""
     found = references(expression.tree)
     for name in sorted(found.unscoped):
-        spelled, source = _find(expression, name)
+        spelled, source = expression.find(name)
         yield Problem(
             Severity.ERROR,
             source,
@@ -103,10 +102,11 @@ def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
 
 def _targets(expression: Expression) -> Iterator[Problem]:
     for name in sorted(references(expression.tree).target):
+        spelled, source = expression.find(f"TARGET.{name}")
         yield Problem(
             Severity.WARNING,
-            expression.source or Source(""),
-            f"TARGET.{name} is always undefined here: a gate is asked about one ad alone",
+            source,
+            f"{spelled} is always undefined here: a gate is asked about one ad alone",
             "drop the scope, or make it a policy that applies to match",
         )
 
@@ -126,14 +126,3 @@ def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
                 f"there are two policies named {policy.name!r}; the first is at {first.source}",
                 "the audit log tells policies apart by name: give this one another",
             )
-
-
-def _find(expression: Expression, name: str) -> tuple[str, Source]:
-    """The name as it is spelled, and where it stands (its line only, where the expression takes several)."""
-    source = expression.source or Source("")
-    hit = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", expression.text, re.IGNORECASE | re.ASCII)
-    if hit is None:
-        return name, source
-    if "\n" in expression.text or not source.column:
-        return hit.group(), source
-    return hit.group(), attrs.evolve(source, column=source.column + hit.start())

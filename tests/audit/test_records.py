@@ -13,7 +13,8 @@ from negotiator.audit.records import intent_records, outcome_records
 from negotiator.audit.verify import verify
 from negotiator.bundle.model import AuditSettings, Selection
 from negotiator.classad import ClassAd, parse
-from negotiator.cycle.result import Counts, CycleResult, Discarded, Failure, Outcome, Removal
+from negotiator.cycle.result import Counts, CycleResult, Discarded, Outcome, Removal
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Expression, Match, Request
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
@@ -154,7 +155,9 @@ def test_discarded_ads_and_failed_plugins_are_told():
     """One record for each kind of ads and reason, one for each failure."""
     result = a_result(
         discarded=(Discarded(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
-        failures=(Failure("calendar", "3", "negotiator_filter_slots", "plugin calendar raised KeyError"),),
+        failures=(
+            HookFailure("calendar", "3", "negotiator_filter_slots", "plugin calendar raised KeyError"),
+        ),
     )
     (discard,) = records_of(result, "discard")
     assert (discard["ads"], discard["count"], discard["examples"]) == ("startd", 12, ["slot1@a", "slot2@a"])
@@ -180,7 +183,7 @@ def test_a_selection_of_none_leaves_cycles_discards_and_failures():
     result = a_result(
         an_outcome(a_match(), jobs=2),
         discarded=(Discarded(AdKind.JOB, reason(), 1, ()),),
-        failures=(Failure("calendar", "3", "negotiator_gate_ads", "broken"),),
+        failures=(HookFailure("calendar", "3", "negotiator_gate_ads", "broken"),),
     )
     kinds = [each["kind"] for each in records_of(result, matches=Selection.NONE, denials=Selection.NONE)]
     assert kinds == ["discard", "failure", "cycle"]
@@ -230,7 +233,9 @@ def test_every_field_is_documented():
     told = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     outcome = an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)])
     discarded = (Discarded(AdKind.JOB, reason(), 1, ()),)
-    result = a_result(outcome, discarded=discarded, failures=(Failure("calendar", "3", "hook", "broken"),))
+    result = a_result(
+        outcome, discarded=discarded, failures=(HookFailure("calendar", "3", "hook", "broken"),)
+    )
     records = [*records_of(result), *outcome_records(result, [], {})]
     rows = {row.split("`")[1]: row for row in told.splitlines() if row.startswith("| `")}
     for record in records:
@@ -303,7 +308,7 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     result = a_result(
         an_outcome(*matches, jobs=3, removals=removals),
         discarded=(Discarded(AdKind.JOB, hostile, 1, (long,)),),
-        failures=(Failure(long, long, long, long),),
+        failures=(HookFailure(long, long, long, long),),
     )
     many = a_result(an_outcome(*(a_match(number) for number in range(5000)), jobs=5000))
     with AuditLog.open(tmp_path / "audit", rotate_bytes=10**9) as log:

@@ -154,3 +154,25 @@ def test_every_call_of_a_hook_can_be_traced(bundle):
     bundle.write("pool.yaml", "")
     bundle.load(tracer=lines.append)
     assert "negotiator_section" in lines[0]
+
+
+def test_what_is_wrong_with_the_plugins_hides_nothing_else(bundle):
+    """But for unknown keys: they may be those of a plugin that could not be found."""
+    bundle.write(
+        "pool.yaml",
+        "plugins:\n  folders: [nowhere]\nnumber: many\naudit:\n  matches: MY.a ==\nno_such_key: 1\n",
+    )
+    told = {str(problem).partition(" (")[0] for problem in bundle.check()}
+    assert told == {
+        "pool.yaml:2:13: error: plugins.folders[0]: there is no folder 'nowhere'",
+        "pool.yaml:3:9: error: number: expected a whole number, got 'many'",
+        "pool.yaml:5:19: error: audit.matches: expected an operand, found end of text",
+    }
+
+
+def test_a_disabled_plugin_is_not_imported_where_other_settings_of_plugins_are_wrong(bundle):
+    """Nor is any, where it cannot be told which are disabled."""
+    bundle.plugin("loud", "raise SystemExit('imported')")
+    for disable in ("[loud]", "{loud: 1}"):
+        bundle.write("pool.yaml", f"plugins:\n  slow_seconds: soon\n  disable: {disable}\n")
+        assert "imported" not in "".join(str(problem) for problem in bundle.check())

@@ -76,6 +76,52 @@ def test_the_audit_part_takes_a_word_or_an_expression(bundle):
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("matches: GPUs > 0", "GPUs has no scope: a job could define it and keep its matches out"),
+        ("matches: non", "non has no scope"),
+        ("denials: Owner == 1", "Owner has no scope"),
+        ('matches: eval("GPUs")', "cannot be told from its text"),
+    ],
+)
+def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, told):
+    """A name without scope would be looked up in the job first."""
+    bundle.write("pool.yaml", f"audit:\n  {line}\n")
+    (problem,) = bundle.check()
+    assert (problem.severity, problem.source) == (Severity.ERROR, Source("pool.yaml", 2, 12))
+    assert told in problem.message
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (
+            'MY.a && strcat("x") != strngListMember("a", "b")',
+            "no function strngListMember (did you mean stringListMember?)",
+        ),
+        ("MY.a && MY.b < no_such(3)", "no function no_such"),
+        ("MY.a && isUndefined(1, 2)", "isUndefined does not take 2 arguments"),
+    ],
+)
+def test_a_call_that_can_only_give_an_error_is_refused(bundle, expression, told):
+    """As a gate it would never discard anything, and nobody would be told."""
+    bundle.write("pool.yaml", f"audit:\n  matches: >-\n    {expression}\n")
+    (problem,) = bundle.check()
+    name = told.split(" ")[0 if "does not take" in told else 2]
+    assert problem.severity is Severity.ERROR
+    assert problem.source == Source("pool.yaml", 3, 5 + expression.index(name))
+    assert str(problem).endswith(told)
+
+
+def test_a_denial_has_no_slot_to_select_by(bundle):
+    """What refers to one is always undefined, so that everything would be recorded."""
+    bundle.write("pool.yaml", "audit:\n  denials: TARGET.X > 3\n")
+    (problem,) = bundle.check()
+    assert (problem.severity, problem.source.column) == (Severity.WARNING, 12)
+    assert problem.message.startswith("TARGET.X is always undefined")
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("nmbers: 3", "1:1: error: unknown key 'nmbers' (did you mean number?)"),

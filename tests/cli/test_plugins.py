@@ -54,6 +54,14 @@ def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
     assert headers.index("ORIGIN") == good.index(origin)
 
 
+def test_a_plugin_that_is_disabled_is_not_listed(bundle):
+    """As where ``run`` and ``check`` are told to leave it out."""
+    result = run("--bundle", bundle, "--disable", "expressions")
+    assert result.exit_code == 0
+    assert "good" in result.stdout
+    assert "expressions" not in result.stdout
+
+
 def test_without_a_bundle_the_built_in_one_is_asked():
     """Which ``negotiator run`` would use."""
     result = run()

@@ -147,7 +147,7 @@ def test_a_plugin_can_be_left_out_by_name(tmp_path):
 @pytest.mark.parametrize("command", ["run", "check", "plugins", "eval", "audit", "audit verify"])
 def test_every_command_explains_itself_with_an_example(tmp_path, command):
     text = negotiator(*command.split(), "--help", cwd=tmp_path).stdout.decode()
-    assert command == "audit" or "Example" in text
+    assert "Example" in text
 
 
 @pytest.mark.data
@@ -159,3 +159,37 @@ def test_the_real_ads_of_others_are_read_or_set_aside_with_a_reason(tmp_path):
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
     assert all(re.match(rb"\S+:\d+|\S+: |  ", line) for line in done.stderr.splitlines() if line)
+
+
+@pytest.mark.parametrize("command", [["run", POOL], ["plugins"]])
+def test_a_bundle_that_is_no_folder_is_a_wrong_command_line(tmp_path, command):
+    done = negotiator(*command, "--bundle", "nowhere", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"'nowhere' does not exist" in done.stderr
+
+
+def test_a_rule_is_told_with_its_plugin_and_where_it_is_known_its_place(tmp_path):
+    (tmp_path / "pool.yaml").write_text(
+        "plugins:\n  folders: [mine]\npolicies:\n"
+        "  - {name: never, applies_to: match, expression: TARGET.Cpus < 0, description: no slot will do}\n"
+    )
+    (tmp_path / "mine").mkdir(mode=0o755)
+    (tmp_path / "mine" / "none.py").write_text(
+        "from negotiator.hooks import Filter, hookimpl\n"
+        "@hookimpl\n"
+        "def negotiator_filter_slots(slots):\n"
+        "    allow = slots.numbers('Cpus', default=0) < 0\n"
+        "    yield Filter(rule='nowhere', allow=allow, code='none', text='none will do')\n"
+    )
+    (tmp_path / "mine" / "none.py").chmod(0o644)
+    done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path).stdout.decode()
+    assert re.search(r"no slot will do +expressions: never \(pool\.yaml:4:50\)$", done, re.MULTILINE)
+    assert re.search(r"none will do +none: nowhere$", done, re.MULTILINE)
+
+
+def test_a_bundle_that_works_is_not_lectured_on_knobs_without_effect(tmp_path):
+    """``check`` names them."""
+    (tmp_path / "condor_config").write_text("DAEMON_LIST = MASTER\n")
+    done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"DAEMON_LIST has no effect here" in negotiator("check", cwd=tmp_path).stdout

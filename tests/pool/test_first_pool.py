@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 
 from negotiator.pool import read_pool
@@ -15,6 +16,14 @@ def test_the_example_pool_is_read_without_a_problem():
     assert pool.problems == ()
     assert (len(pool.slots), len(pool.jobs), len(pool.submitters), len(pool.schedds)) == (33, 19, 3, 1)
     assert (pool.private, pool.other) == (8, 0)
+
+
+def test_its_files_may_be_joined():
+    """Each ends in a blank line, as what HTCondor's tools print does: ``cat *.ads | negotiator run -``."""
+    joined = BytesIO(b"".join(file.read_bytes() for file in sorted(FOLDER.glob("*.ads"))))
+    pool = read_pool(["-"], joined)
+    assert pool.problems == ()
+    assert (len(pool.slots), len(pool.jobs), len(pool.submitters), len(pool.schedds)) == (33, 19, 3, 1)
 
 
 def test_the_example_pool_has_slots_of_every_type():

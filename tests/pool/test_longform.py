@@ -123,3 +123,12 @@ def test_blocks_may_end_anywhere(size):
     text = "a = 1\r\n\nb = 2\n\n\nc"
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
     assert list(lines(blocks)) == text.split("\n")
+
+
+def test_two_ads_that_run_into_each_other_are_set_aside(ads):
+    """Where files were joined that do not end in a blank line, one of the two would be lost without a word."""
+    found, problems = ads('MyType = "Job"\nA = 1\nmytype = "Machine"\nB = 2\n\nMyType = "Machine"\nB = 3\n')
+    assert found == [{"MyType": '"Machine"', "B": "3"}]
+    (problem,) = problems
+    assert (problem.severity, problem.source.line) == (Severity.ERROR, 3)
+    assert "the ad that begins at line 1 runs into another one" in problem.message

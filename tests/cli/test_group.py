@@ -1,0 +1,75 @@
+"""Commands that installed plugins bring."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = """
+import click
+from negotiator.hooks import hookimpl
+
+@click.command()
+def hello():
+    "Say hello."
+    click.echo("hello from a plugin")
+
+@click.command("run")
+def mine():
+    click.echo("mine")
+
+@hookimpl
+def negotiator_commands():
+    return [hello, mine]
+"""
+
+
+@pytest.fixture
+def negotiator(tmp_path):
+    """Run the program where a distribution with one plugin is installed."""
+
+    def call(code, *arguments):
+        (tmp_path / "site_commands.py").write_text(code)
+        info = tmp_path / "site_commands-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: site-commands\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[negotiator]\nsite = site_commands\n")
+        words = [sys.executable, "-m", "negotiator", *arguments]
+        return subprocess.run(
+            words,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return call
+
+
+def test_a_command_of_a_plugin_runs_like_any_other(negotiator):
+    done = negotiator(COMMANDS, "hello")
+    assert (done.returncode, done.stdout) == (0, "hello from a plugin\n")
+
+
+def test_a_command_of_the_program_cannot_be_replaced(negotiator):
+    """The plugin is named, and its other commands stay."""
+    done = negotiator(COMMANDS, "--help")
+    assert done.returncode == 0
+    assert "there is a command 'run' already" in done.stderr
+    assert "Run negotiation cycles" in done.stdout
+    assert "Say hello." in done.stdout
+
+
+def test_a_plugin_that_cannot_be_imported_is_named_where_its_command_is_missing(negotiator):
+    done = negotiator("raise RuntimeError('no such luck')", "hello")
+    assert done.returncode == 2
+    assert "plugin site can't be loaded: RuntimeError: no such luck" in done.stderr
+
+
+def test_a_plugin_that_fails_to_give_its_commands_is_named(negotiator):
+    code = COMMANDS.replace("return [hello, mine]", "raise ValueError('none today')")
+    done = negotiator(code, "--help")
+    assert done.returncode == 0
+    assert "ValueError: none today; its commands are missing" in done.stderr
