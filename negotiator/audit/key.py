@@ -21,7 +21,10 @@ def read_key(path: Path) -> bytes:
     Refused (AuditError) where others than owner and group may read or write the file, and where it has fewer than 16
     bytes or more than 4096. No error shows any of the contents.
     """
-    with naming(path, "read the key"), path.open("rb") as stream:
+    with (
+        naming(path, "read the key"),
+        os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream,
+    ):
         mode = os.fstat(stream.fileno()).st_mode
         if not stat.S_ISREG(mode):
             raise AuditError(f"{path}: a key is a regular file")

@@ -13,7 +13,7 @@ from negotiator.audit import chain
 from negotiator.audit.chain import START, Link, Seal
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
-from negotiator.audit.tail import last_link, read_tail
+from negotiator.audit.tail import last_link, read_tail, unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -153,6 +153,7 @@ class AuditLog:
                 )
             if tail.line:
                 link = last_link(file, tail.line, self._seal)
+                self.notices = unfinished(file, tail.line)
                 break
         self._end = self._synced = _End(whole, link)
         if torn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import attrs
@@ -54,6 +55,20 @@ def last_link(file: Path, line: bytes, seal: Seal) -> Link:
             f"{file}: the last record does not verify, so nothing is appended to it (negotiator audit verify)"
         )
     return entry.link
+
+
+def unfinished(file: Path, line: bytes) -> tuple[str, ...]:
+    """Say that the log ends with an intent: the ``cycle`` record of matches whose ``outcome`` was never written."""
+    record = json.loads(line)
+    lost = record["kind"] == "cycle" and record.get("matches")
+    lost = lost or (record["kind"] == "outcome" and record.get("part") != record.get("parts"))
+    if not lost:
+        return ()
+    message = (
+        f"{file}: the outcome of cycle {record.get('cycle')} was never recorded (the process ended before): "
+        "which of its matches were handed out is not known"
+    )
+    return (message,)
 
 
 def mismatch(keyed: str | None, seal: Seal) -> str:

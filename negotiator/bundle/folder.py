@@ -20,6 +20,7 @@ MAX_FILES = 10_000
 MAX_TOTAL = 256 * 1024 * 1024
 
 _CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
+_LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|pool\.ya?ml)", re.IGNORECASE)
 # What HTCondor itself passes over in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
 _PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
@@ -112,6 +113,10 @@ class _Reading:
         self.names.append(name)
         if is_setting:
             self.settings[name] = content
+        elif _LIKE_SETTINGS.fullmatch(name):
+            message = "this file is not read as settings"
+            hint = f"settings are {MAIN} and *.conf, in these letters"
+            self.problems.append(Problem(Severity.WARNING, Source(printable(name)), message, hint))
 
     def _error(self, name: str, message: str, hint: str) -> None:
         self.problems.append(Problem(Severity.ERROR, Source(printable(name)), message, hint))

@@ -19,6 +19,9 @@ from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
 
 CORE = "the core"
+_PREFIX = (
+    "negotiator_pe_"  # nobody but the specification has knobs of this name: one that is unknown is a slip
+)
 CORE_KEYS = ("plugins", "audit")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
@@ -92,7 +95,11 @@ def knob_entries(
         definition = knobs.definitions(name)[-1]
         problems += _overridden(knobs, name)
         if name == plain and SUBSYSTEM + name in knobs.names():
-            continue  # NEGOTIATOR.NAME goes before NAME
+            message = f"{definition.name} has no effect: {SUBSYSTEM}{name} goes before it"
+            problems.append(
+                definition.file.problem(Severity.WARNING, definition.at, message, "remove one of the two")
+            )
+            continue
         key = owned[plain]
         value = knobs.expand(name)
         if isinstance(value, Problem):
@@ -150,7 +157,7 @@ def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
             yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")
 
 
-def _no_effect(knobs: Knobs, names: Iterable[str], owned: Iterable[str]) -> Iterator[Problem]:
+def _no_effect(knobs: Knobs, names: Iterable[str], owned: Mapping[str, str]) -> Iterator[Problem]:
     """The knobs that nothing here reads. One that is set for somebody else may have been meant for us."""
     known = set(owned)
     for name in names:
@@ -163,5 +170,8 @@ def _no_effect(knobs: Knobs, names: Iterable[str], owned: Iterable[str]) -> Iter
             yield definition.file.problem(
                 Severity.WARNING, definition.at, f"{message}: it is set for {prefix}", f"write {last} = ..."
             )
+        elif name.startswith(_PREFIX):
+            hint = suggest(definition.name, owned.values()) if owned else "is the plugin it is for disabled?"
+            yield definition.file.error(definition.at, f"there is no {definition.name}", hint)
         else:
             yield definition.file.problem(Severity.NOTICE, definition.at, message)

@@ -87,6 +87,11 @@ class ClassAd:
         place = self._shape.index.get(fold(name))
         return None if place is None else self._exprs[place]
 
+    def folded(self, name: str) -> Expr | None:
+        """Give the expression of an attribute whose name is in lower case already, as ``get`` does."""
+        place = self._shape.index.get(name)
+        return None if place is None else self._exprs[place]
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and fold(name) in self._shape.index
 

@@ -13,7 +13,7 @@ import attrs
 from negotiator.classad.ad import ClassAd
 from negotiator.classad.cells import literal_value
 from negotiator.classad.column import Column, choose, constant, from_values, scatter, single
-from negotiator.classad.evaluate import Environment, evaluate
+from negotiator.classad.evaluate import Allowance, Environment, evaluate
 from negotiator.classad.footprint import Footprint, Name, footprint
 from negotiator.classad.tree import AdRef, Attr, Call, Expr, Side
 from negotiator.classad.values import Kind
@@ -31,6 +31,13 @@ MAX_NESTING: Final = 60
 """Levels, steps and nested calls of ours beyond which the scalar evaluator decides; its limits are wider."""
 
 
+MAX_SCALAR_STEPS: Final = 10_000_000
+"""Steps of the scalar evaluator for all rows together: HTCondor gives each pair so many, which no pool could bear.
+
+Rows beyond it are errors: with Requirements, they do not match.
+"""
+
+
 class NotInPiecesError(Exception):
     """The expression has to be evaluated as a whole by the scalar evaluator."""
 
@@ -46,6 +53,7 @@ class Node(Protocol):
 class Work:
     """What one evaluation has done, in all its batches."""
 
+    allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
     steps: int = 0
     nesting: int = 0
     deepest: int = 0
@@ -216,4 +224,4 @@ class Batch:
     def _one(self, expr: Expr, row: int, *, on_rows: bool) -> Value:
         ad = self.table.ad(row)
         my, target = (ad, self.other) if on_rows else (self.other, ad)
-        return evaluate(expr, my, target, self.env)
+        return evaluate(expr, my, target, self.env, self.work.allowance)

@@ -217,7 +217,10 @@ class Column:
 
     def without(self, kind: Kind) -> Column:
         """Return this column, of which the caller knows that no row is of this kind any more."""
-        return make(self.size, self.pool, self.kinds, self.present & ~(1 << kind), self.data)
+        rest = self.present & ~(1 << kind)
+        if not rest:  # there are no rows
+            return single(self.size, self.pool, Kind.UNDEFINED)
+        return make(self.size, self.pool, self.kinds, rest, self.data)
 
     def take(self, rows: NDArray[Any]) -> Column:
         """Return the column of these rows (integers), in their order."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from negotiator.classad import kernels
 from negotiator.classad.ad import ClassAd, fold
 from negotiator.classad.batch import Batch, Node, NotInPiecesError, Work
-from negotiator.classad.evaluate import DEFAULT, Environment
+from negotiator.classad.evaluate import Environment
 from negotiator.classad.footprint import SPECIAL, scope_side
 from negotiator.classad.functions import FUNCTIONS, Function
 from negotiator.classad.grouping import group_values
@@ -67,7 +67,7 @@ def evaluate_table(
     """
     if side is Side.TARGET and other is None:
         other = ClassAd()
-    batch = Batch(table, other, env or DEFAULT, _NODES, Work())
+    batch = Batch(table, other, env or Environment(), _NODES, Work())
     try:
         return batch.value(expr, on_rows=side is Side.MY, depth=1)
     except NotInPiecesError:

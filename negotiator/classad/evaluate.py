@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+import attrs
 
 from negotiator.classad.compiler import compiled
 from negotiator.classad.scope import Environment as Environment
@@ -14,12 +16,20 @@ if TYPE_CHECKING:
     from negotiator.classad.tree import Expr
     from negotiator.classad.values import Value
 
-DEFAULT: Final = Environment()
-"""The environment of evaluations that no clock matters to: it is always the epoch."""
+
+@attrs.define
+class Allowance:
+    """Steps that several evaluations may take together; counted, so that the same evaluations always end alike."""
+
+    steps: int
 
 
 def evaluate(
-    expr: Expr, my: ClassAd | None = None, target: ClassAd | None = None, env: Environment | None = None
+    expr: Expr,
+    my: ClassAd | None = None,
+    target: ClassAd | None = None,
+    env: Environment | None = None,
+    allowance: Allowance | None = None,
 ) -> Value:
     """Return the value of ``expr`` in ``my``, in a match context if there is a ``target``.
 
@@ -27,12 +37,17 @@ def evaluate(
     error. The elements of a returned list and the attributes of a returned ad are still expressions, which
     ``functions.elements`` and further evaluation can follow.
     """
-    state = State(DEFAULT if env is None else env, compiled)
+    state = State(env or Environment(), compiled)  # a new one: what was drawn before must not matter
     enter_ads(state, my, target)
+    granted = state.steps if allowance is None else min(state.steps, allowance.steps)
+    state.steps = granted
     try:
         return state.start(expr)
     except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
         return ERROR
+    finally:
+        if allowance is not None:
+            allowance.steps -= granted - max(state.steps, 0)
 
 
 def is_true(value: Value) -> bool:

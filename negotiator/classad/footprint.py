@@ -33,6 +33,9 @@ OPAQUE: Final = frozenset({"eval", "random", "unparse", "unresolved"})
 WANDERING: Final = frozenset({"evalineachcontext", "countmatches"})
 """Functions that evaluate attributes in another scope, and may leave later names there (SEMANTICS section 4)."""
 
+_PLACES: Final = frozenset({"left", "right", "lctx", "rctx"})
+"""Names of the two ads by where evaluation began: in a piece of an expression they would be the wrong ones."""
+
 Name: TypeAlias = tuple[bool, str]
 """An attribute: whether it is looked up in the ads of the rows (or in the other ad), and its name in lower case."""
 
@@ -79,6 +82,7 @@ def scan(expr: Expr) -> Scan:
         if isinstance(node, Attr):
             side = scope_side(node.scope) if outside else None
             names[side][fold(node.name)] += 1
+            wandering |= fold(node.name) in _PLACES
             opaque |= node.absolute or (not before_dot and fold(node.name) in SPECIAL)
             if node.scope is not None and side is None:
                 pending.append((node.scope, level + 1, outside, True))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 import attrs
@@ -49,10 +50,10 @@ class Environment:
     now: float = 0.0
     seed: int = 0
     zone_offset: int = 0
-    generator: random.Random = attrs.field(init=False, eq=False, repr=False)
 
-    @generator.default
-    def _start(self) -> random.Random:
+    @cached_property
+    def generator(self) -> random.Random:
+        """What ``random()`` draws from, in the order in which it is called."""
         return random.Random(self.seed)  # noqa: S311 - nothing is kept secret by it
 
 

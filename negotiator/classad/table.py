@@ -183,7 +183,7 @@ class Table:
     def _cells(self, key: str) -> Cells:
         cells = self._store.cells.get(key)
         if cells is None:
-            cells = encode([ad.get(key) for ad in self._store.ads], self._store.pool)
+            cells = encode([ad.folded(key) for ad in self._store.ads], self._store.pool)
             self._store.cells[key] = cells
         return cells
 

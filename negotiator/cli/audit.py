@@ -12,6 +12,7 @@ from negotiator.audit.chain import Link
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.verify import Verification, verify
+from negotiator.cli.render import printable
 
 TAMPERED = 1
 NOT_CHECKED = 2
@@ -67,13 +68,14 @@ def verify_command(
         found = verify(folder, key=read_key(key_file) if key_file else None, head=head)
     except AuditError as error:
         click.echo(
-            json.dumps({"ok": None, "error": str(error)}) if as_json else f"error: {error}", err=not as_json
+            json.dumps({"ok": None, "error": str(error)}) if as_json else f"error: {printable(str(error))}",
+            err=not as_json,
         )
         context.exit(NOT_CHECKED)
     if as_json:
         click.echo(json.dumps({"ok": found.fault is None, **attrs.asdict(found)}))
     else:
-        click.echo(_sentence(folder, found))
+        click.echo(printable(_sentence(folder, found)))
     context.exit(TAMPERED if found.fault else 0)
 
 

@@ -11,6 +11,7 @@ import click
 from negotiator.bundle import Examination, examine_bundle
 from negotiator.cli import options
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
+from negotiator.cli.render import printable
 from negotiator.records import Severity
 
 
@@ -59,7 +60,7 @@ def _last_lines(folder: Path, examination: Examination) -> None:
     if examination.problems:
         click.echo(summary(examination.problems))
     if examination.bundle:
-        click.echo(f"{folder}: ok (digest {examination.digest})")
+        click.echo(f"{printable(str(folder))}: ok (digest {examination.digest})")
 
 
 def _as_json(folder: Path, examination: Examination) -> dict[str, object]:

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import cached_property
+from typing import Any
 
 import click
 
 from negotiator.cli.problems import print_problems
+from negotiator.cli.render import printable
+from negotiator.hooks.guard import describe_error
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Severity
 
+# None is an exit code of a command: what is lost here says nothing of what the command found out.
+CANNOT_PRINT, INTERRUPTED, NOBODY_READS = 74, 130, 141  # sysexits.h; 128 and the number of the signal
+
 
 class PluginGroup(click.Group):
     """Looks for a command among the plugins only where the product has none of that name."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; where what it prints can't be written, or it is interrupted, exit with a code of its own."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _silence()
+            ctx.exit(NOBODY_READS)
+        except OSError as error:
+            _silence()
+            click.echo(f"error: {printable(describe_error(error))}", err=True)
+            ctx.exit(CANNOT_PRINT)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            name = ctx.invoked_subcommand or ""
+            if name in self.commands or name not in self._brought:
+                raise
+            click.echo(f"error: command {name} of a plugin: {describe_error(error)}", err=True)
+            ctx.exit(1)
 
     @cached_property
     def _brought(self) -> dict[str, click.Command]:
@@ -38,3 +69,14 @@ class PluginGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command by name."""
         return super().get_command(ctx, cmd_name) or self._brought.get(cmd_name)
+
+
+def _silence() -> None:
+    """Let Python not try again, and fail again, when it flushes standard output at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        pass
+    finally:
+        os.close(nowhere)

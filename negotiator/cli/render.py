@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -15,6 +16,28 @@ from rich.text import Text
 NARROW = 16
 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+# Ends of lines, and what turns the direction of the text around, in Unicode.
+_CONTROL |= {
+    code: f"\\u{code:04x}"
+    for code in (0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+}
+
+
+class _PointInTime(click.types.FloatParamType):
+    """Seconds since the epoch, of a time that has a date."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Take a number of the years 1 to 9999."""
+        seconds: float = super().convert(value, param, ctx)
+        if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
+            self.fail("no time of the years 1 to 9999", param, ctx)
+        return seconds
+
+
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+POINT_IN_TIME = _PointInTime()
 
 
 def printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,34 +10,22 @@ import click
 from negotiator.audit.records import intent_records
 from negotiator.bundle.model import AuditSettings, Bundle
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.result import CycleResult, Outcome, Removal
+from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
 from negotiator.cycle.words import CORE
-from negotiator.records import Mode, Reason
+from negotiator.records import Mode, Provenance, Reason
 from negotiator.runtime.run import CycleReport
 
 #: So many reasons are printed of a request; ``--json`` and the audit log have them all.
 MAX_REASONS = 8
+#: So many jobs are named of a rule that does not enforce.
+EXAMPLES = 3
 
 
 def print_report(report: CycleReport, bundle: Bundle) -> None:
     """Print a cycle for people."""
     result = report.result
     _heading(report, bundle)
-    print_table(
-        f"Matched: {_number(len(result.matches), 'job')}",
-        ("JOB", "SUBMITTER", "SLOT", "RANK", "NOTED"),
-        [
-            (
-                match.job,
-                match.submitter,
-                match.slot,
-                f"{match.rank:g}",
-                ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted),
-            )
-            for match in result.matches
-        ],
-        right=(3,),
-    )
+    _matched(result)
     for outcome in result.outcomes:
         if outcome.unmatched:
             _unmatched(outcome, result.counts.admitted_slots)
@@ -44,26 +33,62 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         "Kept out",
         ("KIND", "COUNT", "VERDICT", "WHY", "RULE", "FOR EXAMPLE"),
         [
-            (
-                item.kind,
-                str(item.count),
-                _verdict(item.reason),
-                item.reason.text,
-                _rule(item.reason),
-                ", ".join(item.examples),
-            )
+            (item.kind, str(item.count), item.reason.verdict, *_told(item))
             for item in result.discarded
+            if item.reason.mode is Mode.ENFORCE
         ],
+        right=(1,),
+    )
+    print_table(
+        "Not enforced: what rules in mode warn or dryrun would have stopped",
+        ("KIND", "COUNT", "MODE", "WHY", "RULE", "FOR EXAMPLE"),
+        [*_gates_not_enforced(result), *_matches_not_enforced(result)],
         right=(1,),
     )
     print_table(
         "Plugins that failed",
         ("PLUGIN", "HOOK", "WHAT HAPPENED"),
         [
-            *((f"{item.plugin} {item.version}", item.hook, item.message) for item in result.failures),
-            *((f"{item.plugin} {item.version}", item.hook, item.message) for item in report.observers),
+            (f"{item.plugin} {item.version}", item.hook, item.message)
+            for item in (*result.failures, *report.observers)
         ],
     )
+
+
+def _matched(result: CycleResult) -> None:
+    rows = [
+        (
+            match.job,
+            match.submitter,
+            match.slot,
+            f"{match.rank:g}",
+            ", ".join(reason.provenance.rule for reason in match.noted if reason.mode is Mode.WARN),
+        )
+        for match in result.matches
+    ]
+    title = f"Matched: {_number(len(result.matches), 'job')}"
+    print_table(title, ("JOB", "SUBMITTER", "SLOT", "RANK", "WARNINGS"), rows, right=(3,))
+
+
+def _told(item: Discarded) -> tuple[str, ...]:
+    return item.reason.text, _rule(item.reason), ", ".join(item.examples)
+
+
+def _gates_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
+    for item in result.discarded:
+        if item.reason.mode is not Mode.ENFORCE:
+            yield item.kind, str(item.count), item.reason.mode, *_told(item)
+
+
+def _matches_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
+    """Count, for each rule, the matches that it would have forbidden; the jobs might have got other slots."""
+    jobs: dict[Provenance, tuple[Reason, list[str]]] = {}
+    for match in result.matches:
+        for reason in match.noted:
+            jobs.setdefault(reason.provenance, (reason, []))[1].append(match.job)
+    for reason, found in jobs.values():
+        examples = ", ".join(found[:EXAMPLES])
+        yield "match", str(len(found)), reason.mode, reason.text, _rule(reason), examples
 
 
 def _heading(report: CycleReport, bundle: Bundle) -> None:
@@ -77,7 +102,7 @@ def _heading(report: CycleReport, bundle: Bundle) -> None:
     aside = f"; {_number(len(snapshot.problems), 'remark')} on the ads, above" if snapshot.problems else ""
     click.echo(f"Cycle {result.number} over {', '.join(ads)}{aside}")
     click.echo(
-        f"Policies: {bundle.folder} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
+        f"Policies: {printable(str(bundle.folder))} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
     )
     click.echo(
         f"Admitted: {_number(counts.admitted_slots, 'slot')}, {_number(counts.admitted_jobs, 'job')}"

@@ -20,13 +20,14 @@ from negotiator.bundle import BundleError, default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.cli import options
 from negotiator.cli.problems import print_problems
+from negotiator.cli.render import POINT_IN_TIME, printable
 from negotiator.cli.report import print_report, result_json
 from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.records import Severity
-from negotiator.runtime.run import CycleReport, Runtime
+from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
 from negotiator.runtime.settle import Offline
 
-BAD_BUNDLE, NO_POOL, NO_AUDIT = 1, 4, 3
+BAD_BUNDLE, NO_POOL, NO_AUDIT, NO_OUTCOME = 1, 4, 3, 5
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
@@ -48,7 +49,7 @@ BAD_BUNDLE, NO_POOL, NO_AUDIT = 1, 4, 3
 )
 @click.option(
     "--now",
-    type=float,
+    type=POINT_IN_TIME,
     help="Take this as the time, in seconds since the epoch, so that a run can be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
@@ -77,8 +78,9 @@ def run(
       0  the cycles ran, whether or not anything was matched
       1  the policy bundle has errors: nothing ran
       2  the command line is wrong
-      3  the audit log could not be written: no match was handed out
+      3  the audit log could not be written: no match of that cycle was handed out
       4  the pool could not be read
+      5  the audit log could not be written after matches were handed out: they are named
 
     \b
     Examples:
@@ -96,10 +98,13 @@ def run(
         try:
             for report in runtime.cycles(cycles):
                 _show(report, bundle, log, as_json=as_json)
+        except OutcomeLostError as error:
+            click.echo(f"error: {printable(str(error))}", err=True)
+            sys.exit(NO_OUTCOME)
         except AuditError as error:
             _no_audit(error)
         except PoolError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {printable(str(error))}", err=True)
             sys.exit(NO_POOL)
 
 
@@ -113,7 +118,9 @@ def _bundle(
         bundle = load_bundle(folder, extra_folders=plugins_dirs, disable=disable, tracer=tracer)
     except BundleError as error:
         print_problems(error.problems, folder=folder, err=True)
-        click.echo(f"error: {folder} has errors: nothing was run (see negotiator check)", err=True)
+        click.echo(
+            f"error: {printable(str(folder))} has errors: nothing was run (see negotiator check)", err=True
+        )
         sys.exit(BAD_BUNDLE)
     # Notices are for ``check``: a configuration file of a whole pool has hundreds of knobs without effect here.
     warnings = [problem for problem in bundle.problems if problem.severity is Severity.WARNING]
@@ -128,12 +135,12 @@ def _audit(folder: Path, key_file: Path | None, bundle: Bundle) -> AuditLog:
     except AuditError as error:
         _no_audit(error)
     for notice in log.notices:
-        click.echo(f"audit log: {notice}", err=True)
+        click.echo(f"audit log: {printable(notice)}", err=True)
     return log
 
 
 def _no_audit(error: AuditError) -> NoReturn:
-    click.echo(f"error: {error}: no match was handed out", err=True)
+    click.echo(f"error: {printable(str(error))}: no match was handed out", err=True)
     sys.exit(NO_AUDIT)
 
 
@@ -143,7 +150,7 @@ def _reader(pool: tuple[str, ...]) -> Callable[[], Snapshot]:
 
     @cache
     def once() -> Snapshot:
-        return read_pool(paths, sys.stdin.buffer)
+        return read_pool(paths, sys.stdin.buffer if sys.stdin else None)
 
     return once if "-" in pool else lambda: read_pool(paths)
 

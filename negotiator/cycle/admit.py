@@ -84,27 +84,34 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
 
     gone = frozenset(names(schedds.out(), "Name"))
     submitters.discard(is_in(names(submitters.table, "ScheddName"), gone - {""}), _taken_along(AdKind.SCHEDD))
-    _take_jobs_along(jobs, gone, submitters, snapshot.schedds)
+    _take_jobs_along(jobs, schedds, submitters)
 
     parts = (schedds, submitters, slots, everything, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
     return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
 
 
-def _take_jobs_along(jobs: _Gathering, gone: frozenset[str], submitters: _Gathering, schedds: Table) -> None:
-    """Keep out the jobs of the schedds and submitters that were. Where a job does not tell its schedd, it may be any."""
-    out = submitters.out()
-    if not gone and not len(out):
-        return
-    only = schedds.ad(0).string("Name") if len(schedds) == 1 else None
+def _take_jobs_along(jobs: _Gathering, schedds: _Gathering, submitters: _Gathering) -> None:
+    """Keep out the jobs of the schedds and submitters that were.
+
+    A job says itself whose it is. Where something was kept out, a job goes on only if it belongs to what was let in:
+    one that names nobody known could be anybody's.
+    """
+    only = schedds.table.ad(0).string("Name") if len(schedds.table) == 1 else None
     owners = job_columns.schedds(jobs.table, default=only)
-    if gone:
-        jobs.discard(is_in(owners, gone | {""}), _taken_along(AdKind.SCHEDD))
-    pairs = set(zip(names(out, "Name"), names(out, "ScheddName"), strict=True))
-    pairs |= {(name, "") for name, _ in pairs}
-    asking = zip(job_columns.submitters(jobs.table), owners, strict=True)
-    mask = np.fromiter((pair in pairs for pair in asking), np.bool_, len(jobs.table))
-    jobs.discard(mask, _taken_along(AdKind.SUBMITTER))
+    if not schedds.keep.all():
+        kept = frozenset(names(schedds.left(), "Name")) - frozenset(names(schedds.out(), "Name"))
+        jobs.discard(~is_in(owners, kept - {""}), _taken_along(AdKind.SCHEDD))
+    if not submitters.keep.all():
+        pairs = _pairs(submitters.left()) - _pairs(submitters.out())
+        anywhere = frozenset(name for name, schedd in _pairs(submitters.out()) if not schedd)
+        asking = zip(job_columns.submitters(jobs.table), owners, strict=True)
+        mask = [pair not in pairs or pair[0] in anywhere for pair in asking]
+        jobs.discard(np.array(mask, dtype=np.bool_), _taken_along(AdKind.SUBMITTER))
+
+
+def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:
+    return frozenset(zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True))
 
 
 def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:

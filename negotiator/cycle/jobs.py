@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Kind, Table
+from negotiator.classad import ClassAd, Table
+from negotiator.classad.ad import fold
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
@@ -35,10 +36,13 @@ def job_id(ad: ClassAd) -> str:
 def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
     """Give the jobs that no negotiator serves, with the reason: not idle, or of a universe that is not matched."""
     status = jobs.numbers("JobStatus", default=IDLE)
-    for value in np.unique(status[status != IDLE]):
-        name = _STATUS.get(int(value), "not_idle") if np.isfinite(value) else "not_idle"
-        text = f"the job is {name.replace('_', ' ')}"
-        yield status == value, core_reason(Station.ADMIT, Verdict.WAITING, f"job_{name}", text, "JobStatus")
+    other = status != IDLE
+    for number, name in (*_STATUS.items(), (None, "not_idle")):
+        mask = other if number is None else status == number
+        other = other & ~mask
+        if mask.any():
+            text = f"the job is {name.replace('_', ' ')}"
+            yield mask, core_reason(Station.ADMIT, Verdict.WAITING, f"job_{name}", text, "JobStatus")
     universe = jobs.numbers("JobUniverse", default=5)
     for number, name in _UNIVERSE.items():
         text = f"a job of the {name} universe gets its machine elsewhere"
@@ -50,17 +54,20 @@ def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
 
 def schedds(jobs: Table, default: str | None = None) -> Strings:
     """The name of each job's schedd, from its GlobalJobId ("schedd#cluster.proc#time")."""
-    return _distinct(jobs, ("GlobalJobId",), lambda ad: _schedd(ad, default))
+    return _lower(_schedd(text or "", default or "") for text in jobs.strings("GlobalJobId"))
 
 
 def submitters(jobs: Table) -> Strings:
     """The name under which each job competes: its accounting group or user, at the user's domain."""
-    return _distinct(jobs, ("AccountingGroup", "User", "Owner"), _submitter)
+    columns = (jobs.strings(name) for name in ("AccountingGroup", "User", "Owner"))
+    return _lower(
+        _submitter(group or "", user or owner or "") for group, user, owner in zip(*columns, strict=True)
+    )
 
 
 def names(table: Table, attribute: str) -> Strings:
     """The strings of one attribute, as names are compared."""
-    return _distinct(table, (attribute,), lambda ad: (ad.string(attribute) or "").lower())
+    return _lower(name or "" for name in table.strings(attribute))
 
 
 def is_in(values: Strings, wanted: frozenset[str]) -> Mask:
@@ -68,26 +75,20 @@ def is_in(values: Strings, wanted: frozenset[str]) -> Mask:
     return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
 
-def _distinct(jobs: Table, names: tuple[str, ...], value: Any) -> Strings:
-    ids, first_rows = jobs.group(names)
-    distinct = np.empty(len(first_rows), dtype=object)
-    distinct[:] = [value(jobs.ad(int(row))) for row in first_rows]
-    values: Strings = distinct[ids]
-    # Expressions of one text may differ in value from ad to ad: users write them.
-    kinds = [np.broadcast_to(jobs.column(name).kinds, len(jobs)) for name in names]
-    written = np.logical_or.reduce([column == Kind.EXPRESSION for column in kinds])
-    for row in np.flatnonzero(written):
-        values[row] = value(jobs.ad(int(row)))
-    return values
+def _lower(texts: Iterable[str]) -> Strings:
+    lower = [fold(text) for text in texts]
+    found = np.empty(len(lower), dtype=object)
+    found[:] = lower
+    return found
 
 
-def _schedd(ad: ClassAd, default: str | None) -> str:
-    head, mark, _ = (ad.string("GlobalJobId") or "").partition("#")
-    return (head if mark else default or "").lower()
+def _schedd(global_id: str, default: str) -> str:
+    """The first part, which may itself have the mark in it: a schedd has the name it likes."""
+    parts = global_id.rsplit("#", 2)
+    return parts[0] if len(parts) == 3 else default
 
 
-def _submitter(ad: ClassAd) -> str:
-    user = ad.string("User") or ad.string("Owner") or ""
-    name = ad.string("AccountingGroup") or user
+def _submitter(group: str, user: str) -> str:
+    name = group or user
     _, at, domain = user.rpartition("@")
-    return (name if "@" in name or not at else f"{name}@{domain}").lower()
+    return name if "@" in name or not at else f"{name}@{domain}"

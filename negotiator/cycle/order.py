@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.significant import significant_attributes
+from negotiator.cycle.significant import alike_jobs
 from negotiator.hooks.records import Request
 
 #: An ad may stand for so many jobs at most: a schedd sends what it likes.
@@ -40,32 +40,36 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
     if not len(jobs):
         return ()
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    significant = significant_attributes(slots, jobs, bundle)
-    names = sorted(jobs.names() if significant.names is None else significant.names)
+    alike = alike_jobs(slots, jobs, bundle, _WHOSE)
 
     counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
     copies = counts.clip(1, MAX_COPIES).astype(np.intp)
     line = _line(jobs, submitters, schedds)
-    alike, _ = jobs.group([*names, *_WHOSE])
-    alike = np.where(significant.opaque, len(jobs) + np.arange(len(jobs)), alike)
-    kinds = _combined(alike, submitters, schedds, *_priorities(jobs))[line]
+    kinds = _combined(alike.ids, submitters, schedds, *_priorities(jobs))[line]
     by_kind = np.argsort(kinds, kind="stable")
     starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
     groups = [line[places] for places in np.split(by_kind, starts[1:])]
 
     queued = []
     for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
-        rows = np.repeat(groups[kind], copies[groups[kind]])
+        rows = _rows(groups[kind], copies, len(slots))
         ad = jobs.ad(int(rows[0]))
+        names = alike.names[alike.ids[rows[0]]]
         request = Request(
             submitter=submitters[rows[0]],
             schedd=schedds[rows[0]],
-            ad=ad if significant.opaque[rows[0]] else ad.project([*names, *_WHOSE]),
-            count=len(rows),
+            ad=ad if names is None else ad.project([*names, *_WHOSE]),
+            count=int(copies[groups[kind]].sum()),
             first_job=job_columns.job_id(ad),
         )
         queued.append(Queued(request, rows))
     return tuple(queued)
+
+
+def _rows(group: NDArray[np.intp], copies: NDArray[np.intp], slots: int) -> NDArray[np.intp]:
+    """Give each job as often as it asks, but no more of them than could be matched and one: ads ask for what they like."""
+    enough = int(np.searchsorted(np.cumsum(copies[group]), slots + 1)) + 1
+    return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
 
 
 def _line(jobs: Table, submitters: job_columns.Strings, schedds: job_columns.Strings) -> NDArray[np.intp]:

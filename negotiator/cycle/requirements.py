@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, evaluate_table
+from negotiator.classad.ad import fold
 from negotiator.classad.analysis import splittable
-from negotiator.classad.footprint import footprint, scan
+from negotiator.classad.footprint import footprint
 from negotiator.classad.tree import AdRef, Attr, Binary, Literal
 from negotiator.classad.treekey import tree_key
 from negotiator.classad.unparse import unparse_old
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.records import Mask
+from negotiator.pool.secrets import without_secrets
 from negotiator.records import Reason, Station, Verdict
 
 #: Beyond so many conjuncts the rest of an expression is counted as one: users write Requirements.
@@ -61,7 +63,7 @@ def slot_requirements(
     parts: tuple[Part, ...], job: ClassAd, slots: Table, env: Environment
 ) -> Iterator[tuple[Mask, Reason]]:
     """Give, for each conjunct of the slots' Requirements, the slots that have it and on which it is not true."""
-    if any(_names_requirements(tree) for _, tree in job.items()):
+    if _leads_back(job, slots, {_NAME, *(fold(part.attribute) for part in parts)}):
         # The slots' Requirements may be reached from themselves by way of this job.
         parts = (Part(np.arange(len(slots)), _WHOLE, "Requirements"),)
     for part in parts:
@@ -72,8 +74,15 @@ def slot_requirements(
         yield false, _reason("slot_requirements", f"the slot's {part.attribute}", part.expression)
 
 
-def _names_requirements(tree: Expr) -> bool:
-    return not isinstance(tree, Literal) and any(_NAME in names for names in scan(tree).names.values())
+def _leads_back(job: ClassAd, slots: Table, split: set[str]) -> bool:
+    """Tell whether an expression of the job may reach, by way of the slots too, one of those that were taken apart."""
+    shadowed = _shadowed(slots, job)
+    for _, tree in job.items():
+        if not isinstance(tree, Literal):
+            found = footprint(tree, slots, job, on_rows=False, shadowed=shadowed)
+            if found.opaque or any(on_rows and name in split for on_rows, name in found.names):
+                return True
+    return False
 
 
 def slot_parts(slots: Table) -> tuple[Part, ...]:
@@ -105,6 +114,9 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
     for conjunct in split(written):
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
+            reach = footprint(part.expr, table, None, on_rows=True, shadowed=_shadowed(table, None))
+            if reach.opaque or (True, fold(name)) in reach.names:
+                continue  # it may be met again while it is evaluated, and is undefined there
             left[part.rows] = False
             for inner in split(part.expr):
                 yield Part(rows[part.rows], inner, name)
@@ -118,9 +130,17 @@ def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
         yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
 
 
+def _shadowed(slots: Table, job: ClassAd | None) -> bool:
+    """Tell whether an ad has an attribute that takes the place of a scope."""
+    return any(
+        slots.column(name).kind is not Kind.ABSENT or (job is not None and name in job)
+        for name in ("my", "target")
+    )
+
+
 def _may_reach_itself(written: Expr, slots: Table, job: ClassAd | None, *, on_rows: bool) -> bool:
     """Tell whether Requirements may be met again while they are evaluated: there they are undefined."""
-    found = footprint(written, slots, job, on_rows=on_rows, shadowed=False)
+    found = footprint(written, slots, job, on_rows=on_rows, shadowed=_shadowed(slots, job))
     return found.opaque or any(name == _NAME for _, name in found.names)
 
 
@@ -143,6 +163,6 @@ def split(requirements: Expr) -> tuple[Expr, ...]:
 
 
 def _reason(code: str, whose: str, conjunct: Expr) -> Reason:
-    shown = unparse_old(conjunct)  # as condor_status and condor_q print it
+    shown = without_secrets(unparse_old(conjunct))  # as condor_status and condor_q print it
     shown = shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."
     return core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {shown}", shown)

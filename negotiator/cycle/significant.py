@@ -6,17 +6,20 @@ of the pool itself and of the bundle, so that nothing an expression reads can di
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import NoneType
 from typing import TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Side, Table
+from negotiator.classad import ClassAd, Expr, Side, Table
 from negotiator.classad.footprint import Scan, scan
+from negotiator.classad.tree import Literal
 from negotiator.cycle.rank import PRE_JOB_RANK
-from negotiator.hooks.records import ConstraintSide, Expression, Mask
+from negotiator.hooks.records import ConstraintSide, Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
@@ -26,45 +29,100 @@ _SHADOWS = frozenset({"my", "self", "target", "other"})
 
 
 @attrs.frozen
-class Significant:
-    """The job attributes that can matter, and the jobs of which that cannot be told.
+class Alike:
+    """The jobs by kind: jobs of one kind agree in all that anything in the cycle can read of them.
 
-    ``names`` (lower case) is None where it cannot be told of any job: a plugin filters slots without saying what it
-    reads, or an expression of a slot or of the bundle reaches attributes that its text does not name (``eval``).
-    ``opaque`` has the jobs whose own expressions do so: these are requests of their own, and only they.
+    ``ids`` (N,) has the number of each job's kind. ``names`` (lower case) are the attributes that count for each kind;
+    None where that cannot be told (``eval``, a plugin that does not say what it reads): such jobs are kinds of their own.
     """
 
-    names: frozenset[str] | None
-    opaque: Mask
+    ids: NDArray[np.int64]
+    names: tuple[frozenset[str] | None, ...]
 
 
-def significant_attributes(slots: Table, jobs: Table, bundle: Bundle) -> Significant:
-    """Follow every reference of the pool's and the bundle's expressions to the job attributes it can reach."""
-    opaque = np.zeros(len(jobs), dtype=np.bool_)
-    if bundle.job_attributes is None:
-        return Significant(None, opaque)
-    exact = not (_SHADOWS & (slots.names() | jobs.names()))
-    todo: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
-    todo.append((_SLOT, "requirements"))
-    for owner, found in _central(bundle):
-        if found.opaque:
-            return Significant(None, opaque)
-        todo += _reached(owner, found, exact=exact)
+def alike_jobs(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Alike:
+    """Find the kinds of jobs; what only the expressions of one job read splits the jobs that have these, and no others."""
+    follow = _Closure(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
+    common = follow.of_bundle(bundle)
+    if common is None:
+        return Alike(np.arange(len(jobs)), (None,) * len(jobs))
+    ids = np.full(len(jobs), -1, np.int64)
+    names: list[frozenset[str] | None] = []
+    pending = [(np.arange(len(jobs)), common)]
+    while pending:
+        rows, known = pending.pop()
+        kinds, first = jobs.take(rows).group(sorted(known | set(further)))
+        order = np.argsort(kinds, kind="stable")
+        for first_row, places in zip(
+            first, np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1), strict=True
+        ):
+            members = rows[places]
+            reached = follow.of_job(jobs.ad(int(rows[first_row])), known)
+            if reached is None:
+                ids[members] = np.arange(len(names), len(names) + len(members))
+                names += [None] * len(members)
+            elif len(members) > 1 and not reached <= known:
+                pending.append((members, known | reached))
+            else:
+                ids[members] = len(names)
+                names.append(known | reached)
+    return Alike(ids, tuple(names))
 
-    seen: set[_Name] = set()
-    while todo:
-        item = todo.pop()
-        if item in seen:
-            continue
-        seen.add(item)
-        owner, name = item
-        for found in (jobs if owner is _JOB else slots).scans(name):
-            if found.opaque and owner is _SLOT:
-                return Significant(None, opaque)
+
+@attrs.define
+class _Closure:
+    """Follows references to the job attributes that they can reach."""
+
+    slots: Table
+    exact: bool
+    _known: dict[tuple[object, ...], frozenset[str] | None] = attrs.field(factory=dict)
+    _scans: dict[int, tuple[Expr, Scan]] = attrs.field(factory=dict)
+
+    def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
+        """Give what the bundle and the slots read of any job, whatever the job's own expressions say."""
+        if bundle.job_attributes is None:
+            return None
+        todo: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
+        todo.append((_SLOT, "requirements"))
+        for owner, found in _central(bundle):
             if found.opaque:
-                opaque |= _opaque_rows(jobs, name)
-            todo += _reached(owner, found, exact=exact)
-    return Significant(frozenset(name for side, name in seen if side is _JOB), opaque)
+                return None
+            todo += _reached(owner, found, exact=self.exact)
+        return self._follow(todo, None)
+
+    def of_job(self, job: ClassAd, names: frozenset[str]) -> frozenset[str] | None:
+        """Give what is read of a job of which these attributes are, its own expressions followed; None: anything."""
+        written = sorted(
+            (name, expr) for name in names if type(expr := job.get(name)) not in (Literal, NoneType)
+        )
+        if not written:
+            return names
+        key = (names, *[(name, id(expr)) for name, expr in written])  # the table keeps the expressions
+        if key not in self._known:
+            self._known[key] = self._follow([(_JOB, name) for name in names], job)
+        return self._known[key]
+
+    def _follow(self, todo: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
+        seen: set[_Name] = set()
+        while todo:
+            item = todo.pop()
+            if item in seen:
+                continue
+            seen.add(item)
+            owner, name = item
+            for found in self._job_scans(job, name) if owner is _JOB else self.slots.scans(name):
+                if found.opaque:
+                    return None
+                todo += _reached(owner, found, exact=self.exact)
+        return frozenset(name for side, name in seen if side is _JOB)
+
+    def _job_scans(self, job: ClassAd | None, name: str) -> tuple[Scan, ...]:
+        expr = None if job is None else job.get(name)
+        if expr is None or type(expr) is Literal:
+            return ()
+        if id(expr) not in self._scans:
+            self._scans[id(expr)] = (expr, scan(expr))
+        return (self._scans[id(expr)][1],)
 
 
 def _central(bundle: Bundle) -> Iterator[tuple[Side, Scan]]:
@@ -85,13 +143,3 @@ def _reached(owner: Side, found: Scan, *, exact: bool) -> Iterator[_Name]:
             yield from ((owner if side is Side.MY else other, name) for name in names)
     if not exact:
         yield from ((place, name) for place in (owner, other) for name in _SHADOWS)
-
-
-def _opaque_rows(jobs: Table, name: str) -> Mask:
-    rows = np.zeros(len(jobs), dtype=np.bool_)
-    for part in jobs.parts(name):
-        if part.expr is not None:
-            rows[part.rows] = scan(part.expr).opaque
-        else:
-            rows[part.rows] = True  # each is rare: better a request too many than one that mixes unlike jobs
-    return rows

@@ -9,7 +9,9 @@ of a cycle never depends on the clock inside it. A Python function that hangs ca
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -28,6 +30,13 @@ Tracer = Callable[[str], None]
 MAX_MESSAGE = 300  # characters of what a plugin raised that are kept
 
 _log = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class _Raised:
+    """What a plugin raised; by itself, since an exception may lie to ``isinstance`` about its class."""
+
+    error: BaseException
 
 
 @attrs.define
@@ -72,9 +81,9 @@ class Guarded:
         self._count(seconds, answer)
         if self.tracer is not None:
             self.tracer(
-                f"{self._label()} {describe_call(taken)} -> {describe_answer(answer)} in {seconds * 1000:.3f} ms"
+                f"{self._label()} {describe_call(taken)} -> {describe_answer(answer.error if isinstance(answer, _Raised) else answer)} in {seconds * 1000:.3f} ms"
             )
-        return answer if isinstance(answer, tuple) else self._failure(answer)
+        return self._failure(answer.error) if isinstance(answer, _Raised) else answer
 
     def end_cycle(self) -> None:
         """Put it out of action where it was slow too many times in a row."""
@@ -83,16 +92,17 @@ class Guarded:
 
     def _call(
         self, arguments: Mapping[str, Any], check: Callable[[Any], tuple[T, ...]]
-    ) -> tuple[T, ...] | BaseException:
+    ) -> tuple[T, ...] | _Raised:
         try:
-            return check(self.implementation.function(**arguments))
+            with redirect_stdout(sys.stderr):  # what the program prints may be read by another program
+                return check(self.implementation.function(**arguments))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
             _log.debug("%s", self._label(), exc_info=error)
-            return error
+            return _Raised(error)
 
-    def _count(self, seconds: float, answer: tuple[Any, ...] | BaseException) -> None:
+    def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised) -> None:
         tally = self.tally
         tally.calls += 1
         tally.seconds += seconds
@@ -100,13 +110,15 @@ class Guarded:
         tally.slow_calls += slow
         tally.slow_in_row = tally.slow_in_row + 1 if slow else 0
         tally.too_slow |= tally.slow_in_row >= self.settings.max_failures
-        if isinstance(answer, tuple):
+        if not isinstance(answer, _Raised):
             tally.failed_in_row = 0
             return
         tally.failures += 1
         tally.failed_in_row += 1
-        tally.last_failure = describe_error(answer)
-        if tally.failed_in_row >= self.settings.max_failures:
+        tally.last_failure = describe_error(answer.error)
+        # A policy goes on being asked: each failure denies what it was asked about, and what one user's jobs make it
+        # raise must not deny everybody.
+        if tally.failed_in_row >= self.settings.max_failures and not self.implementation.spec.enforces:
             tally.out = f"{tally.failed_in_row} failures in a row"
 
     def _failure(self, error: BaseException) -> HookFailure:
@@ -136,5 +148,5 @@ def describe_error(error: BaseException) -> str:
         raise
     except BaseException:  # noqa: BLE001 - the class of the error may be the plugin's as well
         text = "its text can't be had"
-    name = "wrong answer" if isinstance(error, WrongAnswerError) else clean(type(error).__name__, MAX_MESSAGE)
+    name = "wrong answer" if type(error) is WrongAnswerError else clean(type(error).__name__, MAX_MESSAGE)
     return f"{name}: {text}" if text else name

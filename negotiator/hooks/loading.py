@@ -8,7 +8,9 @@ keeps the others from being loaded.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from functools import partial
 from time import perf_counter
 
@@ -31,6 +33,8 @@ from negotiator.hooks.vetting import suggestion, vet
 from negotiator.records import Problem, Severity, Source
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+
+_CORE = "negotiator"
 
 
 def load_plugins(
@@ -80,7 +84,8 @@ class _Loader:
     def load(self, candidate: Candidate) -> None:
         """Load, vet and register one plugin, whatever it does."""
         try:
-            plugin, version = candidate.load()
+            with redirect_stdout(sys.stderr):
+                plugin, version = candidate.load()
             problems = [
                 *self._unfit(plugin, candidate),
                 *vet(plugin, candidate.name, candidate.origin, self.specs),
@@ -99,8 +104,13 @@ class _Loader:
 
     def _found(self, *, entry_points: bool) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points):
-            if _NAME.fullmatch(candidate.name):
+            if candidate.name == _CORE:
+                message = f"a plugin can't be called {_CORE}: that is what the core is called in reasons and records"
+                self._refuse(Source(candidate.origin), message, "rename it")
+            elif _NAME.fullmatch(candidate.name):
                 yield candidate
+            elif candidate.name in self.settings.disable:
+                continue
             else:
                 message = f"{candidate.name[:100]!r} is no name for a plugin"
                 self._refuse(

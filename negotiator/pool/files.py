@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -30,6 +31,8 @@ class Input(NamedTuple):
     def open(self, stdin: BinaryIO | None) -> BinaryIO:
         """Open the file for reading (OSError)."""
         if self.path is None:
+            if stdin is None and sys.stdin is None:
+                raise OSError(errno.EBADF, "standard input is closed")
             return stdin or sys.stdin.buffer
         return self.path.open("rb")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from negotiator.classad import ClassAd, Expr, ParseError
 from negotiator.pool.limits import MAX_ATTRIBUTES
-from negotiator.pool.secrets import excerpt, printable
+from negotiator.pool.secrets import excerpt, may_tell, printable
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def stopped(source: Source, message: str, hint: str = "") -> Problem:
 
 def not_parsed(name: str, error: ParseError) -> str:
     """Say why the expression of an attribute does not parse."""
-    return f"{short(name)} does not parse: {printable(error.message)}"
+    told = short(name) if may_tell(name) else "an attribute"
+    return f"{told} does not parse: {printable(error.message)}"
 
 
 def short(text: str) -> str:

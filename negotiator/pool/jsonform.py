@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\[uUxN0-7]")  # a character of a name that may_tell does not see
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
@@ -54,7 +55,7 @@ def inner_source(record: Record, file: str, line: int, column: int) -> Source:
 
 def line_of(record: Record, line: int) -> str:
     """Give a line of a record to be shown: only if there is no trace of a secret in all of the record."""
-    if line == 1 or "\\u" in record.text or not may_tell(record.text):
+    if line == 1 or _ESCAPED.search(record.text) or not may_tell(record.text):
         return ""
     return record.text.split("\n", line)[line - 1].removesuffix("\r")
 

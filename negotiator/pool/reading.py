@@ -108,6 +108,9 @@ def _read_text(text: Text, file: str, cache: LineCache) -> Iterator[Found]:
         yield from read_new(rest, file)
     elif form is Format.XML:
         yield from read_xml(rest, file)
+    elif is_blank(head) and len(head) > _LONGEST_HEAD:
+        message = f"the file begins with more than {_LONGEST_HEAD} blank characters; it is not read"
+        yield Problem(Severity.ERROR, Source(file), message, _HINT)
     elif is_blank(head):
         yield Problem(Severity.WARNING, Source(file), "the file holds nothing")
     else:

@@ -23,14 +23,15 @@ _NAMES: Final = frozenset(
 )
 _PREFIX: Final = "_condor_priv"
 _TRACE: Final = re.compile(r"claim_?id|capability|transfer_?key|_condor_priv", re.IGNORECASE)
-_QUOTES: Final = " \t\r\n\v\f'\""
+_NO_PART: Final = re.compile(r"[^a-z0-9_.]")  # of a name: quotes, blanks, what cannot be seen
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _LONGEST_EXCERPT: Final = 500
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def is_secret(name: str) -> bool:
-    """Say whether an attribute of this name is a secret, whatever the case of its letters and the quotes around it."""
-    lower = name.strip(_QUOTES).lower()
+    """Say whether an attribute of this name is a secret, whatever the case of its letters and whatever else is in it."""
+    lower = _NO_PART.sub("", name.lower())
     lower = lower[lower.rfind(".") + 1 :]
     return lower in _NAMES or lower.startswith(_PREFIX)
 
@@ -38,6 +39,11 @@ def is_secret(name: str) -> bool:
 def may_tell(text: str) -> bool:
     """Say whether a text has no trace of a secret: nothing in it is spelled like the name of one."""
     return _TRACE.search(text) is None
+
+
+def without_secrets(expression: str) -> str:
+    """Give an expression as it may be told: beside the name of a secret, a string may be its value."""
+    return expression if may_tell(expression) else _STRING.sub('"..."', expression)
 
 
 def printable(text: str) -> str:

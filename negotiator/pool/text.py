@@ -36,7 +36,10 @@ class Text:
             size += len(data)
             if size > MAX_FILE:
                 raise UnreadableError(f"the file has more than {MAX_FILE} bytes")
-            if block := decoder.decode(data):
+            block = decoder.decode(data)
+            if size == len(data):
+                block = block.removeprefix("\ufeff")  # a byte order mark is no part of the first name
+            if block:
                 yield block
                 self.line += block.count("\n")
         if block := decoder.decode(b"", final=True):

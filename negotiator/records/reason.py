@@ -35,8 +35,8 @@ class Mode(enum.StrEnum):
     """How far a policy may go."""
 
     ENFORCE = "enforce"  # it decides
-    WARN = "warn"  # it does not decide; whoever it would have stopped is told to people and recorded
-    DRYRUN = "dryrun"  # it does not decide; what it would have done is recorded only
+    WARN = "warn"  # it does not decide; each match that it would have forbidden is marked, and recorded
+    DRYRUN = "dryrun"  # it does not decide; what it would have done is counted, and recorded
 
 
 @attrs.frozen

@@ -5,20 +5,25 @@ Nothing is handed out before its record is on disk. A cycle whose records cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Match
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.handed_out import HandedOut
 from negotiator.runtime.settle import Delivery, Settler
+
+
+class OutcomeLostError(AuditError):
+    """Matches were handed out, and the audit log does not say which: it holds their intent only."""
 
 
 @attrs.frozen
@@ -55,8 +60,9 @@ class Runtime:
     def cycle(self, number: int) -> CycleReport:
         """Run one cycle.
 
-        :raises AuditError: its intent could not be recorded, and nothing was handed out; or its outcome could not, and
-            the audit log holds the intent only.
+        :raises AuditError: its intent could not be recorded, and nothing was handed out.
+        :raises OutcomeLostError: its outcome could not be recorded: matches were handed out, and the audit log holds
+            the intent only.
         """
         snapshot = self.read()
         cycle = Cycle(number, self.clock(), self.bundle.digest)
@@ -65,8 +71,8 @@ class Runtime:
         deliveries = tuple(self.settler.settle(result.matches))
         delivered = [item.match for item in deliveries if item.delivered]
         failed = {item.match.id: item.text for item in deliveries if not item.delivered}
-        self._record(outcome_records(result, [match.id for match in delivered], failed))
         self.handed_out.add(delivered)
+        self._record_outcome(result, delivered, failed)
         observers = self.bundle.hooks.matches_made(delivered, cycle, self.bundle.settings)
         self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
@@ -77,6 +83,17 @@ class Runtime:
         written = int(self.audit.head.partition(":")[0]) if self.audit else self._cycles
         self._cycles += 1
         return written + 1
+
+    def _record_outcome(
+        self, result: CycleResult, delivered: Sequence[Match], failed: Mapping[str, str]
+    ) -> None:
+        try:
+            self._record(outcome_records(result, [match.id for match in delivered], failed))
+        except AuditError as error:
+            raise OutcomeLostError(
+                f"{error}: the outcome of cycle {result.number} is not recorded; handed out were: "
+                f"{', '.join(match.id for match in delivered) or 'none'}"
+            ) from error
 
     def _record(self, records: Sequence[dict[str, object]]) -> None:
         if self.audit:

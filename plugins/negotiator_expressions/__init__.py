@@ -23,6 +23,9 @@ _KINDS = {
 }
 
 
+_LONGEST_TEXT = 500  # what the audit log keeps of it
+
+
 @attrs.frozen
 class _Rule:
     """One gate before it is asked: whom it is asked about, and whether true keeps or discards."""
@@ -53,8 +56,10 @@ def negotiator_gate_ads(
                 rule=rule.name,
                 discard=~true if rule.keeps else true,
                 code="constraint" if rule.keeps else "policy_gate",
-                text=rule.description
-                or f"{rule.name} is {'not ' if rule.keeps else ''}true: {rule.expression.text}",
+                text=_line(
+                    rule.description
+                    or f"{rule.name} is {'not ' if rule.keeps else ''}true: {rule.expression.text}"
+                ),
                 source=rule.expression.source,
                 mode=rule.mode,
             )
@@ -85,10 +90,19 @@ def _constraint(
         rule=rule,
         side=side,
         expression=expression.tree,
-        text=description or f"{rule}: {expression.text}",
+        text=_line(description or f"{rule}: {expression.text}"),
         source=expression.source,
         mode=mode,
     )
+
+
+def _line(text: str) -> str:
+    """One printable line of bounded length: an expression or a description may take several lines of the bundle."""
+    line = " ".join(text.split())
+    line = "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
+    )
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."
 
 
 def _rules(settings: CentralExpressions) -> Iterator[_Rule]:

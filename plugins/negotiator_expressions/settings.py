@@ -15,6 +15,8 @@ from negotiator.classad import references
 from negotiator.hooks import Expression
 from negotiator.records import Mode, Problem, Severity, Source
 
+_LONGEST_NAME = 200  # what a rule may be called (negotiator.hooks)
+
 
 class AppliesTo(enum.StrEnum):
     """What a named policy is asked about."""
@@ -117,6 +119,13 @@ def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
         if not policy.name.strip():
             yield Problem(
                 Severity.ERROR, policy.source or Source(""), "a policy needs a name", "the audit log names it"
+            )
+        elif len(policy.name) > _LONGEST_NAME or not policy.name.isprintable():
+            yield Problem(
+                Severity.ERROR,
+                policy.source or Source(""),
+                f"the name of a policy has at most {_LONGEST_NAME} characters, all of them printable",
+                "say the rest in its description",
             )
         first = seen.setdefault(policy.name, policy)
         if first is not policy:

@@ -193,3 +193,23 @@ def test_a_bundle_that_works_is_not_lectured_on_knobs_without_effect(tmp_path):
     done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"DAEMON_LIST has no effect here" in negotiator("check", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(("mode", "marked"), [("dryrun", False), ("warn", True)])
+def test_what_a_rule_would_have_stopped_is_counted_while_it_is_rolled_out(tmp_path, mode, marked):
+    """Nothing is kept out; a warning marks each match too."""
+    (tmp_path / "pool.yaml").write_text(
+        "policies:\n"
+        f"  - {{name: node2, applies_to: match, expression: TARGET.Cpus > 99, mode: {mode}}}\n"
+        f"  - {{name: none, applies_to: job, expression: MY.Owner == 'x' || true, mode: {mode}}}\n".replace(
+            "'", '"'
+        )
+    )
+    out = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path).stdout.decode()
+    matched, _, rest = out.partition("Not matched")
+    assert "Matched: 7 jobs" in matched
+    assert len(re.findall(r" node2$", matched, re.MULTILINE)) == (7 if marked else 0)
+    kept_out, _, counted = rest.partition("Not enforced")
+    assert "expressions: none" not in kept_out.partition("Kept out")[2]
+    assert re.search(rf"match +7 +{mode} .*expressions: node2 .* 19\.0, 21\.0, 12\.1$", counted, re.MULTILINE)
+    assert re.search(rf"job +9 +{mode} .*expressions: none ", counted, re.MULTILINE)

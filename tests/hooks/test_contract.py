@@ -91,7 +91,7 @@ def test_the_examples_run(spec, capsys):
     for code in (written, inspect.cleandoc(indented)):
         assert bool(ask(spec.name, code)) == (spec.name != "negotiator_matches_made")
     if spec.name == "negotiator_matches_made":
-        assert capsys.readouterr().out == "1.0 slot1@a\n" * 2
+        assert capsys.readouterr().err == "1.0 slot1@a\n" * 2
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):
