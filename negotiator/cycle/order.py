@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Table
+from negotiator.classad import Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.significant import alike_jobs
 from negotiator.hooks.records import Request
@@ -42,8 +42,7 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
     alike = alike_jobs(slots, jobs, bundle, _WHOSE)
 
-    counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
-    copies = counts.clip(1, MAX_COPIES).astype(np.intp)
+    copies = _copies(jobs)
     line = _line(jobs, submitters, schedds)
     kinds = _combined(alike.ids, submitters, schedds, *_priorities(jobs))[line]
     by_kind = np.argsort(kinds, kind="stable")
@@ -64,6 +63,13 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
         )
         queued.append(Queued(request, rows))
     return tuple(queued)
+
+
+def _copies(jobs: Table) -> NDArray[np.intp]:
+    """Give the number of jobs each ad stands for: only a schedd's request, which tells no status, is more than one."""
+    counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
+    counts[~np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))] = 1
+    return counts.clip(1, MAX_COPIES).astype(np.intp)
 
 
 def _rows(group: NDArray[np.intp], copies: NDArray[np.intp], slots: int) -> NDArray[np.intp]:

@@ -77,7 +77,7 @@ def slot_requirements(
 def _leads_back(job: ClassAd, slots: Table, split: set[str]) -> bool:
     """Tell whether an expression of the job may reach, by way of the slots too, one of those that were taken apart."""
     shadowed = _shadowed(slots, job)
-    for _, tree in job.items():
+    for _, tree in job.items():  # noqa: PERF102 -- an ad is no dict and has no values()
         if not isinstance(tree, Literal):
             found = footprint(tree, slots, job, on_rows=False, shadowed=shadowed)
             if found.opaque or any(on_rows and name in split for on_rows, name in found.names):

@@ -1,9 +1,10 @@
 """Calls one implementation of a hook: by itself, timed, with its answer checked and its failures caught.
 
-Whatever a plugin raises becomes a ``HookFailure``. After so many failures in a row an implementation is not called
-any more: an observer is silent from then on, and one that enforces goes on failing, so that what depends on it goes on
-being denied. Slow calls are only counted here; they have an effect when ``end_cycle`` is called, so that the outcome
-of a cycle never depends on the clock inside it. A Python function that hangs can't be interrupted.
+Whatever a plugin raises becomes a ``HookFailure``. After so many failures in a row an observer is not called any more;
+one that enforces is asked each time, and each failure denies what it was asked about. After so many slow calls in a
+row neither is called any more, and one that enforces goes on failing. Slow calls are only counted here; they have an
+effect when ``end_cycle`` is called, so that the outcome of a cycle never depends on the clock inside it. A Python
+function that hangs can't be interrupted.
 """
 
 from __future__ import annotations

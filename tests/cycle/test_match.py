@@ -87,7 +87,7 @@ def test_alike_jobs_are_one_request_and_get_as_many_slots_as_there_are():
     ("count", "jobs"), [("3", 3), ("0", 1), ('"many"', 1), ("-5", 1), ('real("NaN")', 1)]
 )
 def test_an_ad_may_stand_for_several_jobs_as_schedds_send_them(count, jobs):
-    pool = snapshot([slot(n) for n in range(5)], [job(_condor_RESOURCE_COUNT=count)])
+    pool = snapshot([slot(n) for n in range(5)], [job(JobStatus=None, _condor_RESOURCE_COUNT=count)])
     assert [match.job for match in pools.cycle(pool).matches] == ["1.0"] * jobs
 
 
@@ -105,7 +105,9 @@ def test_jobs_differ_in_what_slots_and_policies_look_at_and_in_nothing_else():
 def test_an_expression_says_of_each_job_whose_it_is(tmp_path):
     bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad@d"')
     jobs = [job(n, AccountingGroup="MY.Mine", Mine=f'"{name}"') for n, name in enumerate(("good", "bad"))]
-    result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=[ad(Name='"bad@d"')]), bundle)
+    result = pools.cycle(
+        snapshot([slot(0), slot(1)], jobs, submitters=[ad(Name='"bad@d"'), ad(Name='"good@d"')]), bundle
+    )
     assert [(match.job, match.submitter) for match in result.matches] == [("1.0", "good@d")]
     states = [slot(n, State="MY.Now", Now=f'"{state}"') for n, state in enumerate(("Claimed", "Unclaimed"))]
     assert matched(pools.cycle(snapshot(states, [job()]))) == [("1.0", "s1@h")]

@@ -8,7 +8,7 @@ from pools import job, slot, snapshot
 
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
-from negotiator.runtime.run import Runtime
+from negotiator.runtime.run import OutcomeLostError, Runtime
 from negotiator.runtime.settle import Delivery, Offline
 
 OBSERVER = """
@@ -107,3 +107,19 @@ def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
     (failure,) = report.observers
     assert (failure.plugin, failure.hook) == ("broken", "negotiator_matches_made")
     assert "ZeroDivisionError" in failure.message
+
+
+def test_where_the_outcome_cannot_be_recorded_it_is_not_said_that_nothing_was_handed_out(
+    tmp_path, folder, log
+):
+    """The matches went out; whoever runs the cycles is told which."""
+
+    class Closing(Watching):
+        def settle(self, matches):
+            log.close()
+            return super().settle(matches)
+
+    run, _ = runtime(tmp_path, log, Closing(folder))
+    with pytest.raises(OutcomeLostError) as lost:
+        run.cycle(1)
+    assert "1.1" in str(lost.value) or "1.1" in str(lost.value.__dict__)

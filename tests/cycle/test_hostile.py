@@ -1,0 +1,93 @@
+"""One user's ads neither stop nor slow nor bend the cycle for the others."""
+
+import pools
+import pytest
+from pools import ad, job, matched, slot, snapshot
+
+OTHER = {"Owner": '"zoe"', "User": '"zoe@d"'}
+
+
+def test_a_cycle_in_which_every_slot_was_kept_out_ends(tmp_path):
+    bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_STARTD_ONLY_EXPR: true\n")
+    pool = snapshot([slot(Memory="MY.Cpus * 2")], [job(Requirements="TARGET.Memory > 1")])
+    assert not matched(pools.cycle(pool, bundle))
+
+
+def test_an_ad_that_stands_for_very_many_jobs_costs_no_more_than_there_are_slots():
+    asks = [job(n, JobStatus=None, _condor_RESOURCE_COUNT="100000") for n in range(2000)]
+    result = pools.cycle(snapshot([slot(0), slot(1)], asks))
+    assert result.outcomes[0].request.count == 200_000_000
+    assert len(result.matches) == 2
+
+
+def test_a_users_job_cannot_ask_for_the_slots_of_several():
+    result = pools.cycle(snapshot([slot(n) for n in range(5)], [job(_condor_RESOURCE_COUNT="5")]))
+    assert len(result.matches) == 1
+
+
+def test_one_job_that_looks_at_its_own_id_does_not_split_the_requests_of_others():
+    jobs = [job(n) for n in range(20)]
+    alone = job(99, Rank="MY.ProcId", **OTHER)
+    assert pools.cycle(snapshot([slot()], [*jobs, alone])).counts.requests == 2
+
+
+def test_what_one_users_jobs_make_a_policy_raise_denies_no_other_user(tmp_path):
+    plugin = (
+        "from negotiator.hooks import Filter, hookimpl\nimport numpy as np\n\n"
+        "@hookimpl\ndef negotiator_job_attributes():\n    return ['Odd']\n\n"
+        "@hookimpl\ndef negotiator_filter_slots(request, slots):\n"
+        "    if 'Odd' in request.ad:\n        raise ValueError('odd')\n    return []\n"
+    )
+    bundle = pools.write_bundle(tmp_path / "b", plugins={"p": plugin})
+    odd = [job(n, Odd=str(n), Owner='"a"', User='"a@d"') for n in range(9)]
+    pool = snapshot([slot()], [*odd, job(50, **OTHER)])
+    for _ in range(2):
+        assert matched(pools.cycle(pool, bundle)) == [("1.50", "s0@h")]
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        {"GlobalJobId": '"nosuch#1.0#1"'},
+        {"GlobalJobId": '" bad#1.0#1"'},
+        {"GlobalJobId": None},
+        {"GlobalJobId": 'strcat("go", "od")'},
+    ],
+)
+def test_no_job_of_a_schedd_that_was_kept_out_gets_in_under_a_name_nobody_has(tmp_path, trick):
+    bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad"')
+    schedds = [ad(Name='"bad"'), ad(Name='"good"')]
+    assert not matched(pools.cycle(snapshot([slot()], [job(**trick)], schedds), bundle))
+    honest = job(GlobalJobId='"good#1.0#1"')
+    assert matched(pools.cycle(snapshot([slot()], [honest], schedds), bundle))
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [{"AccountingGroup": '"tester@d "'}, {"User": None}, {"User": '"x@d"'}, {"AccountingGroup": "MY.No"}],
+)
+def test_no_job_of_a_submitter_that_was_kept_out_gets_in_under_another_name(tmp_path, trick):
+    bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_SUBMITTER_CONSTRAINT: MY.Name != "tester@d"')
+    submitters = [ad(Name='"tester@d"', ScheddName='"s"'), ad(Name='"zoe@d"', ScheddName='"s"')]
+    where = {"GlobalJobId": '"s#1.0#1"'}
+    pool = snapshot([slot()], [job(**where, **trick)], submitters=submitters)
+    assert not matched(pools.cycle(pool, bundle))
+    assert matched(pools.cycle(snapshot([slot()], [job(**where, **OTHER)], submitters=submitters), bundle))
+
+
+def test_names_do_not_change_with_how_often_a_cycle_was_run():
+    pool = snapshot([slot()], [job(GlobalJobId='strcat("s", string(random(1000000)), "#1.0#1")')])
+    assert len({pools.cycle(pool).matches[0].schedd for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NEGOTIATOR_PE_JOB_ONLY_EXPR: |\n  MY.RequestMemory > 5 &&\n  MY.RequestCpus > 5\n",
+        "policies:\n  - name: p\n    applies_to: startd\n    expression: 'false'\n    description: |\n      one\n      two\n",
+        f"NEGOTIATOR_PE_JOB_EXPR: {' || '.join(['TARGET.Cpus > 0'] * 300)}\n",
+    ],
+)
+def test_how_an_expression_is_laid_out_does_not_matter(tmp_path, text):
+    bundle = pools.write_bundle(tmp_path / "b", text)
+    assert matched(pools.cycle(snapshot([slot()], [job()]), bundle))
