@@ -81,6 +81,7 @@ def run(
       3  the audit log could not be written: no match of that cycle was handed out
       4  the pool could not be read
       5  the audit log could not be written after matches were handed out: they are named
+      74, 130, 141  the output could not be printed, was interrupted, is read by nobody
 
     \b
     Examples:

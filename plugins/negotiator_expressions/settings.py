@@ -103,6 +103,14 @@ def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
 
 
 def _targets(expression: Expression) -> Iterator[Problem]:
+    if "currenttime" in references(expression.tree).unscoped:
+        spelled, source = expression.find("CurrentTime")
+        yield Problem(
+            Severity.ERROR,
+            source,
+            f"{spelled} is an attribute that an ad may define: it could set the clock of this policy",
+            "write time()",
+        )
     for name in sorted(references(expression.tree).target):
         spelled, source = expression.find(f"TARGET.{name}")
         yield Problem(

@@ -213,3 +213,45 @@ def test_what_a_rule_would_have_stopped_is_counted_while_it_is_rolled_out(tmp_pa
     assert "expressions: none" not in kept_out.partition("Kept out")[2]
     assert re.search(rf"match +7 +{mode} .*expressions: node2 .* 19\.0, 21\.0, 12\.1$", counted, re.MULTILINE)
     assert re.search(rf"job +9 +{mode} .*expressions: none ", counted, re.MULTILINE)
+
+
+def test_a_reader_that_goes_away_is_no_error_of_the_bundle(tmp_path):
+    words = f"{sys.executable} -m negotiator run {POOL} --no-audit | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", words], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode in (0, 141)
+    assert done.stderr == b""
+
+
+def test_where_nothing_can_be_printed_that_is_what_is_told(tmp_path):
+    assert negotiator("run", POOL, "--audit-log", "log", cwd=tmp_path).returncode == 0
+    for command in (["run", POOL, "--no-audit"], ["audit", "verify", "log"]):
+        words = [sys.executable, "-m", "negotiator", *map(str, command)]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 74
+        assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("now", ["nan", "inf", "1e18", "-1e18"])
+def test_a_time_that_is_none_is_a_wrong_command_line(tmp_path, now):
+    assert negotiator("run", POOL, "--no-audit", "--now", now, cwd=tmp_path).returncode == 2
+
+
+def test_a_bundle_whose_policies_nobody_reads_is_refused(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "condor_config").write_text("NEGOTIATOR_PE_JOB_EXPR = TARGET.Cpus > 99\n")
+    done = negotiator("run", POOL, "--bundle", "b", "--disable", "expressions", "--no-audit", cwd=tmp_path)
+    assert done.returncode == 1
+    (tmp_path / "b" / "condor_config").write_text("NEGOTIATOR_PE_JOBEXPR = TARGET.Cpus > 99\n")
+    done = negotiator("run", POOL, "--bundle", "b", "--no-audit", cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"NEGOTIATOR_PE_JOB_EXPR" in done.stderr
+
+
+def test_a_secret_in_a_jobs_requirements_is_neither_shown_nor_recorded(tmp_path):
+    job = 'MyType="Job"\nClusterId=1\nProcId=0\nOwner="x"\nRequirements = TARGET.ClaimId == "S3CR3T" && TARGET.Cpus > 0\n'
+    slot = 'MyType="Machine"\nName="s"\nState="Unclaimed"\nCpus=1\nRequirements=true\n'
+    done = negotiator("run", "-", cwd=tmp_path, stdin=f"{job}\n{slot}".encode())
+    assert b"the job's Requirements" in done.stdout
+    (file,) = (tmp_path / "var" / "audit").glob("*.jsonl")
+    assert b"S3CR3T" not in done.stdout + done.stderr + file.read_bytes()

@@ -4,6 +4,8 @@ import pools
 import pytest
 from pools import ad, job, matched, reasons, slot, snapshot
 
+from negotiator.bundle import BundleError
+
 SCHEDDS = [ad(Name='"good"'), ad(Name='"bad"')]
 SUBMITTERS = [ad(Name='"tester@d"', ScheddName='"good"'), ad(Name='"tester@d"', ScheddName='"bad"')]
 POOL = snapshot(
@@ -171,3 +173,9 @@ class TestAnAdCannotGetAroundAPolicy:
         text = f"policies:\n  - {{name: p, applies_to: {kind}, expression: MY.Memory == 64}}\n"
         pool = snapshot(slots=[slot(Memory="64", **trick)], jobs=[job(Memory="64", **trick)])
         assert not matched(decide(pool, text))
+
+
+@pytest.mark.parametrize("key", ["NEGOTIATOR_PE_JOB_ONLY_EXPR", "NEGOTIATOR_SLOT_CONSTRAINT"])
+def test_a_gate_takes_its_time_from_the_clock_and_not_from_an_ad(tmp_path, key):
+    with pytest.raises(BundleError, match=r"write time\(\)"):
+        pools.write_bundle(tmp_path / "b", f"{key}: CurrentTime > 5\n")

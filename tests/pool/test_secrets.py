@@ -152,3 +152,12 @@ def test_no_secret_is_ever_told(text):
     kept = [ad for table in tables for ad in table.ads] + [ad for ad, _ in file.ads]
     told += [f"{name} = {unparse(expr)}" for ad in kept for name, expr in ad.items()]
     assert not [line for line in told if MARK in line.lower()]
+
+
+@pytest.mark.parametrize("name", ["\ufeffClaimId", "Claim Id", "Claim\u200bId", "claim\tid"])
+def test_a_secret_is_one_however_its_name_is_disguised(name):
+    """A byte order mark, blanks and characters that nobody sees do not make it another attribute."""
+    text = f'{name} = "{MARK}"\nMyType = "Machine"\nName = "s"\nRequirements = true\n'
+    pool = read_pool(["-"], io.BytesIO(text.encode()))
+    assert MARK not in "".join(unparse(tree) for ad in pool.slots.ads for _, tree in ad.items())
+    assert MARK not in "".join(map(str, pool.problems))
