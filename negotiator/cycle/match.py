@@ -18,8 +18,10 @@ from negotiator.cycle.rank import best, ranks
 from negotiator.cycle.requirements import (
     Part,
     job_requirements,
+    shown,
     slot_parts,
     slot_requirements,
+    split,
     without_requirements,
 )
 from negotiator.cycle.result import Removal
@@ -118,12 +120,17 @@ def _requirements(request: Request, board: Board, cycle: Cycle) -> Iterator[tupl
 
 
 def _constraints(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> None:
-    """AND the central expressions; they are bound, so that MY and TARGET are the ads whatever these define."""
+    """AND the central expressions, each conjunct counted; one that does not enforce is counted as a whole.
+
+    They are bound, so that MY and TARGET are the ads whatever these define.
+    """
     for stamped in bundle.constraints:
         side = Side.TARGET if stamped.record.side is ConstraintSide.JOB else Side.MY
-        tree = bind(stamped.record.expression)
-        true = evaluate_table(tree, sieve.slots, request.ad, side=side, env=cycle.environment).is_true()
-        sieve.remove(~true, constraint_reason(stamped))
+        written = stamped.record.expression
+        parts = split(written) if stamped.record.mode is Mode.ENFORCE else (written,)
+        for part in parts:
+            found = evaluate_table(bind(part), sieve.slots, request.ad, side=side, env=cycle.environment)
+            sieve.remove(~found.is_true(), constraint_reason(stamped, shown(part) if len(parts) > 1 else ""))
 
 
 def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:

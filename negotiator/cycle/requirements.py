@@ -53,10 +53,10 @@ def job_requirements(job: ClassAd, slots: Table, env: Environment) -> Iterator[t
         )
         return
     circular = _may_reach_itself(written, slots, job, on_rows=False)
-    for shown in (written,) if circular else split(written):
-        conjunct = _WHOLE if circular else shown
+    for part in (written,) if circular else split(written):
+        conjunct = _WHOLE if circular else part
         true = evaluate_table(conjunct, slots, job, side=Side.TARGET, env=env).is_true()
-        yield ~true, _reason("job_requirements", "the job's Requirements", shown)
+        yield ~true, _reason("job_requirements", "the job's Requirements", part)
 
 
 def slot_requirements(
@@ -162,7 +162,12 @@ def split(requirements: Expr) -> tuple[Expr, ...]:
     return (*parts[: MAX_CONJUNCTS - 1], tail)
 
 
+def shown(conjunct: Expr) -> str:
+    """Print a conjunct as condor_status and condor_q would, bounded, and without the values of secrets."""
+    text = without_secrets(unparse_old(conjunct))
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
+
+
 def _reason(code: str, whose: str, conjunct: Expr) -> Reason:
-    shown = without_secrets(unparse_old(conjunct))  # as condor_status and condor_q print it
-    shown = shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}..."
-    return core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {shown}", shown)
+    text = shown(conjunct)
+    return core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {text}", text)

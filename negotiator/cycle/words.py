@@ -28,12 +28,14 @@ def plugin_reason(station: Station, stamped: Stamped[R]) -> Reason:
     )
 
 
-def constraint_reason(stamped: Stamped[Constraint]) -> Reason:
-    """Give the reason of a constraint that is not true."""
+def constraint_reason(stamped: Stamped[Constraint], conjunct: str = "") -> Reason:
+    """Give the reason of a constraint that is not true, or of one conjunct of it."""
     record = stamped.record
     code = f"{record.side}_constraint"
+    whose = record.rule if record.text.startswith(f"{record.rule}: ") else record.text
+    text = f"{whose}: {conjunct}" if conjunct else record.text
     return _stamped(
-        Station.MATCH, stamped, Verdict.DENIED, code, record.text, record.rule, record.source, record.mode
+        Station.MATCH, stamped, Verdict.DENIED, code, text, record.rule, record.source, record.mode
     )
 
 

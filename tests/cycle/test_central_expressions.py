@@ -179,3 +179,17 @@ class TestAnAdCannotGetAroundAPolicy:
 def test_a_gate_takes_its_time_from_the_clock_and_not_from_an_ad(tmp_path, key):
     with pytest.raises(BundleError, match=r"write time\(\)"):
         pools.write_bundle(tmp_path / "b", f"{key}: CurrentTime > 5\n")
+
+
+def test_each_conjunct_of_a_central_expression_says_how_many_slots_it_removed(decide):
+    text = 'NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100 && (TARGET.Mips =?= 9 && MY.Owner == "tester")\n'
+    result = decide(POOL, text)
+    told = {
+        item.reason.text: (item.removed, item.alone)
+        for item in result.outcomes[0].removals
+        if item.reason.code == "job_constraint"
+    }
+    assert told == {
+        "NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100": (1, 1),
+        "NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips =?= 9": (1, 2),
+    }
