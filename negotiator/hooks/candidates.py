@@ -113,7 +113,8 @@ class _ModuleLoad:
 
     def __call__(self) -> tuple[object, str]:
         module = importlib.import_module(self.name)
-        return module, _version(getattr(module, "__version__", None)) or _file_digest(module) or "0"
+        written = _version(getattr(module, "__version__", None))
+        return module, "+".join(filter(None, (written, _file_digest(module)))) or "0"
 
 
 def _distribution(entry: EntryPoint) -> str:
