@@ -49,6 +49,14 @@ def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]
     return [*matches, *denials, *discards, *failures, _cycle_record(result, len(matches), len(denials))]
 
 
+def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
+    """Give the records of a cycle by kind, none left out by a selection; the same for the same input."""
+    by_kind: dict[str, list[Record]] = {}
+    for record in intent_records(result, AuditSettings()):
+        by_kind.setdefault(record["kind"], []).append(record)
+    return by_kind
+
+
 def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str]) -> list[Record]:
     """Say what became of the matches of a cycle: one record, or several of 5000 matches each.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 
 from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import printable
 
 MAIN = "pool.yaml"
 MAX_FILE = 16 * 1024 * 1024
@@ -127,11 +128,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link that leads to itself
         return False
-
-
-def printable(name: str) -> str:
-    """The name of a file as it may be shown, whatever bytes it is made of."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
 
 
 def leads_out(folder: Path, path: Path) -> bool:

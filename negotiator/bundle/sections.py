@@ -11,12 +11,13 @@ import attrs
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.nodes import BadNode, Entry, MapNode, ScalarNode, Style, shown
 from negotiator.bundle.schema import faults, keys_of
-from negotiator.bundle.structure import INVALID, Refuse, Structurer, suggest
+from negotiator.bundle.structure import INVALID, Refuse, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.manager import HookManager, Stamped
 from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import suggest
 
 CORE = "the core"
 _PREFIX = (

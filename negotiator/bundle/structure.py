@@ -6,7 +6,6 @@ and gives ``INVALID``, so that the rest of the file is still looked at.
 
 from __future__ import annotations
 
-import difflib
 import enum
 import math
 import re
@@ -38,6 +37,7 @@ from negotiator.classad import Expr, ParseError, function_names, parse, wrong_ca
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.records import Expression
 from negotiator.records import Problem, Source
+from negotiator.records.text import suggest
 
 MAX_INTEGER = 2**63 - 1
 
@@ -54,16 +54,6 @@ INVALID: Final = Invalid.INVALID
 PathRule = Callable[[str], "Path | tuple[str, str]"]
 #: Makes a problem of a message.
 Refuse = Callable[[str], Problem]
-
-
-def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
-    """``did you mean x?``, or what there is, if it may be ``listed``."""
-    choices = sorted(known)
-    folded = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(word.lower(), folded, n=1)
-    if near and folded[near[0]] != word:
-        return f"did you mean {folded[near[0]]}?"
-    return f"there are: {', '.join(choices)}" if choices and listed else ""
 
 
 class Structurer:

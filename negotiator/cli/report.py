@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
-from negotiator.audit.records import intent_records
-from negotiator.bundle.model import AuditSettings, Bundle
+from negotiator.bundle.model import Bundle
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
 from negotiator.cycle.words import CORE
@@ -141,11 +139,3 @@ def _rule(reason: Reason) -> str:
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def result_json(result: CycleResult) -> dict[str, list[dict[str, Any]]]:
-    """Give a cycle as plain data, its audit records by kind, none left out; the same for the same input."""
-    by_kind: dict[str, list[dict[str, Any]]] = {}
-    for record in intent_records(result, AuditSettings()):
-        by_kind.setdefault(record["kind"], []).append(record)
-    return by_kind

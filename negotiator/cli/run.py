@@ -16,12 +16,13 @@ import click
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
+from negotiator.audit.records import records_by_kind
 from negotiator.bundle import BundleError, default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.cli import options
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import POINT_IN_TIME, printable
-from negotiator.cli.report import print_report, result_json
+from negotiator.cli.report import print_report
 from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.records import Severity
 from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
@@ -159,7 +160,7 @@ def _reader(pool: tuple[str, ...]) -> Callable[[], Snapshot]:
 def _show(report: CycleReport, bundle: Bundle, log: AuditLog | None, *, as_json: bool) -> None:
     print_problems(report.snapshot.problems, err=True)
     if as_json:
-        click.echo(json.dumps(result_json(report.result), sort_keys=True))
+        click.echo(json.dumps(records_by_kind(report.result), sort_keys=True))
     else:
         print_report(report, bundle)
         click.echo(f"Audit log head: {log.head}" if log else "No audit log was kept.")

@@ -7,13 +7,14 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from negotiator.records.text import printable
+
 T = TypeVar("T")
 
 
 def clean(text: str, limit: int) -> str:
     """A text that a plugin chose as one printable line of bounded length."""
-    line = " ".join(text[: 4 * limit].split())
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)[:limit]
+    return printable(" ".join(text[: 4 * limit].split()))[:limit]
 
 
 @attrs.frozen

@@ -29,8 +29,9 @@ from negotiator.hooks.guard import Clock, Tracer
 from negotiator.hooks.manager import HookManager, Loaded
 from negotiator.hooks.pluggy_adapter import Registry, Spec, specs_of
 from negotiator.hooks.settings import PluginSettings as PluginSettings
-from negotiator.hooks.vetting import suggestion, vet
+from negotiator.hooks.vetting import vet
 from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import suggest
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 
@@ -152,6 +153,4 @@ def _unknown(key: str, names: Iterable[str], found: Iterable[str]) -> Iterator[P
     for name in names:
         if name not in known:
             message = f"there is no plugin called {name}"
-            yield Problem(
-                Severity.WARNING, Source(f"plugins: {key}"), message, suggestion(name, known, "plugins")
-            )
+            yield Problem(Severity.WARNING, Source(f"plugins: {key}"), message, suggest(name, known))

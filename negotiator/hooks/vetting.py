@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from negotiator.hooks.pluggy_adapter import Marked, Spec, marked_functions
 from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import suggest
 
 PREFIX = "negotiator_"
 
@@ -27,15 +27,6 @@ def vet(plugin: object, name: str, origin: str, specs: Mapping[str, Spec]) -> It
         yield Problem(Severity.WARNING, Source(origin), f"plugin {name} implements no hook", hint)
 
 
-def suggestion(word: str, known: Iterable[str], what: str) -> str:
-    """``did you mean x?``, or what there is."""
-    choices = sorted(known)
-    near = difflib.get_close_matches(word, choices, n=1)
-    if near:
-        return f"did you mean {near[0]}?"
-    return f"{what}: {', '.join(choices)}" if choices else f"there are no {what}"
-
-
 def place(function: Callable[..., Any], origin: str) -> Source:
     """Where a function is defined, or the plugin's origin where that is not known."""
     code = getattr(_plain(function), "__code__", None)
@@ -48,7 +39,7 @@ def _vet_marked(marked: Marked, name: str, origin: str, specs: Mapping[str, Spec
     if spec is None:
         # Whoever marks a hook as optional expects versions of the program that do not have it.
         severity = Severity.WARNING if marked.options.get("optionalhook") else Severity.ERROR
-        hint = suggestion(marked.hook, specs, "hooks")
+        hint = suggest(marked.hook, specs)
         yield Problem(severity, where, f"{subject}: there is no such hook", hint)
         return
     if marked.options.get("wrapper") or marked.options.get("hookwrapper"):

@@ -229,7 +229,7 @@ def test_an_unknown_name_is_warned_of(plugins, key):
     plugins.load(**{key: ("maintenence", "zzz")})
     assert [str(problem) for problem in plugins.problems] == [
         f"plugins: {key}: warning: there is no plugin called maintenence (did you mean maintenance?)",
-        f"plugins: {key}: warning: there is no plugin called zzz (plugins: maintenance)",
+        f"plugins: {key}: warning: there is no plugin called zzz (there are: maintenance)",
     ]
     assert {problem.severity for problem in plugins.problems} == {Severity.WARNING}
 

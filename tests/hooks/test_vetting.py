@@ -15,7 +15,7 @@ import pytest
             "@hookimpl\ndef zzz(): pass",
             4,
             (
-                "error: plugin p, hook zzz: there is no such hook (hooks: negotiator_commands, negotiator_constraints,"
+                "error: plugin p, hook zzz: there is no such hook (there are: negotiator_commands, negotiator_constraints,"
                 " negotiator_filter_slots, negotiator_gate_ads, negotiator_job_attributes, negotiator_matches_made,"
                 " negotiator_section)"
             ),

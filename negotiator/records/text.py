@@ -1,0 +1,21 @@
+"""Words of hostile or mistaken people, as they may be shown."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def printable(text: str) -> str:
+    """Replace, one for one, what cannot be seen, or moves the cursor of a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
+    """``did you mean x?``, or what there is, if it may be ``listed``."""
+    choices = sorted(known)
+    folded = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower(), folded, n=1)
+    if near and folded[near[0]] != word:
+        return f"did you mean {folded[near[0]]}?"
+    return f"there are: {', '.join(choices)}" if choices and listed else ""
