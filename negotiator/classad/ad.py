@@ -16,7 +16,7 @@ from negotiator.classad.tree import Expr, Literal, LiteralValue
 from negotiator.classad.values import UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from negotiator.classad.evaluate import Environment
     from negotiator.classad.values import Value
@@ -32,20 +32,27 @@ def fold(name: str) -> str:
 
 
 @attrs.frozen(eq=False)
-class _Shape:
-    """The names of an ad, and where each folded name stands."""
+class Shape:
+    """The names of an ad, and where each folded name stands.
 
+    ``pick`` says which of the given names count, by their places, where a name was given more than once; ``repeated``
+    has these names in lower case.
+    """
+
+    given: tuple[str, ...]
     names: tuple[str, ...]
     index: dict[str, int]
     pick: tuple[int, ...] | None
-    """Which of the given expressions count, where a name was given more than once."""
+    repeated: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4096)
-def _shape(names: tuple[str, ...]) -> _Shape:
+def shape_of(names: tuple[str, ...]) -> Shape:
+    """Return the shape of an ad in which these names are given."""
     index: dict[str, int] = {}
     kept: list[str] = []
     pick: list[int] = []
+    repeated: set[str] = set()
     for position, name in enumerate(names):
         place = index.setdefault(fold(name), len(kept))
         if place == len(kept):
@@ -53,7 +60,8 @@ def _shape(names: tuple[str, ...]) -> _Shape:
             pick.append(position)
         else:
             pick[place] = position
-    return _Shape(tuple(kept), index, None if len(kept) == len(names) else tuple(pick))
+            repeated.add(fold(name))
+    return Shape(names, tuple(kept), index, tuple(pick) if repeated else None, frozenset(repeated))
 
 
 def _literal(value: Expr | LiteralValue) -> Expr:
@@ -71,43 +79,55 @@ class ClassAd:
     TypeError for what is neither an expression nor a constant, ValueError for an integer beyond 64 bits.
     """
 
-    __slots__ = ("_exprs", "_shape")
+    __slots__ = ("expressions", "shape")
+
+    expressions: Sequence[Expr]
+    """The expressions, in the order of the names."""
+    shape: Shape
 
     def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
         given = tuple(items)
-        shape = _shape(tuple([name for name, _ in given]))
+        shape = shape_of(tuple([name for name, _ in given]))
         exprs: list[Expr] = [value if type(value) in _NODES else _literal(value) for _, value in given]  # type: ignore[misc]
-        self._shape = shape
-        self._exprs: tuple[Expr, ...] = (
+        self.shape = shape
+        self.expressions = (
             tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])
         )
 
+    @classmethod
+    def of(cls, shape: Shape, expressions: Sequence[Expr]) -> ClassAd:
+        """Return the ad of a shape with its expressions, one for each of the names of the shape."""
+        ad = cls.__new__(cls)
+        ad.shape = shape
+        ad.expressions = expressions
+        return ad
+
     def get(self, name: str) -> Expr | None:
         """Give the expression of an attribute, None if there is no such attribute."""
-        place = self._shape.index.get(fold(name))
-        return None if place is None else self._exprs[place]
+        place = self.shape.index.get(fold(name))
+        return None if place is None else self.expressions[place]
 
     def folded(self, name: str) -> Expr | None:
         """Give the expression of an attribute whose name is in lower case already, as ``get`` does."""
-        place = self._shape.index.get(name)
-        return None if place is None else self._exprs[place]
+        place = self.shape.index.get(name)
+        return None if place is None else self.expressions[place]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and fold(name) in self._shape.index
+        return isinstance(name, str) and fold(name) in self.shape.index
 
     def __len__(self) -> int:
-        return len(self._exprs)
+        return len(self.expressions)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._shape.names)
+        return iter(self.shape.names)
 
     def names(self) -> tuple[str, ...]:
         """Give the names as they are spelled, in order."""
-        return self._shape.names
+        return self.shape.names
 
     def items(self) -> Iterator[tuple[str, Expr]]:
         """Give pairs of name and expression, in order."""
-        return zip(self._shape.names, self._exprs, strict=True)
+        return zip(self.shape.names, self.expressions, strict=True)
 
     def project(self, names: Iterable[str]) -> ClassAd:
         """Give an ad of those attributes of this one that are named, in this ad's order."""

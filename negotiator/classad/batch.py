@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
+import numpy as np
 
 from negotiator.classad.ad import ClassAd
-from negotiator.classad.cells import literal_value
-from negotiator.classad.column import Column, choose, constant, from_values, scatter, single
+from negotiator.classad.literals import literal_value
+from negotiator.classad.column import DTYPES, Column, choose, constant, from_values, scatter, single
 from negotiator.classad.evaluate import Allowance, Environment, evaluate
 from negotiator.classad.footprint import Footprint, Name, footprint
 from negotiator.classad.tree import AdRef, Attr, Call, Expr, Side
@@ -36,6 +37,9 @@ MAX_SCALAR_STEPS: Final = 10_000_000
 
 Rows beyond it are errors: with Requirements, they do not match.
 """
+
+
+_PLAIN: Final[dict[type, Kind]] = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL}
 
 
 class NotInPiecesError(Exception):
@@ -76,11 +80,10 @@ class _Known:
 class Batch:
     """The rows of a table, the other ad, and the attributes of both that were evaluated so far.
 
-    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference. ``shadowed``
-    says that one of the ads has an attribute called MY or TARGET.
+    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference.
     """
 
-    __slots__ = ("active", "env", "known", "nodes", "other", "shadowed", "table", "work")
+    __slots__ = ("_shadowed", "active", "env", "known", "nodes", "other", "pool", "size", "table", "work")
 
     def __init__(
         self,
@@ -92,16 +95,26 @@ class Batch:
         active: frozenset[Name] = frozenset(),
     ) -> None:
         self.table = table
+        self.size = len(table)
+        self.pool = table.pool
         self.other = other
         self.env = env
         self.nodes = nodes
         self.work = work
         self.active = active
         self.known: dict[Name, _Known] = {}
-        self.shadowed = any(
-            table.column(name).kind is not Kind.ABSENT or (other is not None and name in other)
-            for name in ("my", "target")
-        )
+        self._shadowed: bool | None = None
+
+    @property
+    def shadowed(self) -> bool:
+        """Whether one of the ads has an attribute called MY or TARGET."""
+        if self._shadowed is None:
+            self._shadowed = any(
+                self.table.column(name).kind is not Kind.ABSENT
+                or (self.other is not None and self.other.folded(name) is not None)
+                for name in ("my", "target")
+            )
+        return self._shadowed
 
     def value(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
         """Return the values of an expression that stands ``depth`` levels below the one asked for."""
@@ -120,7 +133,10 @@ class Batch:
 
     def constant(self, value: Value) -> Column:
         """Return the column that has this value in every row."""
-        return constant(len(self.table), self.table.pool, value)
+        kind = _PLAIN.get(type(value))
+        if kind is None:
+            return constant(self.size, self.pool, value)
+        return single(self.size, self.pool, kind, np.asarray(value, DTYPES[kind]))
 
     # Names.
 
@@ -139,6 +155,9 @@ class Batch:
         """Return the values of an attribute of the rows or of the other ad; ABSENT where there is none."""
         in_rows, name = key
         work = self.work
+        if in_rows and not (cells := self.table.column(name)).has(Kind.EXPRESSION):
+            work.deepest = max(work.deepest, depth)
+            return cells
         known = self.known.get(key)
         if known is not None:
             work.steps += known.steps
@@ -160,14 +179,12 @@ class Batch:
     def _of_other(self, name: str, depth: int) -> Column:
         expr = None if self.other is None else self.other.get(name)
         if expr is None:
-            return single(len(self.table), self.table.pool, Kind.ABSENT)
+            return single(self.size, self.pool, Kind.ABSENT)
         literal = literal_value(expr)
         return self.value(expr, on_rows=False, depth=depth + 1) if literal is None else self.constant(literal)
 
     def _of_rows(self, name: str, depth: int) -> Column:
         cells = self.table.column(name)
-        if not cells.has(Kind.EXPRESSION):
-            return cells
         # Each row does the work of its own expression only.
         before = most = self.work.steps
         parts = []

@@ -222,6 +222,13 @@ class Column:
             return single(self.size, self.pool, Kind.UNDEFINED)
         return make(self.size, self.pool, self.kinds, rest, self.data)
 
+    def narrowed(self) -> Column:
+        """Return this column with only the kinds that occur in it."""
+        if self.kinds.ndim == 0:
+            return self
+        found = bits(kind for kind in Kind if self.has(kind) and bool((self.kinds == kind).any()))
+        return make(self.size, self.pool, self.kinds, found or self.present, self.data)
+
     def take(self, rows: NDArray[Any]) -> Column:
         """Return the column of these rows (integers), in their order."""
         kinds = self.kinds if self.kinds.ndim == 0 else self.kinds[rows]

@@ -188,8 +188,8 @@ class Scope:
 
     def __init__(self, ad: ClassAd, parent: Scope | None, state: State) -> None:
         self.ad = ad
-        self.places: Mapping[str, int] = ad._shape.index  # noqa: SLF001 - a method call per name would cost too much
-        self.expressions: Sequence[Node] = ad._exprs  # noqa: SLF001
+        self.places: Mapping[str, int] = ad.shape.index  # a method call per name would cost too much
+        self.expressions: Sequence[Node] = ad.expressions
         self.parent = parent
         self.state = state
         self.alternate = None

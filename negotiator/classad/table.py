@@ -9,29 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.ad import ClassAd, fold
-from negotiator.classad.cells import Cells, encode
+from negotiator.classad.cells import Cells
 from negotiator.classad.column import Column as Column
-from negotiator.classad.column import IndexArray, StringPool, make
+from negotiator.classad.column import IndexArray, StringPool
 from negotiator.classad.columnar import evaluate_table
+from negotiator.classad.dictionary import Dictionary
+from negotiator.classad.entries import Entries
 from negotiator.classad.footprint import Scan
 from negotiator.classad.grouping import number
+from negotiator.classad.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.tree import Attr, Expr
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 RARE: Final = 16
 """An expression of fewer rows than this is cheaper evaluated row by row, if there are many of them."""
-
-
-@attrs.define(eq=False)
-class _Store:
-    """What a table and all tables taken from it share."""
-
-    ads: tuple[ClassAd, ...]
-    pool: StringPool = attrs.field(factory=StringPool)
-    cells: dict[str, Cells] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)
@@ -49,21 +43,71 @@ class Table:
     Rows count from 0. Names of attributes are taken in any case.
     """
 
-    __slots__ = ("_columns", "_parts", "_rows", "_store")
+    __slots__ = ("_columns", "_parts", "_rows", "_scans", "_store", "_version")
 
-    def __init__(self, store: _Store, rows: IndexArray | None) -> None:
+    def __init__(self, store: Store, rows: IndexArray | None) -> None:
         self._store = store
         self._rows = rows
+        self._version = store.version
+        self._forget()
+
+    def _forget(self) -> None:
         self._columns: dict[str, Column] = {}
         self._parts: dict[str, tuple[Part, ...]] = {}
+        self._scans: dict[str, tuple[Scan, ...]] = {}
 
     @classmethod
-    def from_ads(cls, ads: Sequence[ClassAd]) -> Table:
-        """Return the table of these ads, one a row, in their order."""
-        return cls(_Store(tuple(ads)), None)
+    def from_ads(cls, ads: Iterable[ClassAd], dictionary: Dictionary | None = None) -> Table:
+        """Return the table of these ads, one a row, in their order.
+
+        With the ``dictionary`` of a pool the ads themselves are not kept, only which of its entries they are; those
+        that were read with it become a table without a look at their values.
+        """
+        if dictionary is None:
+            return cls(AdStore(tuple(ads)), None)
+        store = RowStore(dictionary)
+        store.append(map(dictionary.row, ads))
+        return cls(store, None)
+
+    def append(self, ads: Iterable[ClassAd]) -> None:
+        """Add ads as rows at the end, in place; tables that were taken from this one keep the rows they have.
+
+        For tables made with a dictionary (TypeError for others).
+        """
+        store = self._own_rows()
+        store.append(map(store.dictionary.row, ads))
+        self._forget()
+
+    def replace(self, rows: Sequence[int] | NDArray[np.integer[Any]], ads: Sequence[ClassAd]) -> None:
+        """Put other ads in the place of these rows, in place: one for each, the last of those for the same row.
+
+        Tables and ads that were taken from this one before are stale, and raise ``StaleError`` when they are used.
+        For tables made with a dictionary (TypeError for others); IndexError where there is no such row, ValueError
+        where there are not as many ads as rows.
+        """
+        store = self._own_rows()
+        places = np.arange(len(self))[np.asarray(rows, np.int64)]
+        if len(places) != len(ads):
+            raise ValueError(f"{len(ads)} ads for {len(places)} rows")
+        store.replace(places, list(map(store.dictionary.row, ads)))
+        self._version = store.version
+        self._forget()
+
+    def packed(self) -> Table:
+        """Return the same rows in a dictionary of their own.
+
+        Rows that were replaced leave their values in the dictionary; now and then a table is packed to be rid of them.
+        For tables made with a dictionary (TypeError for others).
+        """
+        return Table(self._own_rows().packed(), None)
+
+    def _own_rows(self) -> RowStore:
+        if self._rows is not None or not isinstance(self._store, RowStore):
+            raise TypeError("only a whole table made with a dictionary can be changed")
+        return self._store
 
     def __len__(self) -> int:
-        return len(self._store.ads) if self._rows is None else len(self._rows)
+        return len(self._store) if self._rows is None else len(self._rows)
 
     def __repr__(self) -> str:
         return f"<Table of {len(self)} ads>"
@@ -76,13 +120,17 @@ class Table:
     @property
     def ads(self) -> tuple[ClassAd, ...]:
         """The ads, row by row."""
-        if self._rows is None:
-            return self._store.ads
-        return tuple([self._store.ads[row] for row in self._rows.tolist()])
+        rows = range(len(self._store)) if self._rows is None else self._rows.tolist()
+        return tuple([self._current().ad(row) for row in rows])
 
     def ad(self, row: int) -> ClassAd:
         """Return the ad of a row."""
-        return self._store.ads[row if self._rows is None else int(self._rows[row])]
+        return self._current().ad(row if self._rows is None else int(self._rows[row]))
+
+    def _current(self) -> Store:
+        if self._version != self._store.version:
+            raise StaleError
+        return self._store
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]) -> Table:
         """Return the table of these rows: their numbers, in the order wanted, or a mask of shape (N,).
@@ -98,8 +146,7 @@ class Table:
 
     def names(self) -> frozenset[str]:
         """Return the names, in lower case, of the attributes that any of the ads has."""
-        shapes = {ad.names() for ad in self.ads}
-        return frozenset(fold(name) for shape in shapes for name in shape)
+        return self._current().names(self._rows)
 
     def column(self, name: str) -> Column:
         """Return the cells of an attribute as they stand in the ads, nothing evaluated.
@@ -110,12 +157,7 @@ class Table:
         key = fold(name)
         column = self._columns.get(key)
         if column is None:
-            cells = self._cells(key)
-            if len(cells.distinct) == 1:
-                column = _spread(cells.column, len(self))
-            else:
-                column = _narrowed(cells.column.take(self._codes(cells)))
-            self._columns[key] = column
+            column = self._columns[key] = self._cells(key).column(len(self))
         return column
 
     def parts(self, name: str) -> tuple[Part, ...]:
@@ -130,15 +172,15 @@ class Table:
         return parts
 
     def _split(self, key: str) -> list[Part]:
-        cells = self._cells(key)
-        rows = np.flatnonzero(np.broadcast_to(self.column(key).where(Kind.EXPRESSION), (len(self),)))
-        codes = self._codes(cells)[rows]
+        rows = self._expressions(key)
+        codes, entries = self._codes(key)
+        codes = codes[rows]
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
         groups = np.split(order, starts[1:]) if len(rows) else []
         rare = [group for group in groups if len(group) < RARE] if len(groups) > RARE else []
         common = [group for group in groups if len(group) >= RARE] if rare else groups
-        parts = [self._part(cells.distinct[codes[group[0]]], rows[group]) for group in common]
+        parts = [self._part(entries.expr(int(codes[group[0]])), rows[group]) for group in common]
         if rare:
             parts.append(self._part(None, np.sort(rows[np.concatenate(rare)])))
         return parts
@@ -146,9 +188,19 @@ class Table:
     def _part(self, expr: Expr | None, rows: IndexArray) -> Part:
         return Part(expr, rows, self if len(rows) == len(self) else self.take(rows))
 
+    def _expressions(self, key: str) -> IndexArray:
+        """Return the rows in which an attribute is an expression."""
+        return np.flatnonzero(np.broadcast_to(self.column(key).where(Kind.EXPRESSION), (len(self),)))
+
     def scans(self, name: str) -> tuple[Scan, ...]:
-        """Return what the expressions that this attribute has in these rows, and perhaps others, name."""
-        return self._cells(fold(name)).scans
+        """Return what the expressions that this attribute has in these rows name."""
+        key = fold(name)
+        scans = self._scans.get(key)
+        if scans is None:
+            rows = self._expressions(key)
+            codes, entries = self._codes(key)
+            scans = self._scans[key] = tuple(map(entries.scan, np.unique(codes[rows]).tolist()))
+        return scans
 
     def group(self, names: Sequence[str]) -> tuple[IndexArray, IndexArray]:
         """Return groups of rows that are alike in all these attributes, numbered by first appearance.
@@ -160,10 +212,9 @@ class Table:
         ids = np.zeros(len(self), np.int64)
         first = np.zeros(min(1, len(self)), np.int64)
         for name in names:
-            cells = self._cells(fold(name))
-            if len(cells.distinct) > 1:
-                bound = len(first) * len(cells.distinct)
-                ids, first = number(ids * len(cells.distinct) + self._codes(cells), bound)
+            codes, entries = self._codes(fold(name))
+            if codes.strides != (0,):
+                ids, first = number(ids * len(entries) + codes, len(first) * len(entries))
         return ids, first
 
     def strings(self, name: str) -> NDArray[np.object_]:
@@ -181,24 +232,9 @@ class Table:
         return evaluate_table(Attr(name), self).numbers(default)
 
     def _cells(self, key: str) -> Cells:
-        cells = self._store.cells.get(key)
-        if cells is None:
-            cells = encode([ad.folded(key) for ad in self._store.ads], self._store.pool)
-            self._store.cells[key] = cells
-        return cells
+        return self._current().cells(key).take(self._rows)
 
-    def _codes(self, cells: Cells) -> NDArray[np.int32]:
-        return cells.codes if self._rows is None else cells.codes[self._rows]
-
-
-def _spread(column: Column, size: int) -> Column:
-    data = {kind: values[0] if values.ndim else values for kind, values in column.data.items()}
-    return attrs.evolve(column, size=size, data={kind: np.asarray(values) for kind, values in data.items()})
-
-
-def _narrowed(column: Column) -> Column:
-    """Return the column with only the kinds that occur in it: rows taken from a table may have fewer than it had."""
-    if column.kinds.ndim == 0:
-        return column
-    found = sum(1 << kind for kind in Kind if column.has(kind) and bool((column.kinds == kind).any()))
-    return make(len(column), column.pool, column.kinds, found or column.present, column.data)
+    def _codes(self, key: str) -> tuple[IndexArray, Entries]:
+        """Return for each row the number of its expression, the same where they are alike."""
+        cells = self._cells(key)
+        return np.broadcast_to(cells.alike(), (len(self),)), cells.entries

@@ -22,6 +22,7 @@ from negotiator.hooks.records import AdKind, Cycle, Match, Request
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.vetting import vet
 from negotiator.pool.longform import read_long
+from negotiator.pool.projection import pool_dictionary
 from negotiator.records import Problem, Severity
 
 NAME = "tested"
@@ -39,7 +40,7 @@ def ads(text: str) -> tuple[ClassAd, ...]:
     if text.lstrip().startswith("["):
         return tuple(parse_ad(line) for line in text.strip().splitlines() if line.strip())
     found = []
-    for each in read_long([text], "text"):
+    for each in read_long([text], "text", pool_dictionary()):
         if isinstance(each, Problem):
             raise ValueError(str(each))  # noqa: TRY004 - the text is wrong, not its type
         found.append(each.ad)

@@ -13,9 +13,10 @@ from negotiator.pool.files import Input, inputs
 from negotiator.pool.found import Found, FoundAd, short, stopped
 from negotiator.pool.identity import Identified, identify
 from negotiator.pool.jsonform import read_json
-from negotiator.pool.limits import MAX_PROBLEMS
-from negotiator.pool.longform import LineCache, read_long
+from negotiator.pool.limits import BLOCK, MAX_PROBLEMS
+from negotiator.pool.longform import read_long
 from negotiator.pool.newform import read_new
+from negotiator.pool.projection import pool_dictionary
 from negotiator.pool.recognise import Format, format_of, is_blank
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.text import Text, UnreadableError
@@ -23,8 +24,10 @@ from negotiator.pool.xmlform import read_xml
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from negotiator.classad.dictionary import Dictionary
 
 _HINT: Final = (
     "expected what condor_status or condor_q print with -long, -json or -xml, or ads in the new syntax"
@@ -49,12 +52,11 @@ def read_pool(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None = Non
     :raises PoolError: a path does not exist.
     """
     pool = _Pool()
-    cache: LineCache = {}
     for entry in list(inputs(paths)):
         if isinstance(entry, Problem):
             pool.problems.append(entry)
         else:
-            pool.add_file(entry, stdin, cache)
+            pool.add_file(entry, stdin)
     return pool.snapshot()
 
 
@@ -65,8 +67,9 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     """
     ads: list[tuple[ClassAd, Source]] = []
     problems: list[Problem] = []
+    dictionary = pool_dictionary()
     for entry in list(inputs([path])):
-        for found in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, {}):
+        for found in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, dictionary):
             if isinstance(found, Problem):
                 problems.append(found)
             else:
@@ -74,7 +77,43 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     return AdFile(tuple(ads), tuple(problems))
 
 
-def read_file(entry: Input, stdin: BinaryIO | None, cache: LineCache) -> Iterator[Found]:
+def read_table(
+    blocks: Iterable[str], names: Iterable[str] | None = None, file: str = "text"
+) -> tuple[Table, tuple[Problem, ...]]:
+    """Read ads in long form, of whatever kind, into one table; the text may be cut into blocks anywhere.
+
+    Ads are parted by blank lines. Only the attributes ``names`` are kept, if given, and never a secret. What is wrong
+    with an ad is among the problems, where the text is called ``file``.
+    """
+    dictionary = pool_dictionary(names)
+    problems: list[Problem] = []
+
+    def ads() -> Iterator[ClassAd]:
+        for found in read_long(_gathered(blocks), file, dictionary):
+            if isinstance(found, Problem):
+                problems.append(found)
+            else:
+                yield found.ad
+
+    table = Table.from_ads(ads(), dictionary)
+    return table, tuple(problems)
+
+
+def _gathered(blocks: Iterable[str]) -> Iterator[str]:
+    """Put small blocks together."""
+    waiting: list[str] = []
+    size = 0
+    for block in blocks:
+        waiting.append(block)
+        size += len(block)
+        if size >= BLOCK:
+            yield "".join(waiting)
+            waiting, size = [], 0
+    if size:
+        yield "".join(waiting)
+
+
+def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> Iterator[Found]:
     """Read the ads of one file, one by one; what is wrong with it is a problem among them."""
     try:
         stream = entry.open(stdin)
@@ -83,7 +122,7 @@ def read_file(entry: Input, stdin: BinaryIO | None, cache: LineCache) -> Iterato
         return
     text = Text(stream)
     try:
-        yield from _read_text(text, entry.name, cache)
+        yield from _read_text(text, entry.name, dictionary)
     except UnreadableError as error:
         yield stopped(Source(entry.name, text.line), str(error), "an ad that was not complete is set aside")
     finally:
@@ -91,7 +130,7 @@ def read_file(entry: Input, stdin: BinaryIO | None, cache: LineCache) -> Iterato
             stream.close()
 
 
-def _read_text(text: Text, file: str, cache: LineCache) -> Iterator[Found]:
+def _read_text(text: Text, file: str, dictionary: Dictionary) -> Iterator[Found]:
     blocks = iter(text)
     head = ""
     for block in blocks:
@@ -101,7 +140,7 @@ def _read_text(text: Text, file: str, cache: LineCache) -> Iterator[Found]:
     rest = itertools.chain([head], blocks)
     form = format_of(head)
     if form is Format.LONG:
-        yield from read_long(rest, file, cache)
+        yield from read_long(rest, file, dictionary)
     elif form is Format.JSON:
         yield from read_json(rest, file)
     elif form is Format.NEW:
@@ -126,10 +165,11 @@ class _Pool:
     )
     counts: dict[Kind, int] = attrs.field(factory=lambda: dict.fromkeys(Kind, 0))
     problems: list[Problem] = attrs.field(factory=list)
+    dictionary: Dictionary = attrs.field(factory=pool_dictionary)
 
-    def add_file(self, entry: Input, stdin: BinaryIO | None, cache: LineCache) -> None:
+    def add_file(self, entry: Input, stdin: BinaryIO | None) -> None:
         ads = told = untold = 0
-        for found in read_file(entry, stdin, cache):
+        for found in read_file(entry, stdin, self.dictionary):
             ads += isinstance(found, FoundAd)
             for problem in self.add(found):
                 if told < MAX_PROBLEMS:
@@ -174,7 +214,10 @@ class _Pool:
         self.ads[kind][what.key] = (what.ad, source)
 
     def snapshot(self) -> Snapshot:
-        tables = {kind: Table.from_ads([ad for ad, _ in ads.values()]) for kind, ads in self.ads.items()}
+        tables = {
+            kind: Table.from_ads([ad for ad, _ in ads.values()], self.dictionary)
+            for kind, ads in self.ads.items()
+        }
         return Snapshot(
             schedds=tables[Kind.SCHEDD],
             submitters=tables[Kind.SUBMITTER],

@@ -2,8 +2,10 @@
 
 import pytest
 
-from negotiator.pool import longform
-from negotiator.pool.longform import lines, read_long
+from negotiator.classad import dictionary
+from negotiator.pool import longform, read_table
+from negotiator.pool.longform import read_long, whole_lines
+from negotiator.pool.projection import pool_dictionary
 from negotiator.records import Severity
 
 
@@ -90,7 +92,7 @@ def test_a_line_too_long_sets_its_ad_aside(ads):
 def test_lines_do_not_grow_without_bound():
     """Of an endless line little more than the limit is kept at any time."""
     blocks = ["x" * 1000] * 5000
-    assert max(map(len, lines(blocks))) <= longform.MAX_LINE + 1000
+    assert max(map(len, whole_lines(blocks))) <= longform.MAX_LINE + (1 << 17)
 
 
 def test_an_ad_with_too_many_attributes_is_set_aside(ads):
@@ -101,28 +103,81 @@ def test_an_ad_with_too_many_attributes_is_set_aside(ads):
 
 
 def test_lines_in_common_are_parsed_once():
-    """The cache gives the same tree for a line that two ads share, and never holds more than its limit."""
-    cache = {}
-    one, two = read_long(["A = Cpus + 1\n\nA = Cpus + 1\nB = 2\n"], "f", cache)
+    """The dictionary gives the same tree for a line that two ads share."""
+    known = pool_dictionary()
+    one, two = read_long(["A = Cpus + 1\n\nA = Cpus + 1\nB = 2\n"], "f", known)
     assert one.ad.get("A") is two.ad.get("A")
-    assert set(cache) == {"A = Cpus + 1", "B = 2"}
+    assert set(known.lines) == {"", "A = Cpus + 1", "B = 2"}
 
 
-def test_the_cache_stays_small(monkeypatch):
-    """A full cache is emptied, and what is read stays the same."""
-    monkeypatch.setattr(longform, "_CACHED_LINES", 3)
-    cache = {}
-    (found,) = read_long(["".join(f"A{n} = {n}\n" for n in range(10))], "f", cache)
-    assert len(found.ad) == 10
-    assert len(cache) <= 3
+def test_secrets_are_not_remembered():
+    """The text of a line with a secret is not kept, whether it is plain or not."""
+    known = pool_dictionary()
+    text = 'A = 1\nClaimId = "<1.2.3.4:5>#6"\nCapability = strcat("a", "b")\n\n'
+    assert [found.ad.names() for found in read_long([text * 2], "f", known)] == [("A",), ("A",)]
+    assert set(known.lines) == {"", "A = 1"}
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_blocks_may_end_anywhere(size):
-    """Where blocks end has no influence on the lines."""
+def test_the_lines_that_are_remembered_stay_few(monkeypatch):
+    """Neither of all attributes nor of one are more lines kept than the limits say; what is read stays the same."""
+    monkeypatch.setattr(dictionary, "MAX_LINES", 20)
+    monkeypatch.setattr(dictionary, "MAX_LINES_EACH", 5)
+    known = pool_dictionary()
+    text = "".join(f"A{n} = {n}\n" for n in range(30))
+    texts = [f'{text}B = {n}\nC = "x{n}"\nD = {n}.5\nE = B + {n}\n\n' for n in range(40)]
+    ads = [found.ad for found in read_long(texts, "f", known)]
+    assert [len(ad) for ad in ads] == [34] * 40
+    assert [(ad.integer("b"), ad.string("c"), ad.real("d"), ad.evaluate("E")) for ad in ads] == [
+        (n, f"x{n}", n + 0.5, 2 * n) for n in range(40)
+    ]
+    assert len(known.lines) <= 20
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_blocks_of_a_text_end_where_a_line_ends(size):
+    """Where the blocks that are given end has no influence on the lines."""
     text = "a = 1\r\n\nb = 2\n\n\nc"
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
-    assert list(lines(blocks)) == text.split("\n")
+    assert "\n".join(whole_lines(blocks)) == text
+
+
+LONG = (
+    '# a comment\n\n# another\nMyType = "Machine"\nName = "s1"\nCpus=4\n  Memory = 5 \nDisk = 2.5\nnote = "x"\n\n'
+    '\n*** a = 1\nName = "s2"\nCpusMore = 1\ncpus = 8\nCPUS = 9\nZ = 1\n\nZ = 1\n\n'
+    'Name = "s3"\nZ = (\n\nClaimId = "x"\nCpus = (\n\nMyType = "Job"\nMyType = "Job"\nCpus = 1\n-- Schedd: x\nCpus = 3'
+)
+
+
+@pytest.mark.parametrize("size", [1, 5, 60, 1000])
+@pytest.mark.parametrize("names", [["Cpus"], ["name", "MEMORY", "Cpus", "Disk"], ["MyType", "Z"], []])
+def test_a_projection_reads_what_it_keeps_as_without_it(names, size):
+    """The ads have the same attributes, those not asked for apart, and begin in the same lines, wherever blocks end."""
+    blocks = [LONG[at : at + size] for at in range(0, len(LONG), size)]
+    wanted = {name.lower() for name in names}
+    some = list(read_long(blocks, "f", pool_dictionary(names)))
+    everything = list(read_long([LONG], "f", pool_dictionary()))
+    faults = {found.source.line: found for found in everything if not hasattr(found, "ad")}
+    assert {found.source.line for found in some if not hasattr(found, "ad")} <= set(faults)
+    found = {each.source.line: dict(each.ad.items()) for each in some if hasattr(each, "ad")}
+    for each in everything:
+        if hasattr(each, "ad"):
+            kept = {name: expr for name, expr in each.ad.items() if name.lower() in wanted}
+            assert found[each.source.line] == kept
+
+
+def test_a_table_is_read_from_text():
+    """``read_table`` gives the ads of a text as rows, of some attributes if wanted, and tells of those set aside."""
+    table, problems = read_table([LONG], ["Cpus", "Memory"], "pool.ads")
+    assert table.names() == {"cpus", "memory"}
+    assert table.numbers("Cpus", -1).tolist() == [4, 9, -1, -1, 1, 3]
+    assert [str(problem.source) for problem in problems] == ["pool.ads:25"]
+
+
+def test_text_that_is_not_ascii_is_read_with_a_projection_too():
+    """Names are found in it as in any other."""
+    table, problems = read_table(['Owner = "Zoë"\nCpus = 1\n\nOwner = "Bo"\nÄ = 2\nCpus = 2\n'], ["OWNER"])
+    assert table.strings("owner").tolist() == ["Zoë", "Bo"]
+    assert problems == ()
 
 
 def test_two_ads_that_run_into_each_other_are_set_aside(ads):

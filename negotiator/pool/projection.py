@@ -1,0 +1,16 @@
+"""The dictionary of a pool: which attributes of its ads are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from negotiator.classad.dictionary import Dictionary
+from negotiator.pool.secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def pool_dictionary(names: Iterable[str] | None = None) -> Dictionary:
+    """Return an empty dictionary for the ads of a pool: never a secret, and only the attributes ``names`` if given."""
+    return Dictionary(names, is_secret)

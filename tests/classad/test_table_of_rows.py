@@ -1,0 +1,131 @@
+"""Tables made with a dictionary: the same as tables of the ads themselves, and changed in place."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.classad import UNDEFINED, ClassAd, Side, Table, evaluate_table, parse, parse_old, unparse
+from negotiator.classad.dictionary import Dictionary
+from negotiator.classad.store import StaleError
+from negotiator.classad.tree import Literal
+
+VALUES = [
+    "1", "1.0", "true", "(1)", "-1", "- 1", "+1", "undefined", "error", '"a"', '"A"', '"x\\"y"', "B + 1", "B+1",
+    "C * 2", "TARGET.A", "{1, B}", "-0.0", "0.0", 'absTime("2026-11-21T00:00:00Z")', "1e999", "9999999999999999999",
+]  # fmt: skip
+values = st.sampled_from(VALUES).map(parse_old)
+names = st.sampled_from(["A", "a", "B", "C", "Requirements", "D"])
+ads = st.lists(st.tuples(names, values), max_size=6).map(ClassAd)
+many = st.lists(ads, max_size=12)
+
+
+def facts(table):
+    """All that a table says of its ads."""
+    cells = {}
+    for name in ("A", "b", "C", "D", "requirements", "nobody"):
+        column = table.column(name)
+        kinds = np.broadcast_to(column.kinds, (len(table),)).tolist()
+        read = [str(column.value(row)) if kind != 7 else "" for row, kind in enumerate(kinds)]
+        parts = sorted((unparse(part.expr), part.rows.tolist()) for part in table.parts(name))
+        cells[name] = kinds, read, parts, len(table.scans(name))
+    groups = [array.tolist() for array in table.group(["A", "B", "Requirements"])]
+    printed = [[(name, unparse(expr)) for name, expr in ad.items()] for ad in table.ads]
+    value = evaluate_table(parse("A =?= B || C < D"), table, ClassAd([("A", 5)]), side=Side.MY)
+    found = [str(value.value(row)) for row in range(len(table))]
+    return cells, groups, printed, found, table.names()
+
+
+@given(many, st.data())
+def test_a_table_of_rows_says_what_a_table_of_ads_says(given_ads, data):
+    """Cells, parts, groups, the ads themselves and what is evaluated are the same, of rows taken from it too."""
+    one, two = Table.from_ads(given_ads), Table.from_ads(given_ads, Dictionary())
+    assert facts(one) == facts(two)
+    rows = data.draw(st.lists(st.integers(0, len(given_ads) - 1), max_size=8)) if given_ads else []
+    assert facts(one.take(np.array(rows, np.int64))) == facts(two.take(np.array(rows, np.int64)))
+
+
+@given(many, many, st.data())
+def test_a_table_is_changed_in_place(before, after, data):
+    """Rows that were replaced and appended are those of a table made of the new ads."""
+    dictionary = Dictionary()
+    table = Table.from_ads(before, dictionary)
+    table.append(after)
+    wanted = [*before, *after]
+    assert facts(table) == facts(Table.from_ads(wanted))
+    rows = data.draw(st.lists(st.integers(0, len(wanted) - 1), max_size=8)) if wanted else []
+    new = [data.draw(ads) for _ in rows]
+    table.replace(rows, new)
+    for row, ad in zip(rows, new, strict=True):
+        wanted[row] = ad
+    assert facts(table) == facts(Table.from_ads(wanted))
+
+
+@given(many)
+def test_a_table_can_be_made_of_the_ads_of_another(given_ads):
+    """With the same dictionary or another one."""
+    dictionary = Dictionary()
+    table = Table.from_ads(given_ads, dictionary)
+    again = [
+        Table.from_ads(table.ads),
+        Table.from_ads(table.ads, dictionary),
+        Table.from_ads(table.ads, Dictionary()),
+    ]
+    assert [facts(each) for each in again] == [facts(table)] * 3
+
+
+@given(many)
+def test_a_packed_table_is_the_same_in_a_dictionary_of_its_own(given_ads):
+    """What only rows had that are gone is not in it any more."""
+    dictionary = Dictionary()
+    table = Table.from_ads(given_ads, dictionary)
+    wanted = facts(table)
+    table.append([ClassAd([("A", Literal(f"new {n}"))]) for n in range(50)])
+    table.replace(range(len(table)), [*given_ads, *given_ads[:1] * 50] if given_ads else [ClassAd()] * 50)
+    packed = table.packed()
+    assert facts(packed.take(np.arange(len(given_ads)))) == wanted
+    assert not any("new" in text for text in packed.pool.strings)
+
+
+def test_what_was_taken_before_rows_were_replaced_is_stale():
+    """An ad or a table of before the change is not taken for one of after it; appending makes nothing stale."""
+    table = Table.from_ads([ClassAd([("A", 1)]), ClassAd([("B", 2)])], Dictionary())
+    ad, taken = table.ad(0), table.take([1])
+    table.append([ClassAd([("A", 3)])])
+    assert ad.integer("A") == 1
+    assert taken.numbers("B").tolist() == [2]
+    table.replace([0], [ClassAd()])
+    with pytest.raises(StaleError, match="take it from the table again"):
+        ad.integer("A")
+    with pytest.raises(StaleError):
+        taken.column("C")
+    assert table.ad(0).evaluate("A") is UNDEFINED
+    assert table.numbers("A", -1).tolist() == [-1, -1, 3]
+
+
+def test_only_whole_tables_made_with_a_dictionary_are_changed():
+    """Others refuse, and so does a wrong number of ads or of a row."""
+    table = Table.from_ads([ClassAd()], Dictionary())
+    for other in (Table.from_ads([ClassAd()]), table.take([0])):
+        with pytest.raises(TypeError, match="whole table made with a dictionary"):
+            other.append([ClassAd()])
+    with pytest.raises(ValueError, match="2 ads for 1 rows"):
+        table.replace([0], [ClassAd()] * 2)
+    with pytest.raises(IndexError):
+        table.replace([1], [ClassAd()])
+
+
+def test_many_rows_are_kept_as_columns():
+    """Rows of several layouts in great number come back each as it was."""
+    texts = ["1", "2", '"x"', "B + 1"]
+    given_ads = [
+        ClassAd([("Name", f"slot{n}"), ("B", n % 7), *([("A", parse_old(texts[n % 4]))] if n % 3 else [])])
+        for n in range(10_000)
+    ]
+    table = Table.from_ads(given_ads, Dictionary())
+    assert table.strings("Name").tolist() == [f"slot{n}" for n in range(10_000)]
+    assert table.numbers("B").tolist() == [n % 7 for n in range(10_000)]
+    assert [unparse(ad.get("A")) if "A" in ad else None for ad in table.ads] == [
+        texts[n % 4] if n % 3 else None for n in range(10_000)
+    ]
+    assert len(table.group(["A", "B"])[1]) == 5 * 7
