@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Final, TypeAlias, overload
 
 import attrs
@@ -32,6 +33,9 @@ Row: TypeAlias = NDArray[np.int64]
 
 DROPPED: Final = -1
 """The cell of an attribute that is not kept."""
+
+UNKNOWN: Final = -2
+"""In the place of the cell of a line that was not made out."""
 
 MAX_LINES: Final = 1 << 17
 """Lines kept by their text, of all attributes together; then it begins anew."""
@@ -150,34 +154,36 @@ class Dictionary:
                 self._numbered.append(found)
         return found
 
-    def cells(self, texts: list[str]) -> list[int | None]:
+    def cells(self, texts: list[str]) -> Row:
         """Return the cells of lines that were seen before, and of plain ones of attributes that were.
 
-        ``DROPPED`` where the attribute is not kept; None where the line has to be looked at by itself (``cell``).
+        ``DROPPED`` where the attribute is not kept; ``UNKNOWN`` where the line has to be looked at by itself (``cell``).
         """
-        found = list(map(self.lines.get, texts))
+        found = np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
         spellings = self._spellings
-        for place, cell in enumerate(found):
-            if cell is None:
-                line = texts[place]
-                name, _, text = line.partition(" = ")
-                spelling = spellings.get(name)
-                if spelling is None or not text:
-                    continue
-                if spelling.lines < MAX_LINES_EACH:
-                    found[place] = self._new(line, spelling, text)
-                elif spelling.entries is None:
-                    found[place] = DROPPED
-                else:
-                    found[place] = _plain(spelling.base, spelling.entries, text)
+        places = np.flatnonzero(found == UNKNOWN)
+        news = []
+        for place in places.tolist():
+            line = texts[place]
+            name, _, text = line.partition(" = ")
+            spelling = spellings.get(name)
+            if spelling is None or not text:
+                news.append(UNKNOWN)
+            elif spelling.lines < MAX_LINES_EACH:
+                news.append(self._new(line, spelling, text))
+            elif spelling.entries is None:
+                news.append(DROPPED)
+            else:
+                news.append(_plain(spelling.base, spelling.entries, text))
+        found[places] = news
         return found
 
-    def _new(self, line: str, spelling: Spelling, text: str) -> int | None:
+    def _new(self, line: str, spelling: Spelling, text: str) -> int:
         """Return the cell of a plain line, and let it be known from now on."""
-        cell = self.lines.get(line)  # it may stand further up among those that are read together
-        if cell is None:
+        cell = self.lines.get(line, UNKNOWN)  # it may stand further up among those that are read together
+        if cell == UNKNOWN:
             cell = DROPPED if spelling.entries is None else _plain(spelling.base, spelling.entries, text)
-            if cell is not None:
+            if cell != UNKNOWN:
                 self._keep(line, spelling, cell)
         return cell
 
@@ -251,11 +257,12 @@ class Dictionary:
 class ExprsOfRow(Sequence["Expr"]):
     """The expressions of an ad that is kept as numbers of a dictionary; trees are made when they are asked for."""
 
-    __slots__ = ("dictionary", "layout")
+    __slots__ = ("_known", "dictionary", "layout")
 
     def __init__(self, dictionary: Dictionary, layout: Layout) -> None:
         self.dictionary = dictionary
         self.layout = layout
+        self._known: dict[int, Expr] = {}
 
     @abstractmethod
     def row(self) -> Row:
@@ -273,8 +280,14 @@ class ExprsOfRow(Sequence["Expr"]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[Expr]: ...
     def __getitem__(self, place: int | slice) -> Expr | Sequence[Expr]:
+        known = self._known.get(place)  # type: ignore[arg-type] # a slice is not there
+        if known is not None:
+            return known
         places = range(len(self))[place]
-        return self.expr(places) if isinstance(places, int) else [self.expr(each) for each in places]
+        if not isinstance(places, int):
+            return [self[each] for each in places]
+        found = self._known[places] = self.expr(places)
+        return found
 
 
 class _ReadAd(ExprsOfRow):
@@ -294,10 +307,10 @@ class _ReadAd(ExprsOfRow):
         return self.dictionary.entries[self.layout.attributes[place]].require(cell & _CODE_MASK)
 
 
-def _plain(base: int, entries: Entries, text: str) -> int | None:
-    """Return the cell of an integer, a string or a real as they are printed, None for anything else."""
-    if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) <= _DIGITS:
+def _plain(base: int, entries: Entries, text: str) -> int:
+    """Return the cell of an integer, a string or a real as they are printed, ``UNKNOWN`` for anything else."""
+    if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1) and len(text) <= _DIGITS:
         return base | entries.add_integer(int(text))
     if text[0] == '"' == text[-1] and text.count('"') == 2 and "\\" not in text and "\0" not in text:
         return base | entries.add_string(text[1:-1])
-    return base | entries.add_real(float(text)) if _REAL.fullmatch(text) else None
+    return base | entries.add_real(float(text)) if _REAL.fullmatch(text) else UNKNOWN

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad import ParseError, parse_old
 from negotiator.classad.ad import fold
-from negotiator.classad.dictionary import DROPPED
+from negotiator.classad.dictionary import DROPPED, UNKNOWN
 from negotiator.pool.found import Found, FoundAd, not_parsed, set_aside
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.secrets import is_secret
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _TYPE: Final = "mytype"
 
 # What stands in the place of a cell for lines that are no attribute to be kept; cells are 0 or more.
-_END: Final = DROPPED - 1
-_BAD: Final = DROPPED - 2
-_SECRET: Final = DROPPED - 3
-_COMMENT: Final = DROPPED - 4
+_END: Final = UNKNOWN - 1
+_BAD: Final = UNKNOWN - 2
+_SECRET: Final = UNKNOWN - 3
+_COMMENT: Final = UNKNOWN - 4
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -114,10 +114,13 @@ class _Reader:
         ends = np.flatnonzero(part.cells == _END)
         begin, start = self._line, 0  # the line below the last end, and its place among those of the part
         for end, number in zip(ends.tolist(), part.numbers[ends].tolist(), strict=True):
-            if begin < number or self._open is not None:
+            if self._open is None and not part.texts and end - start <= MAX_ATTRIBUTES:
+                if begin < number:  # a whole ad, and nothing but attributes
+                    yield self._found(part.cells[start:end], part.numbers[start:end], begin)
+            else:
                 self._continue(part, start, end, range(begin, number))
-            if self._open is not None:
-                yield self._done(self._open)
+                if self._open is not None:
+                    yield self._done(self._open)
             begin, start = number + 1, end + 1
         self._line += size
         if begin < self._line:
@@ -127,10 +130,9 @@ class _Reader:
         sieved = None if self._sieve is None else self._sieve.lines(block)
         texts, places = sieved or (block.split("\n"), np.arange(size))
         self._dictionary.lines[""] = _END
-        known = self._dictionary.cells(texts)
-        cells = np.array(
-            [self._cell(texts[place]) if cell is None else cell for place, cell in enumerate(known)], np.int64
-        )
+        cells = self._dictionary.cells(texts)
+        unknown = np.flatnonzero(cells == UNKNOWN)
+        cells[unknown] = [self._cell(texts[place]) for place in unknown.tolist()]
         numbers = places + self._line
         if len(cells) and int(cells.min()) < _END:
             return _Part(cells, numbers, texts)
@@ -192,16 +194,19 @@ class _Reader:
         self._open = None
         if ad.problem:
             return ad.problem
-        parts = ad.parts
-        row = parts[0].cells if len(parts) == 1 else np.concatenate([_NONE, *(part.cells for part in parts)])
+        cells = np.concatenate([_NONE, *(part.cells for part in ad.parts)])
+        numbers = np.concatenate([_NONE, *(part.numbers for part in ad.parts)])
+        return self._found(cells, numbers, ad.line)
+
+    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> Found:
+        """Give the ad of these attributes, which begins in a line; ``numbers`` are their lines."""
         found = self._dictionary.ad(row)
         if _TYPE in found.shape.repeated:
             names = [fold(self._dictionary.name(cell)) for cell in row.tolist()]
-            second = names.index(_TYPE, names.index(_TYPE) + 1)
-            source = Source(self._file, int(np.concatenate([part.numbers for part in parts])[second]))
-            message = f"a second MyType: the ad that begins at line {ad.line} runs into another one"
-            return set_aside(source, message, "part ads by a blank line")
-        return FoundAd(found, Source(self._file, ad.line))
+            second = int(numbers[names.index(_TYPE, names.index(_TYPE) + 1)])
+            message = f"a second MyType: the ad that begins at line {line} runs into another one"
+            return set_aside(Source(self._file, second), message, "part ads by a blank line")
+        return FoundAd(found, Source(self._file, line))
 
     def _problem(self, ad: _Open, line: str, number: int) -> Problem:
         """Say what is wrong with a line; of one below a secret, no more than that."""

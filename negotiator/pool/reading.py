@@ -80,16 +80,16 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
 def read_table(
     blocks: Iterable[str], names: Iterable[str] | None = None, file: str = "text"
 ) -> tuple[Table, tuple[Problem, ...]]:
-    """Read ads in long form, of whatever kind, into one table; the text may be cut into blocks anywhere.
+    """Read the ads of a text, in any of the formats, into one table, in their order and of whatever kind.
 
-    Ads are parted by blank lines. Only the attributes ``names`` are kept, if given, and never a secret. What is wrong
-    with an ad is among the problems, where the text is called ``file``.
+    The text may be cut into blocks anywhere. Only the attributes ``names`` are kept, if given, and never a secret. What
+    is wrong with an ad is among the problems, where the text is called ``file``.
     """
     dictionary = pool_dictionary(names)
     problems: list[Problem] = []
 
     def ads() -> Iterator[ClassAd]:
-        for found in read_long(_gathered(blocks), file, dictionary):
+        for found in _read_blocks(_gathered(blocks), file, dictionary):
             if isinstance(found, Problem):
                 problems.append(found)
             else:
@@ -122,7 +122,7 @@ def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> I
         return
     text = Text(stream)
     try:
-        yield from _read_text(text, entry.name, dictionary)
+        yield from _read_blocks(iter(text), entry.name, dictionary)
     except UnreadableError as error:
         yield stopped(Source(entry.name, text.line), str(error), "an ad that was not complete is set aside")
     finally:
@@ -130,8 +130,7 @@ def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> I
             stream.close()
 
 
-def _read_text(text: Text, file: str, dictionary: Dictionary) -> Iterator[Found]:
-    blocks = iter(text)
+def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> Iterator[Found]:
     head = ""
     for block in blocks:
         head += block

@@ -173,6 +173,15 @@ def test_a_table_is_read_from_text():
     assert [str(problem.source) for problem in problems] == ["pool.ads:25"]
 
 
+def test_a_table_is_read_from_json():
+    """Any format is, with a projection too, and secrets are left out."""
+    text = '[{"Cpus": 4, "ClaimId": "x", "Requirements": "\\/Expr(Cpus > 1)\\/", "A": 1}, {"cpus": 2.5, "Memory": null}]'
+    table, problems = read_table(text, ["Cpus", "Requirements", "ClaimId"])
+    assert (table.names(), problems) == ({"cpus", "requirements"}, ())
+    assert table.numbers("Cpus").tolist() == [4, 2.5]
+    assert [part.rows.tolist() for part in table.parts("Requirements")] == [[0]]
+
+
 def test_text_that_is_not_ascii_is_read_with_a_projection_too():
     """Names are found in it as in any other."""
     table, problems = read_table(['Owner = "Zoë"\nCpus = 1\n\nOwner = "Bo"\nÄ = 2\nCpus = 2\n'], ["OWNER"])
