@@ -37,6 +37,9 @@ DROPPED: Final = -1
 UNKNOWN: Final = -2
 """In the place of the cell of a line that was not made out."""
 
+MAX_NAMES: Final = 500_000
+"""Names, as they are spelled, of all ads together: each has columns of its own."""
+
 MAX_LINES: Final = 1 << 17
 """Lines kept by their text, of all attributes together; then it begins anew."""
 
@@ -57,7 +60,7 @@ def spelling_numbers(row: Row) -> NDArray[np.int64]:
     return row >> _CODE_BITS
 
 
-def codes(row: Row) -> NDArray[np.int32]:
+def codes_of(row: Row) -> NDArray[np.int32]:
     """Return the entries of a row, or of many rows."""
     return row.astype(np.int32)  # the lower half
 
@@ -88,6 +91,13 @@ class Layout:
             )
             spellings = spellings[first]
         return cls(shape, spellings, tuple(shape.index))
+
+
+class TooManyNamesError(ValueError):
+    """An ad has an attribute of a new name, and there are ``MAX_NAMES`` already."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the ads have more than {MAX_NAMES} attributes of different names")
 
 
 class Spelling:
@@ -142,11 +152,16 @@ class Dictionary:
         return self.normal(np.array([spelling.base for spelling in spellings], np.int64))[0]
 
     def spelling(self, name: str) -> Spelling | None:
-        """Return what is known of a name as it is spelled, None where it is a secret's."""
+        """Return what is known of a name as it is spelled, None where it is a secret's.
+
+        Raises ``TooManyNamesError``.
+        """
         found = self._spellings.get(name)
         if found is None:
             if self._secret(name):
                 return None
+            if len(self._spellings) >= MAX_NAMES:
+                raise TooManyNamesError
             kept = self.wanted is None or fold(name) in self.wanted
             entries = self.entries.setdefault(fold(name), Entries()) if kept else None
             found = self._spellings[name] = Spelling(name, len(self._numbered) << _CODE_BITS, entries)
@@ -190,7 +205,8 @@ class Dictionary:
     def cell(self, line: str, name: str, text: str) -> int | None:
         """Return the cell of a line: the attribute ``name``, with ``text`` right of the ``=``.
 
-        ``DROPPED`` where the attribute is not kept, None where it is a secret. Raises ``ParseError``.
+        ``DROPPED`` where the attribute is not kept, None where it is a secret. Raises ``ParseError`` and
+        ``TooManyNamesError``.
         """
         spelling = self.spelling(name)
         if spelling is None:
@@ -212,7 +228,7 @@ class Dictionary:
         self.lines[line] = cell
 
     def row(self, ad: ClassAd) -> tuple[Layout, Row]:
-        """Return an ad as a row, without the attributes that are not kept."""
+        """Return an ad as a row, without the attributes that are not kept. Raises ``TooManyNamesError``."""
         exprs = ad.expressions
         if isinstance(exprs, ExprsOfRow) and exprs.dictionary is self:
             return exprs.layout, exprs.row()
@@ -251,6 +267,11 @@ class Dictionary:
     def ad(self, row: Row) -> ClassAd:
         """Return a row as an ad, whose expressions are made when they are asked for."""
         layout, row = self.normal(row)
+        return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
+
+    def kept(self, ad: ClassAd) -> ClassAd:
+        """Return an ad as one of this dictionary, without the attributes that are not kept, as ``row`` does."""
+        layout, row = self.row(ad)
         return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
 
 

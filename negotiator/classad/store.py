@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from negotiator.classad.ad import ClassAd
 from negotiator.classad.cells import Cells, encode
+from negotiator.classad.codes import Codes
 from negotiator.classad.column import StringPool
-from negotiator.classad.dictionary import Dictionary, ExprsOfRow, Layout, Row, codes, packed
+from negotiator.classad.dictionary import Dictionary, ExprsOfRow, Layout, Row, codes_of, packed
 from negotiator.classad.entries import ABSENT
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class RowStore:
         self._layouts: list[Layout] = []
         self._numbers: dict[int, int] = {}  # of the layouts, by identity
         self._of_row = np.zeros(0, np.int32)
-        self._codes: dict[str, NDArray[np.int32]] = {}
+        self._codes: dict[str, Codes] = {}
 
     def __len__(self) -> int:
         return self._size
@@ -106,96 +107,87 @@ class RowStore:
 
     def cells(self, name: str) -> Cells:
         """Return an attribute of all ads."""
-        entries = self.dictionary.entries.get(name)
-        stored = self._codes.get(name)
-        if entries is None or stored is None:
+        codes = self._codes.get(name)
+        if codes is None:
             return encode([None], self.pool)
-        return Cells(stored if stored.ndim == 0 else stored[: self._size], entries, self.pool)
+        return Cells(codes.read(self._size), self.dictionary.entries[name], self.pool)
 
     def code(self, name: str, row: int) -> int:
         """Return the entry that an attribute of an ad is."""
-        stored = self._codes[name]
-        return int(stored if stored.ndim == 0 else stored[row])
+        return self._codes[name].of(row)
 
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""
-        of_row = self._of_row[: self._size]
-        found = np.unique(of_row if rows is None else of_row[rows])
+        found = np.unique(self._of_row if rows is None else self._of_row[rows])
         return frozenset(name for number in found.tolist() for name in self._layouts[number].attributes)
 
     def append(self, rows: Iterable[tuple[Layout, Row]]) -> None:
         """Add rows at the end, some at a time, so that they need not all be there at once."""
         waiting = iter(rows)
+        of_row = [self._of_row]
         while added := list(islice(waiting, _BLOCK)):
-            start = self._size
-            self._grow(start + len(added))
+            places = np.arange(self._size, self._size + len(added))
             self._size += len(added)
-            self._put_all(np.arange(start, self._size), added)
-            if start == 0:
-                self._narrow()
+            of_row.append(self._put(places, added))
+        self._of_row = np.concatenate(of_row)
 
     def replace(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> None:
         """Put rows, one for each place, in the place of others; of two for one place the last stays."""
         self.version += 1
         latest = {place: number for number, place in enumerate(places.tolist())}
-        self._put_all(np.array(list(latest), np.int64), [rows[number] for number in latest.values()])
+        places = np.array(list(latest), np.int64)
+        before = self._of_row[places]
+        after = self._put(places, [rows[number] for number in latest.values()])
+        for old, new in np.unique(np.stack((before, after), axis=1), axis=0).tolist():
+            gone = self._layouts[old].shape.index.keys() - self._layouts[new].shape.index.keys()
+            for name in gone:
+                self._codes[name].drop(places[(before == old) & (after == new)], self._size)
+        self._of_row[places] = after
+
+    def _put(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> NDArray[np.int32]:
+        """Put the attributes that rows have; return the number of the layout of each."""
+        numbers = np.array([self._number(layout) for layout, _ in rows], np.int32)
+        if len(rows) and bool((numbers == numbers[0]).all()):
+            columns = np.ascontiguousarray(codes_of(np.stack([row for _, row in rows])).T)
+            for name, column in zip(rows[0][0].attributes, columns, strict=True):
+                self._column(name).put(places, column, self._size)
+        else:
+            self._put_unlike(places, rows)
+        return numbers
+
+    def _put_unlike(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> None:
+        """Put rows of several layouts: all cells sorted by attribute, so that each is put at once."""
+        numbers: dict[str, int] = {}
+        kinds: dict[int, list[int]] = {}
+        for layout, _ in rows:
+            if id(layout) not in kinds:
+                kinds[id(layout)] = [numbers.setdefault(name, len(numbers)) for name in layout.attributes]
+        attribute = np.array([number for layout, _ in rows for number in kinds[id(layout)]], np.int64)
+        place = np.repeat(places, [len(row) for _, row in rows])
+        entry = codes_of(np.concatenate([_EMPTY, *(row for _, row in rows)]))
+        order = np.argsort(attribute, kind="stable")
+        bounds = np.searchsorted(attribute[order], np.arange(len(numbers) + 1)).tolist()
+        for name, start, stop in zip(numbers, bounds[:-1], bounds[1:], strict=True):
+            part = order[start:stop]
+            self._column(name).put(place[part], entry[part], self._size)
+
+    def _column(self, name: str) -> Codes:
+        return self._codes.setdefault(name, Codes())
 
     def packed(self) -> RowStore:
         """Return the same rows in a dictionary of their own, in which there is nothing that no row has."""
         store = RowStore(self.dictionary.empty())
         store._size = self._size
-        store._of_row = self._of_row[: self._size].copy()
-        for name, stored in self._codes.items():
-            used = np.atleast_1d(stored)[: self._size]
-            live, codes_now = np.unique(np.append(used, np.int32(ABSENT)), return_inverse=True)
+        store._of_row = self._of_row.copy()
+        for name, codes in self._codes.items():
+            found = np.broadcast_to(codes.read(self._size), (self._size,))
+            live, now = np.unique(np.append(found, np.int32(ABSENT)), return_inverse=True)
             store.dictionary.entries[name] = self.dictionary.entries[name].only(live.astype(np.int64))
-            codes_now = codes_now[:-1] if stored.ndim else codes_now[0]
-            store._codes[name] = np.asarray(codes_now, np.int32)
+            rows = np.flatnonzero(found != ABSENT)
+            store._column(name).put(rows, now[rows].astype(np.int32), self._size)
         for layout in self._layouts:
             store._number(store.dictionary.layout(layout.shape.names))
         return store
-
-    def _put_all(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> None:
-        by_layout: dict[int, list[int]] = {}
-        for member, (layout, _) in enumerate(rows):
-            by_layout.setdefault(self._number(layout), []).append(member)
-        for number, members in by_layout.items():
-            for start in range(0, len(members), _BLOCK):
-                block = members[start : start + _BLOCK]
-                columns = np.ascontiguousarray(codes(np.stack([rows[member][1] for member in block])).T)
-                self._put(places[block], self._layouts[number], columns)
-                self._of_row[places[block]] = number
-
-    def _put(self, places: IndexArray, layout: Layout, columns: NDArray[np.int32]) -> None:
-        for name, column in zip(layout.attributes, columns, strict=True):
-            stored = self._codes.get(name, _NOWHERE)
-            if stored.ndim or bool((column != stored).any()):
-                self._wide(name, stored)[places] = column
-        for name in self._codes.keys() - layout.shape.index.keys():
-            stored = self._codes[name]
-            if stored.ndim or stored != ABSENT:
-                self._wide(name, stored)[places] = ABSENT
-
-    def _wide(self, name: str, stored: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the codes of an attribute as an array with a place for each row."""
-        if stored.ndim == 0:
-            stored = self._codes[name] = np.full(len(self._of_row), stored, np.int32)
-        return stored
-
-    def _narrow(self) -> None:
-        """Keep one number for an attribute that is the same in all ads: most are."""
-        for name, stored in self._codes.items():
-            if stored.ndim and self._size and bool((stored == stored[0]).all()):
-                self._codes[name] = np.asarray(stored[0])
-
-    def _grow(self, size: int) -> None:
-        """Make room; a table that grows again and again gets some to spare."""
-        if size > len(self._of_row):
-            more = np.zeros(max(size, self._size * 3 // 2) - len(self._of_row), np.int32)
-            self._of_row = np.concatenate((self._of_row, more))
-            for name, stored in self._codes.items():
-                if stored.ndim:
-                    self._codes[name] = np.concatenate((stored, more))
 
     def _number(self, layout: Layout) -> int:
         number = self._numbers.get(id(layout))
@@ -239,4 +231,4 @@ class _StoredAd(ExprsOfRow):
         return self._store.code(name, self._place)
 
 
-_NOWHERE = np.asarray(ABSENT, np.int32)
+_EMPTY = np.zeros(0, np.int64)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad import ParseError, parse_old
 from negotiator.classad.ad import fold
-from negotiator.classad.dictionary import DROPPED, UNKNOWN
+from negotiator.classad.dictionary import DROPPED, UNKNOWN, TooManyNamesError
 from negotiator.pool.found import Found, FoundAd, not_parsed, set_aside
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.secrets import is_secret
@@ -109,6 +109,8 @@ class _Reader:
 
     def read(self, block: str) -> Iterator[Found]:
         """Read further lines; give the ads that end in them."""
+        if self._open is not None and self._open.problem is not None:
+            block = self._skip(block)
         size = block.count("\n") + 1
         part = self._part(block, size)
         ends = np.flatnonzero(part.cells == _END)
@@ -125,6 +127,16 @@ class _Reader:
         self._line += size
         if begin < self._line:
             self._continue(part, start, len(part.cells), range(begin, self._line))
+
+    def _skip(self, block: str) -> str:
+        """Return what there is from the end of the ad that is open on: of that ad nothing more is wanted."""
+        texts = block.split("\n")
+        for place, line in enumerate(texts):
+            if _odd(line.strip(), "") == _END:
+                self._line += place
+                return "\n".join(texts[place:])
+        self._line += len(texts) - 1
+        return "#"
 
     def _part(self, block: str, size: int) -> _Part:
         sieved = None if self._sieve is None else self._sieve.lines(block)
@@ -154,7 +166,7 @@ class _Reader:
             return _odd(line.strip(), name)
         try:
             cell = self._dictionary.cell(line, name, right.strip())
-        except ParseError:
+        except (ParseError, TooManyNamesError):
             return _BAD
         return _SECRET if cell is None else cell
 
@@ -212,7 +224,10 @@ class _Reader:
         """Say what is wrong with a line; of one below a secret, no more than that."""
         if ad.guarded:
             return set_aside(Source(self._file, number), "a line below a secret does not parse", _hint(ad))
-        column, message, shown = _fault(line)
+        try:
+            column, message, shown = _fault(line, self._dictionary)
+        except TooManyNamesError as error:
+            return set_aside(Source(self._file, number, 1), str(error), _hint(ad))
         return set_aside(Source(self._file, number, column), message, _hint(ad), shown)
 
 
@@ -231,8 +246,11 @@ def _odd(text: str, name: str) -> int:
     return _SECRET if is_secret(name) else _BAD
 
 
-def _fault(line: str) -> tuple[int, str, str]:
-    """Return where a line is wrong, what is wrong with it, and the line if it may be shown."""
+def _fault(line: str, dictionary: Dictionary) -> tuple[int, str, str]:
+    """Return where a line is wrong, what is wrong with it, and the line if it may be shown.
+
+    Raises ``TooManyNamesError`` where that is its fault.
+    """
     if len(line) > MAX_LINE:
         return 0, f"a line has more than {MAX_LINE} characters", ""
     name, equals, right = line.partition("=")
@@ -246,6 +264,7 @@ def _fault(line: str) -> tuple[int, str, str]:
     except ParseError as error:
         column = len(line) - len(right.lstrip()) + error.column
         return column, not_parsed(name, error), line
+    dictionary.spelling(name)
     raise AssertionError("the line is in order")  # pragma: no cover
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from negotiator.classad.dictionary import Dictionary
 from negotiator.pool.secrets import is_secret
@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+GIVEN: Final = ("Name", "ClusterId", "ProcId")
+"""Attributes that an ad is given where it lacks them (see ``identity``): there is always room for their names."""
+
+
 def pool_dictionary(names: Iterable[str] | None = None) -> Dictionary:
     """Return an empty dictionary for the ads of a pool: never a secret, and only the attributes ``names`` if given."""
-    return Dictionary(names, is_secret)
+    dictionary = Dictionary(names, is_secret)
+    for name in GIVEN:
+        dictionary.spelling(name)
+    return dictionary

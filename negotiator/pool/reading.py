@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 import attrs
 
 from negotiator.classad import ClassAd, Table
+from negotiator.classad.dictionary import TooManyNamesError
 from negotiator.pool.classify import Kind, kind_of, own_type
 from negotiator.pool.files import Input, inputs
-from negotiator.pool.found import Found, FoundAd, short, stopped
+from negotiator.pool.found import Found, FoundAd, set_aside, short, stopped
 from negotiator.pool.identity import Identified, identify
 from negotiator.pool.jsonform import read_json
 from negotiator.pool.limits import BLOCK, MAX_PROBLEMS
@@ -140,12 +141,8 @@ def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> It
     form = format_of(head)
     if form is Format.LONG:
         yield from read_long(rest, file, dictionary)
-    elif form is Format.JSON:
-        yield from read_json(rest, file)
-    elif form is Format.NEW:
-        yield from read_new(rest, file)
-    elif form is Format.XML:
-        yield from read_xml(rest, file)
+    elif form is not None:
+        yield from (_kept(found, dictionary) for found in _READERS[form](rest, file))
     elif is_blank(head) and len(head) > _LONGEST_HEAD:
         message = f"the file begins with more than {_LONGEST_HEAD} blank characters; it is not read"
         yield Problem(Severity.ERROR, Source(file), message, _HINT)
@@ -153,6 +150,19 @@ def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> It
         yield Problem(Severity.WARNING, Source(file), "the file holds nothing")
     else:
         yield Problem(Severity.ERROR, Source(file), "the file holds no ads; it is not read", _HINT)
+
+
+_READERS: Final = {Format.JSON: read_json, Format.NEW: read_new, Format.XML: read_xml}
+
+
+def _kept(found: Found, dictionary: Dictionary) -> Found:
+    """Give an ad as numbers of the dictionary."""
+    if isinstance(found, Problem):
+        return found
+    try:
+        return FoundAd(dictionary.kept(found.ad), found.source)
+    except TooManyNamesError as error:
+        return set_aside(found.source, str(error))
 
 
 @attrs.define

@@ -102,6 +102,34 @@ def test_an_ad_with_too_many_attributes_is_set_aside(ads):
     assert "more than 10000 attributes" in problem.message
 
 
+@pytest.mark.parametrize("size", [2, 7, 1000])
+def test_nothing_is_wanted_of_an_ad_after_what_is_wrong_with_it(size):
+    """What stands below is not read, wherever blocks end, and the next ad is, at its own line."""
+    text = (
+        "A = (\n"
+        + "".join(f"Name{n} = {n}\n" for n in range(200))
+        + "\nB = 1\n*** X = 1\nC = (\nD = 1\n\nE = 1"
+    )
+    known = pool_dictionary()
+    blocks = [text[at : at + size] for at in range(0, len(text), size)]
+    found = list(read_long(blocks, "f", known))
+    assert [each.source.line for each in found] == [1, 203, 205, 208]
+    assert [hasattr(each, "ad") for each in found] == [False, True, False, True]
+    if size < len(text):
+        assert len(known.entries) < 200
+
+
+@pytest.mark.parametrize(
+    "text", ["A = 1\nB = 2\n\nC = 3\nA = 1\n\nA = 1\nB = 7\n", '[{"A":1,"B":2},{"C":3,"A":1},{"A":1,"B":7}]']
+)
+def test_a_pool_has_room_for_so_many_names(monkeypatch, text):
+    """An ad with a name beyond is set aside; ads with names that are known are read."""
+    monkeypatch.setattr(dictionary, "MAX_NAMES", 5)
+    table, (problem,) = read_table(text)
+    assert table.numbers("B").tolist() == [2, 7]
+    assert "the ads have more than 5 attributes of different names" in problem.message
+
+
 def test_lines_in_common_are_parsed_once():
     """The dictionary gives the same tree for a line that two ads share."""
     known = pool_dictionary()
