@@ -5,7 +5,7 @@ Nothing here recurses: chains of thousands of operators are ordinary input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -28,7 +28,7 @@ from negotiator.classad.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SIDES: Final = {"my": Side.MY, "self": Side.MY, "target": Side.TARGET, "other": Side.TARGET}
 """The names of the two ads, folded."""
@@ -200,27 +200,28 @@ def _is_dynamic(node: Expr) -> bool:
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Give the operands of a node, from left to right."""
-    match expr:
-        case Attr(_, scope, _):
-            return () if scope is None else (scope,)
-        case Binary(_, left, right):
-            return (left, right)
-        case Paren(inner):
-            return (inner,)
-        case Unary(_, operand):
-            return (operand,)
-        case Call(_, items) | ListExpr(items):
-            return items
-        case Conditional(test, yes, no):
-            return (test, yes, no)
-        case Elvis(value, fallback):
-            return (value, fallback)
-        case Subscript(container, index):
-            return (container, index)
-        case RecordExpr(items):
-            return tuple([item for _, item in items])
-        case Literal() | AdRef():
-            return ()
+    return _CHILDREN[type(expr)](expr)
+
+
+def _none(_: Expr) -> tuple[Expr, ...]:
+    return ()
+
+
+# Trees are walked for each new expression of each job: a dictionary is several times faster than matching patterns.
+_CHILDREN: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
+    Literal: _none,
+    AdRef: _none,
+    Attr: lambda node: () if node.scope is None else (node.scope,),
+    Binary: lambda node: (node.left, node.right),
+    Paren: lambda node: (node.inner,),
+    Unary: lambda node: (node.operand,),
+    Call: lambda node: node.args,
+    ListExpr: lambda node: node.items,
+    Conditional: lambda node: (node.test, node.yes, node.no),
+    Elvis: lambda node: (node.value, node.fallback),
+    Subscript: lambda node: (node.container, node.index),
+    RecordExpr: lambda node: tuple([item for _, item in node.items]),
+}
 
 
 def bind(expr: Expr) -> Expr:

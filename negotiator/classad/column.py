@@ -54,7 +54,7 @@ class StringPool:
     def __init__(self) -> None:
         self.strings: list[str] = []
         self._codes: dict[str, int] = {}
-        self._folded = np.zeros(256, np.int32)
+        self._folded = np.zeros(0, np.int32)
 
     def code(self, text: str) -> int:
         """Return the code of ``text``, a new one where the pool has not seen it."""
@@ -62,14 +62,20 @@ class StringPool:
         if code is None:
             code = self._codes[text] = len(self.strings)
             self.strings.append(text)
-            if code == len(self._folded):
-                self._folded = np.concatenate((self._folded, np.zeros_like(self._folded)))
-            lower = text.lower() if text.isascii() else from_bytes(fold(to_bytes(text)))
-            self._folded[code] = code if lower == text else self.code(lower)
         return code
+
+    def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Return the codes of several strings."""
+        return np.fromiter(map(self.code, texts), np.int32, len(texts))
 
     def folded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the codes of the lower-case twins: equal where ``==`` finds the strings equal."""
+        if len(self._folded) < len(self.strings):
+            new = self.strings[len(self._folded) :]
+            lower = [text.lower() if text.isascii() else from_bytes(fold(to_bytes(text))) for text in new]
+            twins = self.codes(lower)  # which may be new themselves, and are their own twins then
+            further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
+            self._folded = np.concatenate((self._folded, twins, further))
         return self._folded[codes]
 
 
@@ -288,7 +294,7 @@ def from_cells(pool: StringPool, values: Sequence[Any], kinds: NDArray[np.uint8]
 def _stored(kind: Kind, values: list[Any], pool: StringPool) -> NDArray[Any]:
     """Return values of one kind as they are stored."""
     if kind is Kind.STRING:
-        values = list(map(pool.code, values))
+        return pool.codes(values)
     stored = np.empty(len(values), DTYPES[kind])
     stored[:] = values
     return stored

@@ -121,6 +121,11 @@ class Entries:
             return Literal(_REAL.unpack(_BITS.pack(payload))[0])
         return None
 
+    @property
+    def may_be_expressions(self) -> bool:
+        """Whether an entry may be anything else than a plain number or string."""
+        return bool(self._trees)
+
     def require(self, code: int) -> Expr:
         """Return the expression of an entry other than ``ABSENT``."""
         expr = self.expr(code)
@@ -182,7 +187,7 @@ class Entries:
         present = bits(map(Kind, np.flatnonzero(np.bincount(kinds, minlength=len(Kind))).tolist()))
         data: dict[Kind, NDArray[Any]] = {Kind.INTEGER: payload, Kind.REAL: payload.view(np.float64)}
         if self._texts:
-            codes = np.fromiter(map(pool.code, self._texts), np.int32, len(self._texts))
+            codes = pool.codes(self._texts)
             data[Kind.STRING] = codes[np.where(kinds == Kind.STRING, payload, 0)]
         column = make(len(kinds), pool, kinds, present, data)
         if not self._trees:

@@ -22,7 +22,7 @@ from negotiator.classad.tree import Attr, Expr
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 RARE: Final = 16
 """An expression of fewer rows than this is cheaper evaluated row by row, if there are many of them."""
@@ -188,6 +188,11 @@ class Table:
     def _part(self, expr: Expr | None, rows: IndexArray) -> Part:
         return Part(expr, rows, self if len(rows) == len(self) else self.take(rows))
 
+    def has_expressions(self, name: str) -> bool:
+        """Return whether the attribute is an expression, and no literal, in any of the ads."""
+        key = fold(name)
+        return self._cells(key).entries.may_be_expressions and self.column(key).has(Kind.EXPRESSION)
+
     def _expressions(self, key: str) -> IndexArray:
         """Return the rows in which an attribute is an expression."""
         return np.flatnonzero(np.broadcast_to(self.column(key).where(Kind.EXPRESSION), (len(self),)))
@@ -197,10 +202,12 @@ class Table:
         key = fold(name)
         scans = self._scans.get(key)
         if scans is None:
-            rows = self._expressions(key)
-            codes, entries = self._codes(key)
-            scans = self._scans[key] = tuple(map(entries.scan, np.unique(codes[rows]).tolist()))
+            scans = self._scans[key] = tuple(self._scanned(key)) if self.has_expressions(key) else ()
         return scans
+
+    def _scanned(self, key: str) -> Iterator[Scan]:
+        codes, entries = self._codes(key)
+        return map(entries.scan, np.unique(codes[self._expressions(key)]).tolist())
 
     def group(self, names: Sequence[str]) -> tuple[IndexArray, IndexArray]:
         """Return groups of rows that are alike in all these attributes, numbered by first appearance.

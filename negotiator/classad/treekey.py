@@ -6,11 +6,28 @@ write, would end it.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad.ad import fold
 from negotiator.classad.analysis import children
-from negotiator.classad.tree import AdRef, Attr, Binary, Call, Expr, Literal, RecordExpr, Unary
+from negotiator.classad.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    ListExpr,
+    Literal,
+    Paren,
+    RecordExpr,
+    Subscript,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def tree_key(expr: Expr) -> str:
@@ -19,29 +36,25 @@ def tree_key(expr: Expr) -> str:
     pending: list[Expr] = [expr]
     while pending:
         node = pending.pop()
+        out.append(_OWN[type(node)](node))
         operands = children(node)
-        out.append(f"{_TAGS[type(node)]}{len(operands)}{_own(node)}")
-        pending.extend(reversed(operands))
+        if operands:
+            pending += operands[::-1]
     return "\n".join(out)
 
 
-_TAGS: Final = {kind: kind.__name__ for kind in Expr.__args__}
-
-
-def _own(node: Expr) -> str:
-    """Give what a node says itself, on one line."""
-    match node:
-        case Literal(value):
-            return f" {value!r}"
-        case Attr(name, _, absolute):
-            return f" {absolute} {fold(name)!r}"
-        case Call(name, _):
-            return f" {fold(name)!r}"
-        case Binary(op, _, _) | Unary(op, _):
-            return f" {op}"
-        case RecordExpr(items):
-            return f" {[name for name, _ in items]!r}"
-        case AdRef(side):
-            return f" {side}"
-        case _:
-            return ""
+# What a node says itself, on one line: its type, how many operands follow, and the rest.
+_OWN: Final[dict[type, Callable[[Any], str]]] = {
+    Literal: lambda node: f"Literal {node.value!r}",
+    AdRef: lambda node: f"AdRef {node.side}",
+    Attr: lambda node: f"Attr{node.scope is not None} {node.absolute} {fold(node.name)!r}",
+    Binary: lambda node: f"Binary {node.op}",
+    Unary: lambda node: f"Unary {node.op}",
+    Paren: lambda _: "Paren",
+    Call: lambda node: f"Call{len(node.args)} {fold(node.name)!r}",
+    ListExpr: lambda node: f"List{len(node.items)}",
+    RecordExpr: lambda node: f"Record {[name for name, _ in node.items]!r}",
+    Conditional: lambda _: "Conditional",
+    Elvis: lambda _: "Elvis",
+    Subscript: lambda _: "Subscript",
+}
