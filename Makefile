@@ -36,6 +36,10 @@ lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: bench
+bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes
+	$(BIN)/negotiator bench
+
 .PHONY: lock
 lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml requirements/run.in -o requirements/run.txt

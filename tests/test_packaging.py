@@ -37,3 +37,7 @@ def test_every_plugin_that_comes_along_registers_as_anybody_would(wheel):
 
 def test_the_default_bundle_and_the_types_come_along(wheel):
     assert {"negotiator/bundle/default/pool.yaml", "negotiator/py.typed"} <= set(wheel.namelist())
+
+
+def test_the_ads_that_the_benchmark_varies_come_along(wheel):
+    assert {"negotiator/bench/slot.ad", "negotiator/bench/job.ad"} <= set(wheel.namelist())

@@ -6,10 +6,13 @@ import click
 
 from negotiator import __version__
 from negotiator.cli.audit import audit
+from negotiator.cli.bench import bench
 from negotiator.cli.check import check
 from negotiator.cli.eval import evaluate_command
 from negotiator.cli.group import PluginGroup
+from negotiator.cli.lint import lint_command
 from negotiator.cli.plugins import plugins
+from negotiator.cli.repl import repl
 from negotiator.cli.run import run
 
 
@@ -28,5 +31,5 @@ def main() -> None:
     """
 
 
-for command in (run, check, plugins, audit, evaluate_command):
+for command in (run, check, plugins, audit, evaluate_command, lint_command, repl, bench):
     main.add_command(command)

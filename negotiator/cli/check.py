@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
+from typing import Literal
 
+import attrs
 import click
 
 from negotiator.bundle import Examination, examine_bundle
+from negotiator.bundle.load import in_order
 from negotiator.cli import options
+from negotiator.cli.lint_bundle import lint_bundle
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
-from negotiator.cli.render import printable
+from negotiator.cli.render import POINT_IN_TIME, printable
+from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.records import Severity
+
+NO_POOL = 4
 
 
 @click.command(short_help="Print every problem of a policy bundle.")
@@ -25,25 +33,48 @@ from negotiator.records import Severity
     show_default=True,
     help="For people, for programs, or as commands of a GitHub workflow.",
 )
+@click.option(
+    "--pool",
+    multiple=True,
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="PATH",
+    help="Folder or file of ads to look at the expressions with; may be given again.",
+)
+@click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
 @options.plugins_dir
 @options.disable
-def check(folder: Path, form: str, plugins_dirs: tuple[Path, ...], disable: tuple[str, ...]) -> None:
+def check(
+    folder: Path,
+    form: str,
+    pool: tuple[Path, ...],
+    now: float | None,
+    plugins_dirs: tuple[Path, ...],
+    disable: tuple[str, ...],
+) -> None:
     """Check the policy bundle in FOLDER (default: this one) and print every problem of it.
 
-    Errors keep a bundle from being used. Warnings do not; notices say what has no effect.
+    Errors keep a bundle from being used. Warnings do not; notices say what has no effect. Of expressions it is told what
+    they always are, whatever the ads; and with --pool what they are for the ads of a pool: attributes that none of them
+    has, strings compared with numbers, rules that would discard all of them (see negotiator lint).
 
     \b
     Exit codes:
       0  there is no error
       1  there are errors
       2  the command line is wrong
+      4  the pool could not be read
 
     \b
     Examples:
       negotiator check policies/minimum-machine
+      negotiator check policies/minimum-machine --pool examples/first-pool
       negotiator check --format github policies/minimum-machine
     """
+    snapshot = _pool(pool) if pool else None
     examination = examine_bundle(folder, extra_folders=plugins_dirs, disable=disable)
+    found = lint_bundle(examination, snapshot, time.time() if now is None else now)
+    problems = in_order((*examination.problems, *found))
+    examination = attrs.evolve(examination, problems=problems)
     if form == "json":
         click.echo(json.dumps(_as_json(folder, examination), indent=2))
     elif form == "github":
@@ -54,6 +85,18 @@ def check(folder: Path, form: str, plugins_dirs: tuple[Path, ...], disable: tupl
         print_problems(examination.problems, folder=folder)
         _last_lines(folder, examination)
     sys.exit(0 if examination.bundle else 1)
+
+
+def _pool(paths: tuple[Path, ...]) -> Snapshot:
+    """Read the pool; what is wrong with its ads goes to standard error, since it is not a problem of the bundle."""
+    named: list[Path | Literal["-"]] = ["-" if str(path) == "-" else path for path in paths]
+    try:
+        snapshot = read_pool(named, sys.stdin.buffer if sys.stdin else None)
+    except PoolError as error:
+        click.echo(f"error: {printable(str(error))}", err=True)
+        sys.exit(NO_POOL)
+    print_problems(snapshot.problems, err=True)
+    return snapshot
 
 
 def _last_lines(folder: Path, examination: Examination) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from negotiator.classad import ClassAd, Environment, ParseError, Table, evaluate_table, parse, unparse_value
+from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate_table, unparse_value
+from negotiator.classad.trace import trace
+from negotiator.cli.ads import Ads, label, load
+from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.render import POINT_IN_TIME, printable
-from negotiator.pool import PoolError, read_ads
-from negotiator.records import Severity
+from negotiator.cli.steps import print_trace
 
 BAD_EXPRESSION, BAD_ADS = 1, 4
 
@@ -23,11 +26,18 @@ _ADS = click.Path(path_type=Path, allow_dash=True)
 @click.option("--my", type=_ADS, help="File with the ad that the expression belongs to, or with several.")
 @click.option("--target", type=_ADS, help="File with the other ad of the match; the first of it counts.")
 @click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
-def evaluate_command(expression: str, my: Path | None, target: Path | None, now: float | None) -> None:
+@click.option("--trace", "traced", is_flag=True, help="Print each part of the expression with its value.")
+def evaluate_command(
+    expression: str, my: Path | None, target: Path | None, now: float | None, *, traced: bool
+) -> None:
     """Evaluate a ClassAd EXPRESSION and print its value.
 
     It may refer to the attributes of an ad (MY) and of the ad it would be matched with (TARGET). Where the file of --my has
     several ads, a line is printed for each, with its name. - is standard input.
+
+    With --trace the parts of the expression are printed below it, each with the value that it had, and those of the
+    attributes that it refers to; MY and TARGET tell in which of the two ads an attribute was found. To try several
+    expressions on the same ads: negotiator repl.
 
     \b
     Exit codes:
@@ -40,41 +50,35 @@ def evaluate_command(expression: str, my: Path | None, target: Path | None, now:
     Examples:
       negotiator eval '1 + 2 * 3'
       negotiator eval 'MY.Memory >= TARGET.RequestMemory' --my machines.ads --target jobs.ads
+      negotiator eval MY.Requirements --my jobs.ads --target machines.ads --trace
     """
     try:
-        tree = parse(expression)
-    except ParseError as error:
-        click.echo(f"error: {error}", err=True)
-        if error.line == 1 and "\n" not in expression:
-            click.echo(f"  {printable(expression)}\n  {' ' * (error.column - 1)}^", err=True)
+        tree = read_expression(expression)
+    except Unparsable as wrong:
+        wrong.show()
         sys.exit(BAD_EXPRESSION)
-    mine, all_read = _ads(my) if my else ((ClassAd(),), True)
-    others, others_read = _ads(target) if target else ((None,), True)
+    mine = load(my) if my else Ads((ClassAd(),), complete=True)
+    others = load(target) if mine.ads and target else Ads((), complete=True)
+    if not mine.ads or (target and not others.ads):
+        sys.exit(BAD_ADS)
+    other = others.ads[0] if others.ads else None
     env = Environment(now=time.time() if now is None else now)
-    values = evaluate_table(tree, Table.from_ads(mine), others[0], env=env)
+    (_trace if traced else _values)(tree, mine.ads, other, env)
+    if not (mine.complete and others.complete):
+        sys.exit(BAD_ADS)
+
+
+def _values(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
+    values = evaluate_table(tree, Table.from_ads(mine), other, env=env)
     for row, ad in enumerate(mine):
-        name = f"{ad.string('Name') or _job(ad) or row + 1}: " if len(mine) > 1 else ""
+        name = f"{label(ad, row)}: " if len(mine) > 1 else ""
         click.echo(printable(f"{name}{unparse_value(values.value(row))}"))
-    if not (all_read and others_read):
-        sys.exit(BAD_ADS)
 
 
-def _ads(path: Path) -> tuple[tuple[ClassAd, ...], bool]:
-    """Give the ads that can be read, and say whether those are all."""
-    try:
-        file = read_ads("-" if str(path) == "-" else path, sys.stdin.buffer if sys.stdin else None)
-    except PoolError as error:
-        click.echo(f"error: {printable(str(error))}", err=True)
-        sys.exit(BAD_ADS)
-    for problem in file.problems:
-        click.echo(printable(str(problem)), err=True)
-    if not file.ads:
-        click.echo(f"error: {printable(str(path))} has no ad that can be read", err=True)
-        sys.exit(BAD_ADS)
-    all_read = not any(problem.severity is Severity.ERROR for problem in file.problems)
-    return tuple(ad for ad, _ in file.ads), all_read
-
-
-def _job(ad: ClassAd) -> str | None:
-    cluster = ad.integer("ClusterId")
-    return None if cluster is None else f"{cluster}.{ad.integer('ProcId', 0)}"
+def _trace(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
+    for row, ad in enumerate(mine):
+        if len(mine) > 1:
+            click.secho(f"{printable(label(ad, row))}:", bold=True)
+        print_trace(trace(tree, ad, other, env))
+        if row + 1 < len(mine):
+            click.echo()

@@ -1,0 +1,45 @@
+"""Memory: the growth of a fresh process, by what the system says it holds (resident set), for each ad.
+
+That counts everything: arrays, dictionaries, caches, and what the allocator keeps. It is taken once, since it hardly
+varies. Ours is told twice: the table as read, and after all job classes were matched with it, when its columns are
+built.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from negotiator.bench.figures import Area, Figure, Measured, Target
+from negotiator.bench.jobs import CLASSES
+from negotiator.bench.peer import Peer
+from negotiator.bench.plan import Plan
+from negotiator.bench.wide import ATTRIBUTES
+
+TARGET: Final = Target("ours", at_most=3000)
+
+
+def measure(plan: Plan, *, library: bool) -> Measured:
+    """Measure bytes an ad; nothing where the system does not tell how much a process holds."""
+    with Peer() as process:
+        ours = process.ask("table_memory", count=plan.memory)
+    if ours["read"] is None:
+        return Measured(())
+    theirs: tuple[float, ...] = ()
+    if library:
+        with Peer() as process:
+            theirs = (process.ask("memory", count=plan.library_memory),)
+    facts = {"ads": plan.memory, "library_ads": plan.library_memory, "attributes": ATTRIBUTES}
+    target = TARGET if plan.judged else None
+    figures = (
+        Figure(Area.MEMORY, "a table as read", "bytes/ad", (ours["read"],), theirs, target, facts),
+        Figure(
+            Area.MEMORY,
+            f"after matching {CLASSES} classes",
+            "bytes/ad",
+            (ours["matched"],),
+            theirs,
+            None,
+            facts,
+        ),
+    )
+    return Measured(figures)

@@ -1,0 +1,62 @@
+"""How much is measured: the sizes that the targets speak of, and small ones to see that all of it works."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Plan:
+    """Sizes and repetitions. ``judged`` says whether the targets apply: they are for the full sizes."""
+
+    repetitions: int
+    matching: tuple[tuple[str, int], ...]  # kinds of slots, and how many of them
+    pairs: int  # of a job class and a slot: so many are put to the library, and compared
+    best: int  # candidates chosen for each class
+    scalar_slots: int
+    scalar_loops: int
+    read: int  # ads, by us
+    library_read: int  # ads, by the library
+    compared: int  # ads whose values are compared
+    memory: int  # ads in our table
+    library_memory: int
+    judged: bool
+
+
+FULL: Final = Plan(
+    repetitions=5,
+    matching=(
+        *(("plain", 1_000), ("plain", 5_000), ("plain", 20_000), ("plain", 100_000)),
+        ("mixed", 20_000),
+    ),
+    pairs=3_000,
+    best=100,
+    scalar_slots=200,
+    scalar_loops=10,
+    read=10_000,
+    library_read=2_000,
+    compared=20,
+    memory=100_000,
+    library_memory=5_000,
+    judged=True,
+)
+
+QUICK: Final = Plan(
+    repetitions=3,
+    matching=(("plain", 100), ("mixed", 100)),
+    pairs=300,
+    best=10,
+    scalar_slots=20,
+    scalar_loops=1,
+    read=100,
+    library_read=50,
+    compared=10,
+    memory=300,
+    library_memory=100,
+    judged=False,
+)
+
+#: The size at which the targets of matching are set, and the kind.
+JUDGED: Final = ("plain", 20_000)

@@ -1,0 +1,53 @@
+"""The ads that an expression is tried on: read from a file, found by their names, and how they are called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import click
+
+from negotiator.classad import ClassAd
+from negotiator.cli.render import printable
+from negotiator.pool import PoolError, read_ads
+from negotiator.records import Severity
+
+
+@attrs.frozen
+class Ads:
+    """The ads of a file that could be read; ``complete`` where those are all."""
+
+    ads: tuple[ClassAd, ...]
+    complete: bool
+
+
+def load(path: Path) -> Ads:
+    """Read the ads of a file or folder, of standard input for ``-``; what is wrong is told on standard error."""
+    try:
+        file = read_ads("-" if str(path) == "-" else path, sys.stdin.buffer if sys.stdin else None)
+    except PoolError as error:
+        click.echo(f"error: {printable(str(error))}", err=True)
+        return Ads((), complete=False)
+    for problem in file.problems:
+        click.echo(printable(str(problem)), err=True)
+    if not file.ads:
+        click.echo(f"error: {printable(str(path))} has no ad that can be read", err=True)
+    errors = any(problem.severity is Severity.ERROR for problem in file.problems)
+    return Ads(tuple(ad for ad, _ in file.ads), complete=not errors)
+
+
+def label(ad: ClassAd, row: int) -> str:
+    """Name an ad: by its Name, the id of its job, or its number in the file, from 1."""
+    name = ad.string("Name")
+    if name:
+        return name
+    cluster = ad.integer("ClusterId")
+    return str(row + 1) if cluster is None else f"{cluster}.{ad.integer('ProcId', 0)}"
+
+
+def named(ads: Sequence[ClassAd], name: str) -> int | None:
+    """Find the first ad that ``label`` calls so, in any case of the letters; its row, or None."""
+    wanted = name.lower()
+    return next((row for row, ad in enumerate(ads) if label(ad, row).lower() == wanted), None)

@@ -1,0 +1,92 @@
+"""How the steps of an evaluation are printed: an indented tree, each line with an expression and its value."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+import click
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from negotiator.classad import ERROR, UNDEFINED
+from negotiator.classad.excerpt import excerpt, excerpt_value
+from negotiator.classad.trace import Step, Trace
+from negotiator.cli.render import printable
+from negotiator.pool.secrets import may_tell, without_secrets
+
+#: Where the output is no terminal, texts are cut to so many characters.
+LONGEST = 200
+#: So much of an expression stands beside its value; where there is less room, the value has a line of its own.
+LEAST = 24
+#: Deeper steps are not indented further, but numbered.
+DEEPEST = 12
+
+_SEARCHED = 2000
+_STYLES: dict[object, str] = {True: "green", False: "red", ERROR: "bold red", UNDEFINED: "yellow"}
+
+
+def print_trace(trace: Trace) -> None:
+    """Print the steps of an evaluation; on a terminal in its width, with colours."""
+    console = Console(highlight=False)
+    for line in trace_lines(trace, console.width if console.is_terminal else None):
+        if console.is_terminal:
+            console.print(line, soft_wrap=True)
+        else:
+            click.echo(line.plain)
+
+
+def trace_lines(trace: Trace, width: int | None) -> Iterator[Text]:
+    """Give the lines of a trace, none wider than ``width`` columns (which are 40 at least)."""
+    pending = [(trace.root, 0)]
+    while pending:
+        step, depth = pending.pop()
+        yield from _lines(step, depth, width and max(width, 40))
+        pending.extend((below, depth + 1) for below in reversed(step.steps))
+    if not trace.complete:
+        yield Text("There are more steps than these.")
+
+
+def _lines(step: Step, depth: int, width: int | None) -> Iterator[Text]:
+    """Print one step: on one line, or the value on a second one where there is no room."""
+    indent = "  " * depth if depth <= DEEPEST else f"{'  ' * DEEPEST}[{depth}] "
+    expression = _expression(step)
+    outcome = _outcome(step, LONGEST if width is None else width // 2)
+    if width is None:
+        yield Text.assemble(indent, _cut(expression, LONGEST), outcome)
+        return
+    room = width - len(indent) - outcome.cell_len
+    if room >= min(LEAST, cell_len(expression)):
+        yield Text.assemble(indent, _cut(expression, room), outcome)
+        return
+    yield Text.assemble(indent, _cut(expression, width - len(indent)))
+    told = _outcome(step, width).plain.strip()
+    for line in textwrap.wrap(told, width - len(indent) - 4, subsequent_indent="   "):
+        yield Text.assemble(indent, "    ", (line, _style(step)))
+
+
+def _outcome(step: Step, most: int) -> Text:
+    """Tell the value of a step, and what there is to say of it."""
+    if step.value is None:
+        return Text.assemble("  ", ("(not evaluated)", "dim"))
+    remark = "; ".join(filter(None, (step.place, step.note)))
+    value = printable(excerpt_value(step.value, most))
+    return Text.assemble(" => ", (value, _style(step)), (f"  ({printable(remark)})" if remark else "", "dim"))
+
+
+def _style(step: Step) -> str:
+    value = step.value
+    return _STYLES.get(value, "") if value is None or isinstance(value, bool | type(ERROR)) else ""
+
+
+def _expression(step: Step) -> str:
+    """Print the expression without what may be a secret: beside a claim id, even in half a string."""
+    text = excerpt(step.expr, _SEARCHED)
+    if not may_tell(text):
+        text = without_secrets(f'{text}"').removesuffix('"')
+    return printable(text)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 3).rstrip()}..."

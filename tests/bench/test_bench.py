@@ -1,0 +1,231 @@
+"""``negotiator bench``: what it prints, and that it says so when it measures something else than the library does."""
+
+import json
+import os
+from importlib import import_module
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from negotiator.bench import ours, suite
+from negotiator.bench.errors import PeerError
+from negotiator.bench.figures import Area, Figure, Target
+from negotiator.bench.matching import matched_otherwise
+from negotiator.bench.peer import Peer, library_is_here
+from negotiator.bench.plan import FULL, QUICK
+from negotiator.bench.reading import read_otherwise
+from negotiator.bench.slots import texts
+from negotiator.bench.wide import PROJECTION, wide_slot
+from negotiator.cli import main
+
+needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
+
+SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
+
+
+def bench(*arguments):
+    return CliRunner().invoke(main, ["bench", *arguments])
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Let both plans be tiny ones."""
+    command = import_module("negotiator.cli.bench")  # the package has the command by this name
+    monkeypatch.setattr(command, "QUICK", SMALL)
+    monkeypatch.setattr(command, "FULL", attrs.evolve(SMALL, judged=True))
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Let HTCondor's library not be installed."""
+    monkeypatch.setattr(suite, "library_is_here", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Measure everything once, quickly."""
+    return suite.run(QUICK, tuple(Area), lambda _: None)
+
+
+@pytest.fixture
+def printed(report, monkeypatch):
+    """Let the command print that report: call this with its arguments."""
+    monkeypatch.setattr(import_module("negotiator.cli.bench"), "run", lambda *_: report)
+    return bench
+
+
+@pytest.fixture
+def quick(printed):
+    """Give what a quick run prints for programs."""
+    done = printed("--quick", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@needs_library
+def test_a_quick_run_measures_every_area_and_agrees_with_the_library(quick):
+    assert set(quick) == {"machine", "plan", "library", "inputs", "figures", "missed", "disagreements"}
+    assert (quick["library"], quick["missed"], quick["disagreements"]) == (True, 0, [])
+    assert {figure["area"] for figure in quick["figures"]} == set(Area)
+    assert set(quick["inputs"]) == {"plain", "mixed", "wide", "jobs"}
+    assert quick["machine"]["libraries"]["htcondor"]
+
+
+@needs_library
+def test_every_figure_has_its_single_values_and_their_median(quick):
+    keys = {"area", "what", "unit", "ours", "theirs", "ratio", "ours_each", "theirs_each", "ratios"}
+    for figure in quick["figures"]:
+        assert set(figure) == keys | {"target", "met", "facts"}
+        taken = 1 if figure["area"] == Area.MEMORY else QUICK.repetitions
+        assert len(figure["ours_each"]) == len(figure["theirs_each"]) == len(figure["ratios"]) == taken
+        assert figure["ours"] == np.median(figure["ours_each"]) > 0
+        assert figure["ratio"] == np.median(figure["ratios"]) > 0
+
+
+@needs_library
+@pytest.mark.usefixtures("small")
+def test_a_pair_that_matches_here_and_not_there_is_an_error(monkeypatch):
+    right = ours.match
+
+    def wrong(slots, jobs):
+        matched = right(slots, jobs)
+        matched.masks[0] = ~matched.masks[0]
+        return matched
+
+    monkeypatch.setattr(ours, "match", wrong)
+    done = bench("--quick", "--only", "matching")
+    assert done.exit_code == 3
+    assert "job class 0" in done.stderr
+    assert "figures mean nothing" in done.stderr
+
+
+@needs_library
+@pytest.mark.usefixtures("small")
+def test_a_rank_that_differs_and_a_choice_that_is_not_the_best_are_errors(monkeypatch):
+    right = ours.rank
+
+    def wrong(board, job, rows):
+        by_pool, by_job = right(board, job, rows)
+        return by_pool, by_job + np.arange(len(rows))
+
+    def worst(matched, _jobs, count):
+        return [np.flatnonzero(mask)[::-1][:count] for mask in matched.masks]
+
+    monkeypatch.setattr(ours, "rank", wrong)
+    assert "Rank of job class" in bench("--quick", "--only", "ranking").stderr
+    monkeypatch.setattr(ours, "rank", right)
+    monkeypatch.setattr(ours, "choose", worst)
+    done = bench("--quick", "--only", "ranking")
+    assert done.exit_code == 3
+    assert "not the first of all that match" in done.stderr
+
+
+@needs_library
+@pytest.mark.usefixtures("small")
+def test_a_value_that_is_read_otherwise_is_an_error(monkeypatch):
+    right = ours.read
+
+    def wrong(blocks, names=None):
+        return right([block.replace("JobStarts = ", "JobStarts = 1") for block in blocks], names)
+
+    monkeypatch.setattr(ours, "read", wrong)
+    done = bench("--quick", "--only", "reading")
+    assert done.exit_code == 3
+    assert "jobstarts of wide slot" in done.stderr
+
+
+def test_what_is_compared_tells_types_apart():
+    table = ours.read(texts(wide_slot, range(2)))
+    ad = {"cpus": table.ad(1).integer("Cpus"), "loadavg": table.ad(1).real("LoadAvg")}
+    assert list(read_otherwise(table, [1], [ad])) == []
+    assert len(list(read_otherwise(table, [1], [ad | {"cpus": float(ad["cpus"])}]))) == 1
+    assert len(list(read_otherwise(table, [1], [ad], PROJECTION))) == 1  # it has more than was asked for
+    mask = np.array([True, False])
+    assert list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [True, False])) == []
+    assert len(list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [False, True]))) == 2
+
+
+@pytest.mark.usefixtures("small", "alone")
+def test_without_the_library_there_are_our_own_figures_only():
+    done = bench("--only", "matching,scalar,memory")
+    assert done.exit_code == 0
+    assert "pip install htcondor" in done.stdout
+    assert "Targets met: " in done.stdout
+    figures = json.loads(bench("--only", "matching,scalar", "--json").stdout)["figures"]
+    assert [(figure["theirs"], figure["ratio"], figure["met"]) for figure in figures] == [(None,) * 3] * 2
+
+
+@pytest.mark.usefixtures("small", "alone")
+def test_strict_fails_where_a_target_cannot_be_judged():
+    assert bench("--only", "scalar").exit_code == 0
+    assert bench("--only", "scalar", "--strict").exit_code == 1
+
+
+def test_the_targets_are_those_of_the_full_sizes():
+    assert FULL.judged
+    assert ("plain", 20_000) in FULL.matching
+    assert not QUICK.judged
+
+
+@pytest.mark.parametrize(
+    ("ours_each", "theirs_each", "target", "met"),
+    [
+        ((700, 1000, 9000), (1, 1, 1), Target("ratio", at_least=1000), True),
+        ((700, 999, 9000), (1, 1, 1), Target("ratio", at_least=1000), False),
+        ((4.0,), (1.0,), Target("ratio", at_most=4), True),
+        ((4.1,), (1.0,), Target("ratio", at_most=4), False),
+        ((3001,), (), Target("ours", at_most=3000), False),
+        ((5.0,), (), Target("ratio", at_most=4), None),
+        ((5.0,), (1.0,), None, None),
+    ],
+)
+def test_a_target_is_judged_by_the_median(ours_each, theirs_each, target, met):
+    assert Figure(Area.MATCHING, "", "", ours_each, theirs_each, target).met is met
+
+
+def test_the_ratio_is_the_median_of_the_ratios_of_each_turn():
+    figure = Figure(Area.MATCHING, "", "", (10, 20, 90), (1, 10, 10))
+    assert (figure.ratios, figure.ratio) == ((10, 2, 9), 9)
+
+
+@pytest.mark.usefixtures("small", "alone")
+def test_a_missed_target_is_printed_as_missed(monkeypatch):
+    monkeypatch.setattr("negotiator.bench.memory.TARGET", Target("ours", at_most=1))
+    done = bench("--only", "memory")
+    assert done.exit_code == 0
+    assert "MISSED" in done.stdout
+    assert "missed: 1" in done.stdout
+    assert bench("--only", "memory", "--strict").exit_code == 1
+
+
+@pytest.mark.parametrize("arguments", [["--only", "matching,speed"], ["--only", ""], ["--quick", "--strict"]])
+def test_a_wrong_command_line_is_refused(arguments):
+    assert bench(*arguments).exit_code == 2
+
+
+def test_the_table_fits_80_columns(printed):
+    assert max(map(len, printed("--quick").stdout.splitlines())) <= 80
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot tell cores apart")
+@pytest.mark.usefixtures("small", "alone")
+def test_afterwards_the_process_may_use_all_its_cores_again():
+    before = os.sched_getaffinity(0)
+    bench("--quick", "--only", "scalar")
+    assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_process_that_ends_before_it_answers_is_an_error_with_its_last_words():
+    with Peer() as peer, pytest.raises(PeerError, match="TypeError"):
+        peer.ask("table_memory", ads=1)
+
+
+@pytest.mark.usefixtures("small", "alone")
+def test_what_could_not_be_measured_has_an_exit_code_of_its_own(monkeypatch):
+    monkeypatch.setattr("negotiator.bench.scalar.six_clauses", lambda: "Requirements = (\n")
+    done = bench("--quick", "--only", "scalar")
+    assert done.exit_code == 4
+    assert done.stderr.startswith("error: ")
