@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,13 +32,14 @@ class Examination:
     """What was found in a folder: all problems, and the bundle where none of them is an error.
 
     ``hooks`` has the plugins that were loaded, also where others were refused; None where the bundle does not say
-    which are wanted.
+    which are wanted. ``files`` are the texts that were read, by their names.
     """
 
     bundle: Bundle | None
     digest: str
     problems: tuple[Problem, ...]
     hooks: HookManager | None = None
+    files: Mapping[str, SourceText] = attrs.field(factory=dict)
 
 
 def default_bundle() -> Path:
@@ -94,8 +95,10 @@ def examine_bundle(
     bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
     problems = loading.told()
     if bundle is None or any(problem.severity is Severity.ERROR for problem in problems):
-        return Examination(None, contents.digest, problems, loading.hooks)
-    return Examination(attrs.evolve(bundle, problems=problems), contents.digest, problems, loading.hooks)
+        bundle = None
+    else:
+        bundle = attrs.evolve(bundle, problems=problems)
+    return Examination(bundle, contents.digest, problems, loading.hooks, loading.files)
 
 
 @attrs.define(eq=False)
@@ -143,7 +146,7 @@ class _Loading:
 
     def told(self) -> tuple[Problem, ...]:
         """All problems, each once, in the order of files and lines, with the line that each stands in."""
-        return tuple(sorted(dict.fromkeys(map(self._quoted, self.problems)), key=_order))
+        return in_order(map(self._quoted, self.problems))
 
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """What the files say, and whether ``pool.yaml`` could be read to its end."""
@@ -266,5 +269,6 @@ def _placed(problem: Problem, top: MapNode) -> Problem:
     return top.file.problem(problem.severity, entry.at, problem.message, problem.hint)
 
 
-def _order(problem: Problem) -> tuple[bool, Source]:
-    return problem.source.file != MAIN, problem.source
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Each problem once, in the order of files and lines; those of ``pool.yaml`` come first."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.source.file != MAIN, each.source)))

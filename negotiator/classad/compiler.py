@@ -11,14 +11,14 @@ compiled when they are reached and every operator counts, so that ``true || <too
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from negotiator.classad.ad import fold
-from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions import FUNCTIONS, LONG
 from negotiator.classad.lookup import follow, search, select, subscript
 from negotiator.classad.measure import measure
 from negotiator.classad.operators import BINARY, COMPARE, UNARY, truth
-from negotiator.classad.scope import MAX_DEPTH, Compiled, Constant, EvaluationFailed, Exhausted, root
+from negotiator.classad.scope import MAX_DEPTH, Compiled, Constant, EvaluationFailed, root
 from negotiator.classad.tree import (
     AdRef,
     Attr,
@@ -39,6 +39,7 @@ from negotiator.classad.values import ERROR, UNDEFINED, ListValue
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from negotiator.classad.functions import Function
     from negotiator.classad.scope import Node, Run, State
     from negotiator.classad.values import Value
 
@@ -47,9 +48,10 @@ MAX_LARGE: Final = 16
 MAX_NESTING: Final = 120
 MAX_SIZE: Final = 1000
 _PLENTY: Final = 250
+_STEPS_TO_DRAW: Final = 60
 _OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
-Sub: TypeAlias = "Callable[[Node, int], Run]"
+Sub: TypeAlias = "Direct | Careful"
 """What compiles a child: given the node and the level it stands on."""
 
 _kept: dict[int, Compiled] = {}
@@ -59,7 +61,7 @@ _kept_large: dict[int, Compiled] = {}
 def compiled(expr: Node) -> Compiled:
     """Return the closures of a tree, compiling it the first time."""
     known = _kept.get(id(expr)) or _kept_large.get(id(expr))
-    return known if known is not None else _keep(_compile(expr))
+    return known if known is not None else _keep(compile_tree(expr, _DIRECT, _CAREFUL))
 
 
 def _keep(code: Compiled) -> Compiled:
@@ -71,45 +73,60 @@ def _keep(code: Compiled) -> Compiled:
     return code
 
 
-def _compile(expr: Node) -> Compiled:
-    careful = _careful(expr, 0)
+def compile_tree(expr: Node, direct: Direct, careful: Careful) -> Compiled:
+    """Compile a tree anew, with what compiles its nodes where there is no need to count, and where there is."""
+    counted = careful(expr, 0)
     measured = measure(expr, MAX_SIZE)
     if measured is None or measured.nesting > MAX_NESTING:
-        return Compiled(expr, careful, careful, MAX_DEPTH + 1, MAX_DEPTH + 1, 0)
+        return Compiled(expr, counted, counted, MAX_DEPTH + 1, MAX_DEPTH + 1, 0)
     levels, _, size = measured
-    return Compiled(expr, _direct(expr, 0), careful, levels, max(levels, _PLENTY), size)
+    return Compiled(expr, direct(expr, 0), counted, levels, max(levels, _PLENTY), size)
 
 
-def _direct(expr: Node, level: int) -> Run:
-    return _MAKERS[type(expr)](expr, _direct, level)
+class Direct:
+    """Compiles a node and all below it, each knowing the level it stands on; a subclass may watch what they become."""
+
+    counts: ClassVar[bool] = False
+
+    def __call__(self, expr: Node, level: int) -> Run:
+        """Return the closure of a node."""
+        return _MAKERS[type(expr)](expr, self, level)
 
 
-def _careful(expr: Node, level: int) -> Run:  # noqa: ARG001 - levels are counted when it runs
-    if type(expr) is Literal:
-        return _literal(expr, _careful, 0)
-    run: Run | None = None
-    # What stands in an operator is one level below it, and that one is already counted when the operator runs.
-    within = -1 if type(expr) in _OPERATORS else 0
+class Careful:
+    """Compiles a node so that it counts its level when it runs, and what stands below when that is reached."""
 
-    def reached(state: State) -> Value:
-        nonlocal run
-        state.steps -= 1
-        if state.steps < 0:
-            raise Exhausted
-        if run is None:
-            run = _MAKERS[type(expr)](expr, _careful, within)
-        return run(state)
+    counts: ClassVar[bool] = True
 
-    def counted(state: State) -> Value:
-        if state.depth <= 0:
-            raise EvaluationFailed
-        state.depth -= 1
-        try:
-            return reached(state)
-        finally:
-            state.depth += 1
+    def __call__(self, expr: Node, level: int) -> Run:  # noqa: ARG002 - levels are counted when it runs
+        """Return the closure of a node."""
+        if type(expr) is Literal:
+            return _literal(expr, self, 0)
+        run: Run | None = None
+        # What stands in an operator is one level below it, and that one is already counted when the operator runs.
+        within = -1 if type(expr) in _OPERATORS else 0
 
-    return counted if type(expr) in _OPERATORS else reached
+        def reached(state: State) -> Value:
+            nonlocal run
+            state.charge(1)
+            if run is None:
+                run = _MAKERS[type(expr)](expr, self, within)
+            return run(state)
+
+        def counted(state: State) -> Value:
+            if state.depth <= 0:
+                raise EvaluationFailed
+            state.depth -= 1
+            try:
+                return reached(state)
+            finally:
+                state.depth += 1
+
+        return counted if type(expr) in _OPERATORS else reached
+
+
+_DIRECT: Final = Direct()
+_CAREFUL: Final = Careful()
 
 
 # -- leaves ----------------------------------------------------------------------------------------------------------
@@ -154,10 +171,10 @@ def _attr(expr: Attr, sub: Sub, level: int) -> Run:
     if expr.scope is None:
         if expr.absolute:
             return _absolute(name, level)
-        return _unscoped(name, level) if sub is _direct else _counted_reference(name)
+        return _unscoped(name, level) if not sub.counts else _counted_reference(name)
     holder = sub(expr.scope, level + 1)
-    general = _scoped(name, holder if sub is _direct else _a_level_below(holder), level)
-    if sub is _direct and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
+    general = _scoped(name, holder if not sub.counts else _a_level_below(holder), level)
+    if not sub.counts and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
         word = fold(expr.scope.name)
         if word in {"my", "self"}:
             return _of_mine(word, name, general, level)
@@ -203,7 +220,10 @@ def _absolute(name: str, level: int) -> Run:
 def _scoped(name: str, holder: Run, level: int) -> Run:
     def run(state: State) -> Value:
         depth = state.depth - level
-        return select(state, holder(state), name, depth) if depth > 0 else ERROR
+        if depth > 0:
+            return select(state, holder(state), name, depth)
+        state.limited()
+        return ERROR
 
     return run
 
@@ -281,7 +301,7 @@ def _chain(expr: Binary, sub: Sub, level: int) -> Run:
     """
     operands: list[Run] = []
     node: Node = expr
-    while sub is _direct and type(node) is Binary and node.op == expr.op:
+    while not sub.counts and type(node) is Binary and node.op == expr.op:
         level += 1
         operands.append(sub(node.right, level))
         node = node.left
@@ -365,10 +385,70 @@ def _call(expr: Call, sub: Sub, level: int) -> Run:
         args = expr.args
         return lambda state: call(args, state.current, state.env)
     values = tuple(sub(arg, level) for arg in expr.args)
+    if function.draws:
+        return _draw(call, values)
+    if function.metered:
+        return lambda state: function.apply([value(state) for value in values], state.env, state)
     if len(values) == 1:
-        only = values[0]
-        return lambda state: call((only(state),), state.env)
-    return lambda state: call([value(state) for value in values], state.env)
+        return _of_one(function, *values)
+    return _of_two(function, *values) if len(values) == 2 else _of_many(function, values)
+
+
+def _of_one(function: Function, operand: Run) -> Run:
+    call, long = function.call, LONG
+
+    def run(state: State) -> Value:
+        value = operand(state)
+        result = call((value,), state.env)
+        if (type(value) is str and len(value) > long) or (type(result) is str and len(result) > long):
+            state.charge(function.toll((value, result)))
+        return result
+
+    return run
+
+
+def _of_two(function: Function, left: Run, right: Run) -> Run:
+    call, long = function.call, LONG
+
+    def run(state: State) -> Value:
+        one, other = left(state), right(state)
+        result = call((one, other), state.env)
+        if (
+            (type(one) is str and len(one) > long)
+            or (type(other) is str and len(other) > long)
+            or (type(result) is str and len(result) > long)
+        ):
+            state.charge(function.toll((one, other, result)))
+        return result
+
+    return run
+
+
+def _of_many(function: Function, operands: tuple[Run, ...]) -> Run:
+    call, long = function.call, LONG
+
+    def run(state: State) -> Value:
+        args = [operand(state) for operand in operands]
+        result = call(args, state.env)
+        if type(result) is str and len(result) > long:
+            state.charge(function.toll((*args, result)))
+            return result
+        for value in args:
+            if type(value) is str and len(value) > long:
+                state.charge(function.toll((*args, result)))
+                break
+        return result
+
+    return run
+
+
+def _draw(call: Callable[..., Value], values: tuple[Run, ...]) -> Run:
+    def run(state: State) -> Value:
+        state.charge(_STEPS_TO_DRAW)
+        state.drawn()
+        return call([value(state) for value in values], state.env)
+
+    return run
 
 
 _MAKERS: Final[dict[type, Callable[[Any, Sub, int], Run]]] = {

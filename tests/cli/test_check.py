@@ -1,12 +1,15 @@
 """``negotiator check``, as its users call it."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from negotiator.bundle import default_bundle
 from negotiator.cli.check import check
+
+ROOT = Path(__file__).parents[2]
 
 PLUGIN = """
 from __future__ import annotations
@@ -198,3 +201,167 @@ def test_help_shows_an_example():
     said = CliRunner().invoke(check, ["--help"]).output
     assert "negotiator check policies/minimum-machine" in said
     assert "1  there are errors" in said
+
+
+POLICIES = """\
+policies:
+  - name: small
+    applies_to: startd
+    expression: MY.Memroy < 128
+  - name: fast
+    applies_to: match
+    expression: >-
+      TARGET.Mips > "1000"
+      && MY.Owner == undefined
+  - name: linux
+    applies_to: startd
+    expression: 'MY.OpSys == "LINUX"'
+  - name: everything
+    applies_to: job
+    expression: true
+    mode: dryrun
+"""
+
+LINT_CONF = """\
+NEGOTIATOR_PE_JOB_EXPR = MY.Owner =!= "x" && \\
+                         TARGET.Memory > size(1, 2) * 0 || \\
+                         TARGET.RequestMemory > 0
+"""
+
+SLOTS = """\
+MyType = "Machine"
+Name = "slot1@a"
+State = "Unclaimed"
+Memory = 1024
+Mips = 2000
+OpSys = "LINUX"
+
+MyType = "Job"
+ClusterId = 1
+ProcId = 0
+Owner = "tester"
+RequestMemory = 5
+"""
+
+BY_TEXT = """\
+bundle/pool.yaml:9:10: warning: fast: MY.Owner == undefined is never true: it is undefined or an error [undefined-comparison]
+        && MY.Owner == undefined
+           ^
+  hint: write MY.Owner =?= undefined
+"""
+
+BY_POOL = """\
+bundle/pool.yaml:4:17: warning: small: no slot of this pool has Memroy: MY.Memroy is undefined [unknown-attribute]
+      expression: MY.Memroy < 128
+                  ^
+  hint: did you mean Memory?
+bundle/pool.yaml:4:17: warning: small: for every slot of this pool, MY.Memroy < 128 is always undefined [always-undefined-in-pool]
+      expression: MY.Memroy < 128
+                  ^
+bundle/pool.yaml:8:7: warning: fast: for every slot of this pool, TARGET.Mips > "1000" is always an error: TARGET.Mips is an integer, "1000" is a string [string-number-in-pool]
+        TARGET.Mips > "1000"
+        ^
+  hint: write 1000 without quotes
+bundle/pool.yaml:12:18: warning: linux discards every slot of this pool (1)
+      expression: 'MY.OpSys == "LINUX"'
+                   ^
+bundle/pool.yaml:15:17: warning: everything discards every job of this pool (1)
+      expression: true
+                  ^
+"""
+
+
+@pytest.fixture
+def pool(bundle):
+    """A bundle of expressions, and the ads of a pool beside it."""
+    (bundle / "pool.yaml").write_text(POLICIES)
+    (bundle.parent / "ads").write_text(SLOTS)
+    return bundle
+
+
+@pytest.mark.usefixtures("pool")
+def test_expressions_are_linted_at_their_places():
+    """Without a pool only what holds for any ads is told."""
+    result = run("bundle")
+    assert result.exit_code == 0
+    assert BY_TEXT in result.output
+    assert "2 warnings" in result.output
+    assert "never-true" in result.output
+
+
+@pytest.mark.usefixtures("pool")
+def test_with_a_pool_expressions_are_linted_for_its_ads():
+    """Also what each rule would do to them."""
+    result = run("bundle", "--pool", "ads")
+    assert result.exit_code == 0
+    for block in (BY_TEXT, *BY_POOL.split("bundle/pool.yaml")[1:]):
+        assert block in result.output
+    assert "0 errors, 7 warnings, 0 notices\nbundle: ok (digest " in result.output
+
+
+def test_in_configuration_files_places_are_those_of_the_lines_that_go_on(bundle):
+    """Below a backslash, too."""
+    (bundle / "a.conf").write_text(LINT_CONF.replace("size(1, 2) * 0", '"1" + 1'))
+    (bundle.parent / "ads").write_text(SLOTS)
+    result = run("bundle", "--pool", "ads")
+    assert "bundle/a.conf:2:42: warning: NEGOTIATOR_PE_JOB_EXPR: " in result.output
+    assert "bundle/a.conf:3:26: warning: NEGOTIATOR_PE_JOB_EXPR: no slot of this pool has RequestMemory" in (
+        result.output
+    )
+
+
+def test_an_expression_that_is_quoted_is_pointed_to_at_its_beginning(bundle):
+    """Where the file has other characters than the expression."""
+    (bundle / "pool.yaml").write_text(
+        'policies: [{name: a, applies_to: job, expression: "MY.a == \\"x\\" && MY.x == undefined"}]'
+    )
+    assert "bundle/pool.yaml:1:52: warning: a: MY.x == undefined is never true" in run("bundle").output
+
+
+@pytest.mark.usefixtures("pool")
+def test_what_was_found_is_in_json_and_for_github():
+    """As any other problem."""
+    said = json.loads(run("bundle", "--pool", "ads", "--format", "json").output)
+    assert (said["ok"], said["warnings"], len(said["problems"])) == (True, 7, 7)
+    assert (
+        "::warning file=bundle/pool.yaml,line=4,col=17::"
+        in run("bundle", "--pool", "ads", "--format", "github").output
+    )
+
+
+def test_expressions_that_a_plugin_keeps_to_itself_are_read_by_their_text(bundle):
+    """Of whom it asks them is not known."""
+    (bundle / "pool.yaml").write_text("TINY_EXPR: MY.x == undefined\n")
+    (bundle.parent / "ads").write_text(SLOTS)
+    result = run("bundle", "--pool", "ads")
+    assert "bundle/pool.yaml:1:12: warning: tiny: MY.x == undefined is never true" in result.output
+    assert "unknown-attribute" not in result.output
+
+
+def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
+    """It would keep out all ads of the kind."""
+    (bundle / "plugins" / "failing.py").write_text(
+        "from negotiator.hooks import hookimpl\n@hookimpl\ndef negotiator_gate_ads(ads):\n    1 / len(ads)\n"
+    )
+    (bundle / "plugins" / "failing.py").chmod(0o644)
+    (bundle / "pool.yaml").write_text("number: 1")
+    assert "warning: plugin failing" in run("bundle").output
+
+
+@pytest.mark.usefixtures("pool")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_pool_that_cannot_be_read_is_told_apart(form):
+    """Nothing was checked then; ads that are set aside go to standard error, and are no problem of the bundle."""
+    assert run("bundle", "--pool", "nowhere", "--format", form).exit_code == 4
+    result = CliRunner().invoke(check, ["bundle", "--pool", "-", "--format", form], input="Name = 5\n")
+    assert (result.exit_code, "an ad of unknown kind" in result.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("folder", sorted((ROOT / "policies").glob("*/")), ids=lambda folder: folder.name)
+def test_no_warning_is_given_of_the_example_bundles(folder):
+    """Neither by the text, nor for a pool that they were not made for, but of attributes that it lacks."""
+    assert "warning" not in run(folder).output.replace("0 warnings", "")
+    found = run(folder, "--pool", ROOT / "examples" / "first-pool").output
+    assert [
+        line for line in found.splitlines() if " warning: " in line and "unknown-attribute" not in line
+    ] == []

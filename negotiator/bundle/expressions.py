@@ -1,0 +1,125 @@
+"""The expressions of a bundle, and of whom each is asked: for tools that look at them from outside a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Expr, Table
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.records import AdKind, ConstraintSide, Cycle, Expression
+from negotiator.records import Source
+
+_Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
+"""Expressions by where they are written, each with the plugin that they were written for."""
+
+
+@attrs.frozen(eq=False)
+class Asked:
+    """An expression of the bundle, and whose ads are MY and TARGET when it is asked.
+
+    ``rule`` names it in messages. ``alone``: there is no TARGET, as for a gate. Without ``my`` it is not known whom the
+    expression is asked of: a plugin keeps that to itself. ``forbids``: a match needs it true. ``text`` is None where a plugin
+    made it without one. ``discarded`` counts, for a gate, the ads it would keep out.
+    """
+
+    rule: str
+    tree: Expr
+    source: Source | None
+    text: str | None
+    my: tuple[AdKind, ...] = ()
+    target: tuple[AdKind, ...] = ()
+    alone: bool = False
+    forbids: bool = False
+    discarded: Mapping[AdKind, int] = attrs.field(factory=dict)
+
+
+def asked_expressions(
+    bundle: Bundle, ads: Mapping[AdKind, Table], now: float
+) -> tuple[tuple[Asked, ...], tuple[HookFailure, ...]]:
+    """Give all expressions of a bundle, those of gates first, each once; and the plugins that failed to say theirs.
+
+    The gates are asked of ``ads``, those of a pool or none at all, at the time ``now`` (seconds since the epoch).
+    """
+    known: _Known = {found.source: (plugin, found) for plugin, found in _written(bundle) if found.source}
+    gates, failures = _gates(bundle, ads, now, known)
+    asked = [*gates, *_constraints(bundle, known), *_audit(bundle)]
+    told = {each.source for each in asked}
+    asked += (
+        Asked(plugin, found.tree, found.source, found.text)
+        for source, (plugin, found) in known.items()
+        if source not in told
+    )
+    return tuple(asked), failures
+
+
+def _gates(
+    bundle: Bundle, ads: Mapping[AdKind, Table], now: float, known: _Known
+) -> tuple[tuple[Asked, ...], tuple[HookFailure, ...]]:
+    """Ask the gates of each kind: what they say of no ads at all tells where they stand."""
+    cycle = Cycle(number=0, now=now, digest=bundle.digest)
+    found: dict[tuple[str, Source | None], Asked] = {}
+    failures: list[HookFailure] = []
+    for kind in AdKind:
+        answers = bundle.hooks.gate_ads(kind, ads.get(kind, Table.from_ads(())), cycle, bundle.settings)
+        failures += answers.failures
+        for gate in (answer.record for answer in answers.records):
+            key = (gate.rule, gate.source)
+            if gate.source not in known:
+                continue
+            _, expression = known[gate.source]
+            before = found.get(key)
+            found[key] = Asked(
+                gate.rule,
+                expression.tree,
+                gate.source,
+                expression.text,
+                my=(*(before.my if before else ()), kind),
+                alone=True,
+                discarded={**(before.discarded if before else {}), kind: int(gate.discard.sum())},
+            )
+    return tuple(found.values()), tuple(failures)
+
+
+def _constraints(bundle: Bundle, known: _Known) -> Iterator[Asked]:
+    for constraint in (stamped.record for stamped in bundle.constraints):
+        written = known.get(constraint.source)
+        my, target = AdKind.STARTD, AdKind.JOB
+        if constraint.side is ConstraintSide.JOB:
+            my, target = target, my
+        text = written[1].text if written and written[1].tree is constraint.expression else None
+        yield Asked(
+            constraint.rule, constraint.expression, constraint.source, text, my=(my,), target=(target,)
+        )
+
+
+def _audit(bundle: Bundle) -> Iterator[Asked]:
+    job, slot = (AdKind.JOB,), (AdKind.STARTD,)
+    matches, denials = bundle.audit.matches, bundle.audit.denials
+    if isinstance(matches, Expression):
+        yield Asked("audit.matches", matches.tree, matches.source, matches.text, my=job, target=slot)
+    if isinstance(denials, Expression):
+        yield Asked("audit.denials", denials.tree, denials.source, denials.text, my=job, alone=True)
+
+
+def _written(bundle: Bundle) -> Iterator[tuple[str, Expression]]:
+    """Give the expressions in the settings of all plugins, with the plugin's name."""
+    for plugin, settings in bundle.settings.items():
+        waiting: list[Any] = [settings]
+        seen: set[int] = set()
+        while waiting:
+            value = waiting.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, Expression):
+                yield plugin, value
+            elif isinstance(value, Mapping):
+                waiting += value.values()
+            elif isinstance(value, list | tuple):
+                waiting += value
+            elif attrs.has(type(value)):
+                waiting += (getattr(value, field.name) for field in attrs.fields(type(value)))

@@ -1,0 +1,149 @@
+"""What is known of the ads on either side: by columns, never by pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+
+from negotiator.classad.ad import fold
+from negotiator.classad.footprint import scope_side
+from negotiator.classad.lint.sorts import (
+    ANYTHING,
+    COMPOUND,
+    NOTHING,
+    TIME,
+    Possible,
+    Sort,
+    either_of,
+    exactly,
+)
+from negotiator.classad.scope import RESERVED
+from negotiator.classad.table import Column, Table
+from negotiator.classad.tree import AdRef, Attr, Side
+from negotiator.classad.values import Kind
+
+SHADOWS: Final = frozenset({"my", "target", "self", "other"})
+"""Attributes that take the place of the two ads, where an expression is not bound."""
+
+_SPELLED: Final = 2000
+_SORTS: Final = (
+    (Kind.UNDEFINED, Sort.UNDEFINED),
+    (Kind.ERROR, Sort.ERROR),
+    (Kind.INTEGER, Sort.INTEGER),
+    (Kind.REAL, Sort.REAL),
+    (Kind.STRING, Sort.STRING),
+    (Kind.OTHER, COMPOUND | TIME),
+)
+_UNDEFINED: Final = Possible(Sort.UNDEFINED)
+
+
+def of_column(column: Column, absent: Sort = Sort.UNDEFINED) -> Possible:
+    """Return what the rows of a column are, ``absent`` where one is; anything where one is an expression."""
+    if column.has(Kind.EXPRESSION):
+        return ANYTHING
+    if column.is_constant and column.kind in {Kind.INTEGER, Kind.REAL, Kind.STRING} and len(column):
+        return exactly(column.value(0))
+    sorts = absent if column.has(Kind.ABSENT) else NOTHING
+    for kind, sort in _SORTS:
+        if column.has(kind):
+            sorts |= sort
+    if column.has(Kind.BOOLEAN):
+        true, boolean = column.data[Kind.BOOLEAN], column.where(Kind.BOOLEAN)
+        sorts |= Sort.TRUE if bool((true & boolean).any()) else NOTHING
+        sorts |= Sort.FALSE if bool((~true & boolean).any()) else NOTHING
+    return Possible(sorts)
+
+
+@attrs.frozen(eq=False)
+class Ads:
+    """The ads of one side; ``word`` is what one of them is called."""
+
+    table: Table
+    word: str
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The attributes that any of the ads has, in lower case."""
+        return self.table.names()
+
+    @cached_property
+    def spelled(self) -> frozenset[str]:
+        """The attributes as ads spell them, where one of the first has them."""
+        rows = range(min(len(self.table), _SPELLED))
+        found = {fold(name): name for row in rows for name in self.table.ad(row).names()}
+        return frozenset(found.get(name, name) for name in self.names)
+
+    def reference(self, name: str, otherwise: Possible = _UNDEFINED) -> Possible:
+        """Return what an attribute is in these ads, and ``otherwise`` where it is absent."""
+        if name not in self.names:
+            return otherwise
+        column = self.table.column(name)
+        found = of_column(column, absent=NOTHING)
+        return either_of(found, otherwise) if column.has(Kind.ABSENT) else found
+
+    def strings(self, name: str) -> frozenset[str]:
+        """Return the strings that are written as this attribute in an ad."""
+        column = self.table.column(name)
+        if not column.has(Kind.STRING):
+            return frozenset()
+        rows = np.broadcast_to(column.where(Kind.STRING), (len(column),))
+        codes = np.unique(np.broadcast_to(column.data[Kind.STRING], (len(column),))[rows])
+        return frozenset(self.table.pool.strings[code] for code in codes.tolist())
+
+
+@attrs.frozen(eq=False)
+class Pool:
+    """The ads that an expression is asked of, as far as they are known; ``alone`` says that there is no other ad."""
+
+    my: Ads | None
+    target: Ads | None
+    alone: bool = False
+
+    @cached_property
+    def _shadowed(self) -> bool:
+        """Whether an ad may have an attribute called MY or TARGET: the names may then mean anything."""
+        return self.my is None or not SHADOWS.isdisjoint(self.my.names)
+
+    def sides(self) -> Iterable[Ads]:
+        """Give the sides that are known."""
+        return [ads for ads in (self.my, self.target) if ads is not None]
+
+    def searched(self, expr: Attr) -> tuple[Ads | None, ...]:
+        """Return where a reference is looked up, in order; None stands for ads that are not known."""
+        side = scope_side(expr.scope)
+        if side is Side.MY or (side is None and self.alone):
+            return (self.my,)
+        if side is Side.TARGET:
+            return () if self.alone else (self.target,)
+        return (self.my, self.target)
+
+    def is_plain(self, expr: Attr) -> bool:
+        """Return whether a reference is that of an attribute, and nothing else can be meant by it."""
+        meant = expr.scope is None or isinstance(expr.scope, AdRef) or not self._shadowed
+        return meant and not expr.absolute and fold(expr.name) not in RESERVED
+
+    def reference(self, expr: Attr) -> Possible:
+        """Return what an attribute can be in these ads."""
+        if not self.is_plain(expr):
+            return ANYTHING
+        name = fold(expr.name)
+        found: Possible = _UNDEFINED
+        for ads in reversed(self.searched(expr)):
+            found = ANYTHING if ads is None else ads.reference(name, found)
+        return found
+
+    def concerned(self, references: Iterable[Attr]) -> str:
+        """Say of which ads something holds that follows from these references: ``for every slot of this pool``."""
+        words = {ads.word: None for each in references for ads in self._asked(each)}
+        return f"for every {' and '.join(words)} of this pool" if words else "in this pool"
+
+    def _asked(self, expr: Attr) -> Iterable[Ads]:
+        for ads in self.searched(expr):
+            if ads is not None:
+                yield ads
+                if fold(expr.name) in ads.names and not ads.table.column(expr.name).has(Kind.ABSENT):
+                    return

@@ -1,0 +1,80 @@
+"""What a whole expression is for the ads that were given, found by evaluating it over their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from negotiator.classad.columnar import evaluate_table
+from negotiator.classad.evaluate import Environment
+from negotiator.classad.footprint import Scan, scan
+from negotiator.classad.lint.facts import SHADOWS, of_column
+from negotiator.classad.lint.sorts import BOOLEAN, Possible, either_of
+from negotiator.classad.table import Table
+from negotiator.classad.tree import Expr, Side
+from negotiator.classad.values import Kind
+
+MAX_OTHERS: Final = 32
+"""Counterpart ads that an expression is evaluated with; where more of them differ, nothing is said."""
+
+MAX_NAMES: Final = 500
+
+
+def over_ads(expr: Expr, my: Table, env: Environment) -> Possible | None:
+    """Return what an expression is for all of these ads, each alone; None where that can change with each evaluation."""
+    if _reached(expr, my) is None:
+        return None
+    return of_column(evaluate_table(expr, my, env=env))
+
+
+def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possible | None:
+    """Return what an expression is for every pair, None where ads differ in too many ways to try them all.
+
+    Ads that are alike in all that the expression can reach are tried once, on either side.
+    """
+    names = _reached(expr, my, target)
+    if names is None:
+        return None
+    rows, others = my.take(my.group(names)[1]), target.take(target.group(names)[1])
+    side = Side.MY
+    if len(others) > MAX_OTHERS:
+        rows, others, side = others, rows, Side.TARGET
+    if len(others) > MAX_OTHERS:
+        return None
+    found: Possible | None = None
+    for row in range(len(others)):
+        value = of_column(evaluate_table(expr, rows, others.ad(row), side=side, env=env))
+        found = value if found is None else either_of(found, value)
+        if found.sorts & BOOLEAN == BOOLEAN:
+            break  # nothing holds for all of them
+    return found
+
+
+def is_of_one_side(expr: Expr, my: Table) -> bool:
+    """Return whether an expression of these ads has the same value whatever the other ad is."""
+    for part in _followed(expr, set(SHADOWS), (my,)):
+        if part.opaque or part.wandering or part.names[Side.TARGET]:
+            return False
+        if any(my.column(name).has(Kind.ABSENT) for name in part.names[None]):
+            return False
+    return True
+
+
+def _reached(expr: Expr, *tables: Table) -> list[str] | None:
+    """Return all names that the expression can reach in ads of either side; None where it can be any."""
+    names = set(SHADOWS)
+    for part in _followed(expr, names, tables):
+        if part.opaque or part.wandering or len(names) > MAX_NAMES:
+            return None
+    return sorted(names)
+
+
+def _followed(expr: Expr, names: set[str], tables: tuple[Table, ...]) -> Iterator[Scan]:
+    """Give what an expression names, and the expressions of these names in the ads; ``names`` are added to."""
+    pending = [scan(expr), *(part for name in names for table in tables for part in table.scans(name))]
+    while pending:
+        part = pending.pop()
+        new = {name for named in part.names.values() for name in named} - names
+        names |= new
+        pending += (each for name in new for table in tables for each in table.scans(name))
+        yield part

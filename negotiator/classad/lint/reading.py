@@ -1,0 +1,221 @@
+"""Reading an expression without ads: what each part of it can be, from the inside out.
+
+The rules are those of evaluation, applied to sets of sorts (``sorts``). A reference can be anything, unless ``Facts``
+knows better. What is said holds for every evaluation that comes to an end: where HTCondor gives one up (more than 400
+levels or 10,000,000 steps, ``random(0)``), the whole has no value at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Protocol
+
+import attrs
+
+from negotiator.classad.ad import fold
+from negotiator.classad.analysis import children
+from negotiator.classad.lint.place import Spelling
+from negotiator.classad.lint.results import bare, choice, of_call
+from negotiator.classad.lint.sorts import (
+    ANYTHING,
+    COMPOUND,
+    NO_VALUE,
+    Possible,
+    Sort,
+    binary,
+    either_of,
+    exactly,
+    unary,
+    without,
+)
+from negotiator.classad.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    ListExpr,
+    Literal,
+    Paren,
+    RecordExpr,
+    Side,
+    Subscript,
+    Unary,
+)
+
+MAX_LEVELS: Final = 380
+"""A tree of more levels is not read: evaluation has 400 of them, for what its references reach too."""
+
+_ELSEWHERE: Final = frozenset({"evalineachcontext", "countmatches"})
+
+
+class Facts(Protocol):
+    """What is known of the ads."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is no other ad."""
+
+    def reference(self, expr: Attr) -> Possible:
+        """Return what an attribute can be, that stands in the ad of the expression itself."""
+
+
+@attrs.frozen
+class TextAlone:
+    """Nothing is known but the text."""
+
+    alone: bool = False
+
+    def reference(self, expr: Attr) -> Possible:  # noqa: ARG002 - as the protocol has it
+        """Return that it can be anything."""
+        return ANYTHING
+
+
+@attrs.frozen(eq=False)
+class Reading:
+    """An expression and what each part of it can be.
+
+    ``nodes`` are all parts, operands before what they are operands of. Those in ``elsewhere`` (by identity) may be
+    evaluated in another ad than the one the expression stands in.
+    """
+
+    root: Expr
+    spelling: Spelling
+    nodes: tuple[Expr, ...]
+    elsewhere: frozenset[int]
+    _possible: Mapping[int, Possible]
+
+    def of(self, node: Expr) -> Possible:
+        """Return what a part can be."""
+        return self._possible[id(node)]
+
+    def shown(self, node: Expr) -> str:
+        """Return a part as it may stand in a message."""
+        return self.spelling.shown(node)
+
+
+def parts(expr: Expr) -> tuple[Expr, ...]:
+    """Return all nodes of a tree, operands first, each once."""
+    order: dict[int, Expr] = {}
+    pending = [(expr, False)]
+    while pending:
+        node, visited = pending.pop()
+        if visited:
+            order.setdefault(id(node), node)
+        elif id(node) not in order:
+            pending.append((node, True))
+            pending.extend((child, False) for child in reversed(children(node)))
+    return tuple(order.values())
+
+
+def is_too_high(expr: Expr) -> bool:
+    """Return whether a tree has more levels than are read."""
+    level = [expr]
+    for _ in range(MAX_LEVELS):
+        level = [child for node in level for child in children(node)]
+        if not level:
+            return False
+    return True
+
+
+def read(expr: Expr, facts: Facts, spelling: Spelling) -> Reading:
+    """Return what each part of an expression can be, given the facts."""
+    nodes = parts(expr)
+    elsewhere = frozenset(id(node) for root in _elsewhere(nodes) for node in parts(root))
+    possible: dict[int, Possible] = {}
+    for node in nodes:
+        if isinstance(node, Attr) and not node.absolute and is_of_an_ad(node) and id(node) not in elsewhere:
+            possible[id(node)] = _of_an_ad(node, possible, facts)
+        else:
+            possible[id(node)] = _possible(node, possible, facts)
+    return Reading(expr, spelling, nodes, elsewhere, possible)
+
+
+def _elsewhere(nodes: tuple[Expr, ...]) -> Iterator[Expr]:
+    for node in nodes:
+        if isinstance(node, ListExpr | RecordExpr):
+            yield from children(node)
+        elif isinstance(node, Call) and fold(node.name) in _ELSEWHERE:
+            yield from node.args[:1]
+
+
+def is_of_an_ad(node: Attr) -> bool:
+    """Return whether a reference is a name alone, or one of MY or TARGET."""
+    return node.scope is None or isinstance(node.scope, AdRef) or _is_name(node.scope)
+
+
+def _is_name(expr: Expr) -> bool:
+    return isinstance(expr, Attr) and expr.scope is None and fold(expr.name) in {"my", "target"}
+
+
+def _of_an_ad(node: Attr, possible: Mapping[int, Possible], facts: Facts) -> Possible:
+    if isinstance(node.scope, AdRef) and possible[id(node.scope)].sorts == Sort.UNDEFINED:
+        return Possible(Sort.UNDEFINED)
+    return facts.reference(node)
+
+
+def _possible(node: Expr, known: Mapping[int, Possible], facts: Facts) -> Possible:
+    of = [known[id(child)] for child in children(node)]
+    match node:
+        case Literal(value):
+            return exactly(value)
+        case AdRef(side):
+            return _ad(side, alone=facts.alone)
+        case Attr():
+            return _selected(of[0]) if of else ANYTHING
+        case Paren():
+            return of[0]
+        case Unary(op):
+            return unary(op, of[0])
+        case Binary(op):
+            return binary(op, *of)
+        case Conditional():
+            return choice(*of)
+        case Elvis():
+            return _or_else(*of)
+        case Subscript():
+            return _element(*of)
+        case Call(_, args):
+            return of_call(node, tuple(of), [_items(arg, known) for arg in args])
+        case ListExpr():
+            return Possible(Sort.LIST)
+        case RecordExpr():
+            return Possible(Sort.AD)
+
+
+def _ad(side: Side, *, alone: bool) -> Possible:
+    """Return what MY or TARGET can be: an expression may also be evaluated where there is no such ad."""
+    if side is Side.TARGET and alone:
+        return Possible(Sort.UNDEFINED)
+    return Possible(Sort.AD | Sort.UNDEFINED)
+
+
+def _selected(container: Possible) -> Possible:
+    """Return what ``container.name`` can be."""
+    if container.may_be(Sort.AD):
+        return ANYTHING
+    sorts = container.sorts & (NO_VALUE | Sort.LIST)
+    if container.may_be(~(NO_VALUE | COMPOUND)):
+        sorts |= Sort.ERROR
+    return Possible(sorts)
+
+
+def _or_else(value: Possible, fallback: Possible) -> Possible:
+    if not value.may_be(Sort.UNDEFINED):
+        return value
+    return either_of(without(value, Sort.UNDEFINED), fallback)
+
+
+def _element(container: Possible, index: Possible) -> Possible:
+    """Return what ``container[index]`` can be."""
+    if container.may_be(COMPOUND) and index.may_be(Sort.INTEGER | Sort.STRING):
+        return ANYTHING
+    undefined = container.may_be(Sort.UNDEFINED) or index.may_be(Sort.UNDEFINED)
+    return Possible(NO_VALUE if undefined else Sort.ERROR)
+
+
+def _items(arg: Expr, known: Mapping[int, Possible]) -> tuple[Possible, ...] | None:
+    arg = bare(arg)
+    return tuple([known[id(item)] for item in arg.items]) if isinstance(arg, ListExpr) else None

@@ -1,0 +1,159 @@
+"""What functions can give, whatever they are called with, and which calls of constants are constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from negotiator.classad.ad import ClassAd, fold
+from negotiator.classad.bytestrings import to_bytes, until_nul
+from negotiator.classad.evaluate import evaluate
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions.regex import options_of
+from negotiator.classad.lint.sorts import (
+    ANYTHING,
+    BOOLEAN,
+    NO_VALUE,
+    NUMBER,
+    Possible,
+    Sort,
+    condition,
+    either_of,
+    exactly,
+)
+from negotiator.classad.patterns import PatternFailure, check
+from negotiator.classad.tree import Call, Expr, Literal, Paren
+
+if TYPE_CHECKING:
+    from negotiator.classad.functions import Function
+
+_RESULTS: Final[tuple[tuple[Sort, str], ...]] = (
+    (BOOLEAN | NO_VALUE, "bool regexp regexpMember member identicalMember anyCompare allCompare"),
+    (BOOLEAN | NO_VALUE, "stringListMember stringListIMember stringListSubsetMatch stringListISubsetMatch"),
+    (BOOLEAN | NO_VALUE, "stringList_regexpMember stringListsIntersect"),
+    (BOOLEAN | NO_VALUE, "versionLT versionLE versionGT versionGE versionEQ version_in_range"),
+    (Sort.INTEGER, "time"),
+    (Sort.INTEGER | NO_VALUE, "int floor ceil ceiling round size strcmp stricmp versioncmp stringListSize"),
+    (Sort.INTEGER | NO_VALUE, "getYear getMonth getDayOfYear getDayOfMonth getDayOfWeek countMatches"),
+    (Sort.INTEGER | NO_VALUE, "getDays getHours getMinutes getSeconds"),
+    (Sort.REAL | NO_VALUE, "real"),
+    (Sort.INTEGER | Sort.REAL | NO_VALUE, "pow random"),
+    (Sort.INTEGER | Sort.REAL | NO_VALUE, "stringListSum stringListAvg stringListMin stringListMax"),
+    (NUMBER | NO_VALUE, "sum avg min max"),
+    (Sort.STRING | NO_VALUE, "string strcat join substr toUpper toLower regexps replace replaceall"),
+    (Sort.STRING | NO_VALUE, "interval mergeEnvironment envV1ToV2 listToArgs formatTime unparse"),
+    (Sort.STRING | BOOLEAN | NO_VALUE, "unresolved"),
+    (Sort.LIST | NO_VALUE, "split argsToList splitUserName splitSlotName evalInEachContext"),
+    (Sort.AD | NO_VALUE, "splitTime"),
+    (Sort.ABSTIME, "currentTime"),
+    (Sort.RELTIME, "dayTime timeZoneOffset"),
+    (Sort.RELTIME | NO_VALUE, "relTime"),
+)
+_BY_NAME: Final = {fold(name): Possible(sorts) for sorts, names in _RESULTS for name in names.split()}
+_OPTIONS_AT: Final = {
+    "regexp": 2,
+    "regexpmember": 2,
+    "regexps": 3,
+    "replace": 3,
+    "replaceall": 3,
+    "stringlist_regexpmember": 3,
+}
+"""The functions whose first argument is a pattern, and which argument has its options."""
+
+_NEEDS_PATTERN: Final = _OPTIONS_AT.keys() - {"regexpmember"}  # for which it just occurs in no element
+_TESTS: Final = {
+    "isundefined": Sort.UNDEFINED,
+    "iserror": Sort.ERROR,
+    "isboolean": BOOLEAN,
+    "isinteger": Sort.INTEGER,
+    "isreal": Sort.REAL,
+    "isstring": Sort.STRING,
+    "islist": Sort.LIST,
+    "isclassad": Sort.AD,
+    "isabstime": Sort.ABSTIME,
+    "isreltime": Sort.RELTIME,
+}
+_IN_A_ZONE: Final = "get"
+"""The functions that begin so tell local time, which the expression does not say."""
+
+
+def of_call(expr: Call, args: tuple[Possible, ...], items: Sequence[tuple[Possible, ...] | None]) -> Possible:
+    """Return what a call can give.
+
+    ``args`` is what its arguments can be; ``items`` has for each of them what its elements can be if it is written as
+    a list, else None.
+    """
+    name = fold(expr.name)
+    function = FUNCTIONS.get(name)
+    if function is None or not function.accepts(len(args)):
+        return Possible(Sort.ERROR)
+    if name == "ifthenelse":
+        return choice(*args)
+    if name == "debug":
+        return args[0]
+    if name in _TESTS:
+        return _tested(args[0], _TESTS[name])
+    if _is_constant(function):
+        constants = [_constant(*each) for each in zip(expr.args, args, items, strict=True)]
+        known = tuple([each for each in constants if each is not None])
+        if len(known) == len(args):
+            return exactly(evaluate(Call(expr.name, known), ClassAd()))
+    if name in _NEEDS_PATTERN and is_bad_pattern(name, args):
+        return Possible(NO_VALUE)
+    return _BY_NAME.get(name, ANYTHING)
+
+
+def takes_pattern(name: str) -> bool:
+    """Return whether the first argument of a function (its name in lower case) is a regular expression."""
+    return name in _OPTIONS_AT
+
+
+def is_bad_pattern(name: str, args: Sequence[Possible]) -> bool:
+    """Return whether the pattern that such a function is called with is known, and is none."""
+    options_at = _OPTIONS_AT[name]
+    pattern = args[0].value
+    letters = args[options_at].value if len(args) > options_at else ""
+    if not isinstance(pattern, str) or not isinstance(letters, str):
+        return False
+    letters = letters.lower() if name == "stringlist_regexpmember" else letters
+    try:
+        check(until_nul(to_bytes(pattern)), options_of(letters))
+    except PatternFailure:
+        return True
+    return False
+
+
+def _tested(arg: Possible, sorts: Sort) -> Possible:
+    if not arg.may_be(sorts):
+        return Possible(Sort.FALSE)
+    return Possible(Sort.TRUE if arg.is_within(sorts) else BOOLEAN)
+
+
+def choice(test: Possible, yes: Possible, no: Possible) -> Possible:
+    """Return what ``test ? yes : no`` can give."""
+    tested = condition(test)
+    chosen = [Possible(tested.sorts & NO_VALUE)]
+    if tested.may_be(Sort.TRUE):
+        chosen.append(yes)
+    if tested.may_be(Sort.FALSE):
+        chosen.append(no)
+    return either_of(*chosen)
+
+
+def _is_constant(function: Function) -> bool:
+    """Return whether the function has one value for constant arguments, at any time and place."""
+    return function.deterministic and not function.lazy and not fold(function.name).startswith(_IN_A_ZONE)
+
+
+def _constant(expr: Expr, possible: Possible, items: tuple[Possible, ...] | None) -> Expr | None:
+    """Return what stands for an argument that has one value only; a list stays as it is: its text may count."""
+    if items is not None:
+        return expr if all(item.value is not None for item in items) else None
+    return None if possible.value is None else Literal(possible.value)
+
+
+def bare(expr: Expr) -> Expr:
+    """Return an expression without the parentheses around it."""
+    while isinstance(expr, Paren):
+        expr = expr.inner
+    return expr

@@ -1,0 +1,231 @@
+"""What lint finds in an expression by its text alone, where it finds it, and what it leaves alone."""
+
+import pytest
+
+from negotiator.classad import bind, parse, unparse
+from negotiator.classad.lint import Code, lint, moved
+from negotiator.classad.lint.reading import parts
+from negotiator.records import Severity
+
+FOUND = [
+    # the whole expression
+    ("true || a", "true", "constant-operand"),
+    ("1 < 2", "1 < 2", "always-true"),
+    ("5", "5", "always-true"),
+    ("0", "0", "always-false"),
+    ('size("abc") > 3', 'size("abc") > 3', "always-false"),
+    ("MY.a =?= 5 || true", "MY.a =?= 5 || true", "always-true"),
+    ("undefined", "undefined", "always-undefined"),
+    ("b && isUndefined(MY.x ?: 0)", "isUndefined(MY.x ?: 0)", "always-false"),
+    ("member(3, {1, 2}) && a", "member(3, {1, 2})", "always-false"),
+    ("a && x == undefined", "a && x == undefined", "never-true"),
+    ("isUndefined(a) ? 0 : x == error", "isUndefined(a) ? 0 : x == error", "never-true"),
+    # operands of the wrong kind
+    ("x == undefined", "x == undefined", "undefined-comparison"),
+    ("undefined != MY.x", "undefined != MY.x", "undefined-comparison"),
+    ("MY.x < error", "MY.x < error", "undefined-comparison"),
+    ('size(x) > "5"', 'size(x) > "5"', "string-number"),
+    ("strcat(a, b) == 5 || c", "strcat(a, b) == 5", "string-number"),
+    ('isString(a) == "true"', 'isString(a) == "true"', "string-number"),
+    ('int(a) =?= "1"', 'int(a) =?= "1"', "string-number"),
+    ("int(a) =?= 1.0", "int(a) =?= 1.0", "wrong-operand"),
+    ('a + "b"', 'a + "b"', "wrong-operand"),
+    ("a % 2.5 == 0", "a % 2.5", "wrong-operand"),
+    ("1 / 0", "1 / 0", "wrong-operand"),
+    ("-true", "-true", "wrong-operand"),
+    ("{1, 2} == a", "{1, 2} == a", "wrong-operand"),
+    ('"abc".x', '"abc".x', "wrong-operand"),
+    # conditions
+    ('OpSys == "LINUX" || "WINDOWS"', '"WINDOWS"', "not-a-condition"),
+    ('!strcat("a", b)', 'strcat("a", b)', "not-a-condition"),
+    ("a && {1}", "{1}", "not-a-condition"),
+    ("ifThenElse(toUpper(a), 1, 2)", "toUpper(a)", "not-a-condition"),
+    ("a && true", "true", "constant-operand"),
+    ("(false) || a", "false", "constant-operand"),
+    ("a && (b || undefined)", "undefined", "constant-operand"),
+    ("1 ? a : b", "1", "constant-operand"),
+    ("ifThenElse(false, a, b)", "false", "constant-operand"),
+    ("a > 1 && b && (A > 1)", "a > 1", "duplicate-operand"),
+    ("(a || b) && (c || a || (b || c))", "c", "duplicate-operand"),
+    # what is quoted, or not a number any more
+    ('MY.Memory > "1024"', 'MY.Memory > "1024"', "quoted-constant"),
+    ('MY.HasDocker == "True"', 'MY.HasDocker == "True"', "quoted-constant"),
+    ("Disk > 99999999999999999999", "99999999999999999999", "number-too-large"),
+    # calls
+    ("regexpp(a, b)", "regexpp(a, b)", "unknown-function"),
+    ("size()", "size()", "wrong-arguments"),
+    ('regexp("*.org", Machine)', 'regexp("*.org", Machine)', "bad-pattern"),
+    ('regexp("[", strcat(a, b), "i")', 'regexp("[", strcat(a, b), "i")', "bad-pattern"),
+    ('regexp(Machine, "^node")', 'regexp(Machine, "^node")', "pattern-from-ad"),
+]  # fmt: skip
+
+CLEAN = [
+    "a",
+    "MY.Memory >= TARGET.RequestMemory",
+    '(MY.AcctGroup ?: "") != "group_students" || TARGET.Mips < 5000',
+    '(isString(MY.Owner) && MY.Owner != "") =!= true',
+    'MY.Owner == "tester" && ((MY.NumJobStarts ?: 0) - 1 <= 10) =!= true',
+    "x =?= undefined",
+    "x =!= undefined && x > 5",
+    'OpSysMajorVer == "7"',
+    'regexp("^untrusted", MY.Name)',
+    'regexp(strcat("^", "x"), MY.Name)',
+    "time() - EnteredCurrentState > 3600 * 24",
+    'ifThenElse(isUndefined(x), "a", y) == "a"',
+    "random(10) < 3 || random(10) < 3",
+    "(a && b) || (a && c)",
+    "Disk > 9223372036854775807",
+    "-9223372036854775808 < a",
+    "1e400 > a",
+    "x is y",
+    "a[0] == 1",
+    "[a = 1].a == 1",
+    "MY.Start",
+    "quantize(RequestMemory, {128, 256}) > 128",
+]
+
+
+def found(text, **known):
+    return lint(bind(parse(text)), text=text, **known)
+
+
+@pytest.mark.parametrize(("text", "part", "code"), FOUND)
+def test_what_is_wrong_is_found_where_it_stands(text, part, code):
+    """Each with its code, and the part underlined as it was written."""
+    hits = [finding for finding in found(text) if finding.code == code]
+    assert [text[slice(*finding.span)].lower() for finding in hits[:1]] == [part.lower()]
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_nothing_is_said_of_what_is_right(text):
+    """Neither of expressions as policies have them, nor of what only looks odd."""
+    assert [str(finding) for finding in found(text)] == []
+
+
+def test_every_code_of_the_text_has_an_example():
+    """Those of a pool have theirs elsewhere; a code that nothing finds is none."""
+    of_text = set(list(Code)[: list(Code).index(Code.TOO_LARGE)])
+    others = {Code.ALWAYS_ERROR, Code.CONSTANT, Code.NO_OTHER_AD}
+    assert {str(code) for code in of_text - others} == {code for _, _, code in FOUND}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("x == undefined", "write x =?= undefined"),
+        ("MY.x != undefined", "write MY.x =!= undefined"),
+        ('size(x) > "5"', "write 5 without quotes"),
+        ('isString(a) == "True"', "write true without quotes"),
+        ('a + "b"', "strcat() joins strings"),
+        ('regexp(MY.Name, "^node")', 'the pattern comes first: regexp("^node", MY.Name)'),
+        ("regexpp(a, b)", "did you mean regexp?"),
+        ('regexp("*.org", Machine)', "a pattern is no wildcard of files: write .* for any characters"),
+    ],
+)
+def test_hints_say_what_to_write_instead(text, hint):
+    """In the author's own words."""
+    assert hint in [finding.hint for finding in found(text)]
+
+
+def test_a_consequence_is_told_after_its_cause_and_once():
+    """The clause that can't be true, then the whole; nothing of what lies between them."""
+    codes = [str(finding.code) for finding in found("a && (b && (c && (x == undefined && d)))")]
+    assert codes == ["undefined-comparison", "never-true"]
+    assert [str(finding.code) for finding in found("x == undefined")] == ["undefined-comparison"]
+
+
+def test_what_is_certain_is_a_warning_and_what_may_be_meant_a_notice():
+    """So that a program can tell what must not pass."""
+    severities = {finding.code: finding.severity for finding in found('x == undefined && true && a > "5"')}
+    assert severities[Code.UNDEFINED_COMPARISON] is Severity.WARNING
+    assert severities[Code.CONSTANT_OPERAND] is severities[Code.QUOTED_CONSTANT] is Severity.NOTICE
+
+
+def test_of_a_rank_only_its_value_counts():
+    """It may be a number or a text; that it has none is still told."""
+    assert found("strcat(a, b)", truth_counts=False) == ()
+    assert found("Memory * 10", truth_counts=False) == ()
+    assert [finding.code for finding in found("2 * 3", truth_counts=False)] == [Code.CONSTANT]
+    assert [finding.code for finding in found("undefined", truth_counts=False)] == [Code.ALWAYS_UNDEFINED]
+
+
+def test_alone_the_other_ad_is_undefined():
+    """Each name of it is told once, and what follows for the whole."""
+    codes = [
+        (finding.code, unparse(finding.expr)) for finding in found("TARGET.x > 5 && other.X", alone=True)
+    ]
+    assert codes == [(Code.NO_OTHER_AD, "TARGET.x"), (Code.ALWAYS_UNDEFINED, "TARGET.x > 5 && TARGET.X")]
+    assert found("TARGET.x > 5") == ()
+
+
+def test_without_the_text_findings_have_no_place():
+    """They are the same otherwise, but for numbers that the tree has lost."""
+    (finding,) = lint(parse("x == undefined || 99999999999999999999 < a"))
+    assert (finding.code, finding.span) == (Code.UNDEFINED_COMPARISON, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("self.x  ==\n  undefined", "self.x  ==\n  undefined"),
+        ("a && /* why */ ( x==undefined )", "x==undefined"),
+        ('MY.x > 1.50 && "a" "b"', '"a" "b"'),
+    ],
+)
+def test_parts_are_found_however_they_are_written(text, part):
+    """White space, comments, aliases and adjacent strings are those of the text."""
+    assert text[slice(*found(text)[0].span)] == part
+
+
+def test_a_name_is_not_found_in_another_reference():
+    """``a`` stands neither in ``MY.a`` nor in ``a.b``, and no function is called so."""
+    (finding,) = found("MY.a || a.b || a(1) || (a && a)")[-1:]
+    assert (finding.code, finding.span) == (Code.DUPLICATE_OPERAND, (24, 25))
+
+
+@pytest.mark.parametrize(
+    "text", [" || ".join(["a"] * 5000), "!" * 450 + "a", "{" + ",".join(["a"] * 30_000) + "}"]
+)
+def test_what_is_too_large_to_be_read_is_said_so(text):
+    """At once, and without a claim."""
+    (finding,) = lint(parse(text), text=text)
+    assert finding.code is Code.TOO_LARGE
+
+
+def test_of_many_findings_the_first_are_told():
+    """An author mends those, and asks again."""
+    text = " && ".join(f'("a" + {number} > "{number}" || x{number} == undefined)' for number in range(200))
+    assert len(found(text)) < 200
+
+
+def test_control_characters_do_not_get_into_messages():
+    """Expressions come from people, and go to terminals."""
+    for finding in found('"\x1b[2J" + a == 1 && \'x\x1b[2J\' == undefined && regexp("[\x1b", a)'):
+        assert str(finding).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("offset", "into", "place"),
+    [
+        (5, "a   &&\n\tb && rest", 8),
+        (0, "a", 0),
+        (5, "a && c", None),
+        (5, "a &&", None),
+        (3, "a && b", None),
+    ],
+)
+def test_a_place_is_found_in_another_layout(offset, into, place):
+    """As long as the tokens before it are the same."""
+    assert moved(offset, "a && b", into) == place
+
+
+def test_all_parts_of_a_tree_are_looked_at_once():
+    """Operands before what they are operands of."""
+    assert [unparse(part) for part in parts(parse("a + {b}[0]"))] == [
+        "a",
+        "b",
+        "{ b }",
+        "0",
+        "{ b }[0]",
+        "a + { b }[0]",
+    ]

@@ -1,0 +1,202 @@
+"""What lint says is proved: no expression, no ad and no pool shows otherwise."""
+
+import itertools
+
+import pytest
+from calls import ANYTHING as ARGUMENTS
+from expressions import ads, expressions
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from negotiator.classad import (
+    ERROR,
+    UNDEFINED,
+    ClassAd,
+    Environment,
+    Table,
+    bind,
+    evaluate,
+    is_true,
+    parse,
+    parse_ad,
+    unparse,
+)
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.lint import Code, lint
+from negotiator.classad.lint.facts import Ads, Pool
+from negotiator.classad.lint.place import Spelling
+from negotiator.classad.lint.reading import TextAlone, read
+from negotiator.classad.lint.sorts import ANY, Possible, Sort, binary, exactly, sort_of, unary
+from negotiator.classad.operators import BINARY, UNARY
+from negotiator.classad.tree import Attr, Call, Literal
+from negotiator.classad.values import AbsTime, AdValue, ListValue, RelTime
+
+ENV = Environment(now=1_700_000_000.0)
+ELSEWHERE = Environment(now=5.0, seed=7, zone_offset=7200)
+NUMBERS = [
+    0,
+    1,
+    -1,
+    7,
+    64,
+    2**63 - 1,
+    -(2**63),
+    0.0,
+    -0.0,
+    2.5,
+    -1.0,
+    1e308,
+    -1e308,
+    float("nan"),
+    float("-inf"),
+]
+VALUES = [
+    *(UNDEFINED, ERROR, True, False, *NUMBERS, "", "a", "A", "10"),
+    *(evaluate(parse("{1, A}")), evaluate(parse("[A = 1]")), AbsTime(5), AbsTime(9, 60), RelTime(60.0), RelTime(-1.0)),
+]  # fmt: skip
+TEXTS = [
+    *("undefined", "error", "true", "7", "-2", "2.5", '""', '"a"', '"1,b"', '"["', "{}", "{1, 2.5}", '{"a"}', "[x = 1]"),
+    *("A", "[]", "relTime(60)", "absTime(5)", 'absTime("2020-01-01T12:00:00Z")'),
+]  # fmt: skip
+TRUE, FALSE = {Code.ALWAYS_TRUE, Code.ALWAYS_TRUE_IN_POOL}, {Code.ALWAYS_FALSE, Code.ALWAYS_FALSE_IN_POOL}
+CLAIMS = {
+    **dict.fromkeys(TRUE, is_true),
+    **dict.fromkeys(FALSE, lambda value: isinstance(value, int | float) and not is_true(value)),
+    **dict.fromkeys((Code.ALWAYS_UNDEFINED, Code.ALWAYS_UNDEFINED_IN_POOL), lambda value: value is UNDEFINED),
+    **dict.fromkeys(
+        (Code.ALWAYS_ERROR, Code.ALWAYS_ERROR_IN_POOL),
+        lambda value: value is not UNDEFINED and not isinstance(value, int | float),
+    ),
+    **dict.fromkeys((Code.NEVER_TRUE, Code.NEVER_TRUE_IN_POOL), lambda value: not is_true(value)),
+    **dict.fromkeys((Code.UNDEFINED_COMPARISON,), lambda value: value in (UNDEFINED, ERROR)),
+    **dict.fromkeys(
+        (Code.NOT_A_CONDITION, Code.NOT_A_CONDITION_IN_POOL),
+        lambda value: not isinstance(value, int | float),
+    ),
+    **dict.fromkeys(
+        (Code.STRING_NUMBER, Code.STRING_NUMBER_IN_POOL, Code.WRONG_OPERAND, Code.WRONG_OPERAND_IN_POOL),
+        lambda value: value in (UNDEFINED, ERROR) or isinstance(value, bool),
+    ),
+    Code.UNKNOWN_FUNCTION: lambda value: value is ERROR,
+    Code.WRONG_ARGUMENTS: lambda value: value is ERROR,
+}
+
+
+def allows(possible, value):
+    """Whether a value is one of those that something can be."""
+    if possible.value is not None and not isinstance(value, ListValue | AdValue):
+        return Literal(possible.value) == Literal(value)
+    return possible.may_be(sort_of(value))
+
+
+def was_given_up(expr, my, target):
+    """Whether the evaluation fails, and has no value: then not even isError has one."""
+    return evaluate(Call("isError", (expr,)), my, target, ENV) not in (True, False)
+
+
+def wider(value):
+    """What can be this value: it alone, any value of its sort, anything."""
+    return [
+        exactly(value),
+        Possible(sort_of(value)),
+        Possible(sort_of(value) | Sort.UNDEFINED),
+        Possible(ANY),
+    ]
+
+
+def test_operators_give_what_is_said_of_their_operands():
+    """For every operator and all pairs of values, with each operand known exactly, by its sort, or not at all."""
+    for op, (left, right) in itertools.product(BINARY, itertools.product(VALUES, VALUES)):
+        value = BINARY[op](left, right)
+        for one, other in itertools.product(wider(left), wider(right)):
+            assert allows(binary(op, one, other), value), (op, left, right, one, other)
+    for op, operand in itertools.product(UNARY, VALUES):
+        for one in wider(operand):
+            assert allows(unary(op, one), UNARY[op](operand)), (op, operand, one)
+
+
+def check_call(name, arguments):
+    """A call is what is said of it, with its arguments as constants and as attributes of an ad."""
+    constant = Call(name, tuple(map(parse, arguments)))
+    my = ClassAd([(f"a{place}", argument) for place, argument in enumerate(constant.args)])
+    for call in (constant, Call(name, tuple(map(Attr, my)))):
+        possible = read(call, TextAlone(), Spelling()).of(call)
+        if not was_given_up(call, my, None):
+            for env in (ENV, ELSEWHERE):
+                assert allows(possible, evaluate(call, my, None, env)), unparse(call)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_functions_give_what_is_said_of_them(name):
+    """Of up to two arguments, all kinds with all others."""
+    for count in range(3):
+        for arguments in itertools.product(TEXTS, repeat=count):
+            check_call(name, arguments)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from(sorted(FUNCTIONS)), st.lists(ARGUMENTS, min_size=3, max_size=4))
+def test_functions_of_more_arguments_give_what_is_said_of_them(name, arguments):
+    """And odd ones."""
+    check_call(name, arguments)
+
+
+@settings(max_examples=250)
+@given(expressions(), ads("OnlyMine"), ads("OnlyOther"))
+def test_every_part_is_what_its_text_says(text, mine, other):
+    """Of each part of an expression, in any two ads, and alone in any ad."""
+    expr, my, target = bind(parse(text)), parse_ad(mine), parse_ad(other)
+    for alone in (False, True):
+        reading = read(expr, TextAlone(alone), Spelling())
+        for node in reading.nodes:
+            beside = None if alone else target
+            if not was_given_up(node, my, beside):
+                assert allows(reading.of(node), evaluate(node, my, beside, ENV)), unparse(node)
+
+
+@settings(max_examples=150)
+@given(
+    expressions(),
+    st.lists(ads("OnlyMine"), min_size=1, max_size=3),
+    st.lists(ads("OnlyOther"), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_every_part_is_what_the_pool_says(text, mine, others, bound):
+    """Of each part that stands in the ads themselves, for all pairs; for any other ad where that side is not known."""
+    expr = bind(parse(text)) if bound else parse(text)
+    my, target = [parse_ad(ad) for ad in mine], [parse_ad(ad) for ad in others]
+    slots, jobs = Ads(Table.from_ads(my), "slot"), Ads(Table.from_ads(target), "job")
+    assume("unresolved" not in text and "InEachContext" not in text and "countMatches" not in text)
+    for pool in (Pool(slots, jobs), Pool(slots, None), Pool(None, jobs), Pool(slots, None, alone=True)):
+        reading = read(expr, pool, Spelling())
+        pairs = [(ad, None) for ad in my] if pool.alone else itertools.product(my, target)
+        for ad, other in pairs:
+            for node in reading.nodes:
+                if id(node) not in reading.elsewhere and not was_given_up(node, ad, other):
+                    assert allows(reading.of(node), evaluate(node, ad, other, ENV)), unparse(node)
+
+
+@settings(max_examples=250)
+@given(
+    expressions(),
+    st.lists(ads("OnlyMine"), min_size=1, max_size=3),
+    st.lists(ads("OnlyOther"), min_size=1, max_size=3),
+    st.sampled_from(["text", "my", "both", "alone"]),
+)
+@example("MY.A == undefined", ["[A = 1]"], ["[]"], "text")
+@example("MY.A > TARGET.A", ["[A = 1]", "[A = 2]"], ["[A = 5]"], "both")
+@example('A =?= "x" && B', ["[A = 1]", "[A = 2; B = 5]"], ["[B = 5]"], "alone")
+def test_every_claim_holds(text, mine, others, known):
+    """What lint says that a part is, it is, for the ads it was given or for any."""
+    expr = bind(parse(text))
+    my, target = [parse_ad(ad) for ad in mine], [parse_ad(ad) for ad in others]
+    given_ads = {} if known == "text" else {"my": Table.from_ads(my)}
+    if known == "both":
+        given_ads["target"] = Table.from_ads(target)
+    found = lint(expr, alone=known == "alone", env=ENV, text=text, **given_ads)
+    pairs = [(ad, None) for ad in my] if known == "alone" else list(itertools.product(my, target))
+    for finding in found:
+        for ad, other in pairs:
+            if not was_given_up(finding.expr, ad, other) and finding.code in CLAIMS:
+                value = evaluate(finding.expr, ad, other, ENV)
+                assert CLAIMS[finding.code](value), str(finding)

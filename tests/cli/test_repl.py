@@ -1,0 +1,366 @@
+"""``negotiator repl``: lines from a pipe, and a conversation on a real terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.classad import Side
+from negotiator.cli import main
+from negotiator.cli.lines import completions, history_file
+from negotiator.cli.session import COMMANDS, Session
+
+MACHINES = """\
+Name = "slot1@a"
+Memory = 1024
+MemoryUsage = 7
+Start = TARGET.RequestMemory < 600
+Peer = ClaimId == "secret"
+
+Name = "slot1@b"
+Memory = 256
+"""
+JOBS = "ClusterId = 7\nRequestMemory = 512\n\nClusterId = 7\nProcId = 1\nRequestMemory = 999\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a file of machines and one of jobs, to stand in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    Path("machines.ads").write_text(MACHINES)
+    Path("jobs.ads").write_text(JOBS)
+    return tmp_path
+
+
+@pytest.fixture
+def piped(folder):  # noqa: ARG001
+    """Give lines to the command on standard input."""
+
+    def run(*lines, arguments=("--my", "machines.ads", "--target", "jobs.ads")):
+        return CliRunner().invoke(main, ["repl", *arguments], input="\n".join(lines))
+
+    return run
+
+
+def test_values_alone_are_printed_where_lines_come_from_a_pipe(piped):
+    """No prompt, no greeting, no word of what was loaded; blank lines and comments are passed over."""
+    done = piped(
+        "MY.Memory", "", "# of the job", "RequestMemory * 2", "// nowhere", "nosuch", "1/0", '"a\\nb"'
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["1024", "1024", "undefined", "error", '"a\\nb"']
+
+
+def test_it_needs_no_ads(piped):
+    """MY is an empty ad then, and there is no TARGET."""
+    done = piped("1 + 1", ":ads", arguments=())
+    assert done.stdout.splitlines() == ["2", "MY is an empty ad, 0 attributes", "TARGET is none"]
+
+
+def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
+    """The exit code tells that there was one."""
+    done = piped("1 +", "2", ":bogus", ":show nosuch", ":set A = 5 +", "Memory = 5", ":trace", "3")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines() == ["2", "3"]
+    assert (
+        done.stderr
+        == """\
+<stdin>:1:4: error: expected an operand, found end of text
+  1 +
+     ^
+<stdin>:3: error: there is no command :bogus; :help lists those there are
+<stdin>:4: error: neither ad has an attribute nosuch
+<stdin>:5:13: error: expected an operand, found end of text
+  :set A = 5 +
+              ^
+<stdin>:6:8: error: expected an operator or the end of the text, found '='
+  Memory = 5
+         ^
+  hint: == compares; in the repl, :set puts an attribute into an ad
+<stdin>:7: error: say :trace EXPR
+"""
+    )
+
+
+def test_attributes_are_put_into_the_ads_and_taken_out(piped):
+    """Also an expression, of any case of the name; what is taken out is nowhere, not undefined in the ad."""
+    done = piped(
+        ":set Twice = 2 * TARGET.RequestMemory",
+        "Twice",
+        ":set TARGET.requestmemory = 4",
+        "Twice",
+        ":show MY.Twice",
+        ":show RequestMemory",
+        ":unset RequestMemory",
+        ":unset TARGET.REQUESTMEMORY",
+        "Twice",
+        ":set 'odd name' = 1",
+        "'odd name' + 1",
+        ":show",
+    )
+    assert done.stdout.splitlines()[:8] == [
+        "1024",
+        "8",
+        "MY.Twice = 2 * TARGET.RequestMemory",
+        "TARGET.RequestMemory = 4",
+        "undefined",
+        "2",
+        "MY is slot1@a (machines.ads, ad 1 of 2), 7 attributes:",
+        '  Name = "slot1@a"',
+    ]
+    assert done.stderr == "<stdin>:7: error: MY has no attribute RequestMemory\n"
+
+
+def test_a_target_can_be_made_from_nothing(piped):
+    """As MY is."""
+    done = piped(":set TARGET.A = TARGET.B", ":set B = 3", "TARGET.A", ":show TARGET", arguments=())
+    assert done.stdout == "3\nTARGET is an ad made here, 1 attribute:\n  A = TARGET.B\n"
+
+
+@pytest.mark.parametrize(("name", "expected"), [("", "7.0"), ("7.1", "7.1"), ("7.9", "7.0")])
+def test_an_ad_is_taken_by_its_name_or_the_id_of_the_job(piped, name, expected):
+    """The first one without a name; where there is none of that name all stays as it was."""
+    done = piped(f":target jobs.ads {name}", ":ads")
+    assert re.search(rf"^TARGET is {expected} \(jobs.ads, ad . of 2\)", done.stdout, re.MULTILINE)
+    assert ("jobs.ads has no ad called 7.9; it has 7.0, 7.1" in done.stderr) is (name == "7.9")
+
+
+def test_names_of_files_may_have_blanks_and_names_of_ads_any_case(piped):
+    """As in a shell."""
+    Path("two words.ads").write_text(MACHINES)
+    done = piped(":my 'two words.ads' SLOT1@B", "Memory", ":my 'two", ":my a b c", ":my nosuch.ads", ":my -")
+    assert done.stdout == "256\n"
+    assert done.stderr.splitlines() == [
+        "<stdin>:3: error: No closing quotation: a quote in the name of a file has to be closed",
+        "<stdin>:4: error: say :my FILE, or :my FILE NAME for one of its ads",
+        "error: nosuch.ads does not exist: name a folder or file of ads, or - to read them from standard input",
+        "<stdin>:5: error: MY stays as it was",
+        "<stdin>:6: error: expressions come from standard input; name a file",
+    ]
+
+
+def test_a_trace_is_one_command_away(piped):
+    """Commands may be shortened as long as one alone begins so."""
+    done = piped(":tr Start", ":q", "1")
+    assert done.stdout.splitlines() == [
+        "Start => true  (in MY)",
+        "  TARGET.RequestMemory < 600 => true",
+        "    TARGET.RequestMemory => 512  (in TARGET)",
+    ]
+    assert "no command :s;" in piped(":s").stderr
+
+
+def test_a_string_beside_a_claim_id_is_not_shown(piped):
+    """It may be one."""
+    assert piped(":show Peer").stdout == 'MY.Peer = ClaimId == "..."\n'
+
+
+def test_bytes_that_are_no_text_come_out_as_they_went_in(folder):  # noqa: ARG001
+    """Strings are bytes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", "repl"],
+        input=b'size("\xff\xfe")\n',
+        capture_output=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == (b"2\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--my", "nosuch.ads"], 4, "nosuch.ads does not exist"),
+        (["--my", "-"], 2, "expressions come from standard input; name a file"),
+    ],
+)
+def test_ads_that_cannot_be_had_end_it_at_once(piped, arguments, code, message):
+    """Expressions on other ads than those that were meant are worse than none."""
+    done = piped("1", arguments=arguments)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert message in done.stderr
+
+
+def test_help_names_every_command(piped):
+    """With what it takes."""
+    text = piped(":help").stdout
+    assert all(f"  {command.usage}" in text for command in COMMANDS.values())
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Memory > mem", ["Memory", "MemoryUsage", "member("]),
+        ("MY.mem", ["MY.Memory", "MY.MemoryUsage"]),
+        ("1+target.Req", ["target.RequestMemory"]),
+        ("other", []),
+        ("versionG", ["versionGE(", "versionGT("]),
+        ("T", None),
+        (":se", ["set"]),
+        (":my mach", ["machines.ads"]),
+        (":my ./sub/in", ["inner.ads"]),
+        (":target su", ["sub/"]),
+        (":set A = MY.MemoryU", ["MY.MemoryUsage"]),
+        ("nosuch.A", []),
+    ],
+)
+def test_what_tab_completes(folder, line, expected):
+    """Attributes of both ads or of the one that is named, functions, commands and files."""
+    (folder / "sub").mkdir()
+    (folder / "sub" / "inner.ads").touch()
+    session = Session()
+    session.take(Side.MY, Path("machines.ads"))
+    session.take(Side.TARGET, Path("jobs.ads"))
+    begin = max(line.rfind(mark) for mark in " +:/") + 1
+    found = completions(session, line, begin, len(line))
+    if expected is None:
+        assert "TARGET." in found
+    else:
+        assert found == expected
+
+
+def test_the_history_is_kept_with_the_state_of_programs(monkeypatch):
+    """A path that is not absolute does not count, as the XDG Base Directory Specification says."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/var/state")
+    assert history_file() == Path("/var/state/negotiator/repl_history")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    for value in ("", "state"):
+        monkeypatch.setenv("XDG_STATE_HOME", value)
+        assert history_file() == Path("/home/somebody/.local/state/negotiator/repl_history")
+
+
+# -- on a terminal ---------------------------------------------------------------------------------------------------
+
+# What takes the terminal as its own, so that Ctrl-C and Ctrl-D mean there what they mean to people.
+_ON_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "negotiator", *sys.argv[1:]])
+"""
+_PATIENCE = 60  # seconds, after which something is broken
+
+
+class Conversation:
+    """The real command on a terminal of 80 columns; keys go in, what is on the screen comes out."""
+
+    def __init__(self, *arguments):
+        self.terminal, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _ON_TERMINAL, *arguments],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            start_new_session=True,
+            env={**os.environ, "TERM": "dumb", "NO_COLOR": "1", "INPUTRC": os.devnull},
+        )
+        os.close(other)
+
+    def hears(self, seconds):
+        """Whether anything is printed within so many seconds."""
+        return bool(select.select([self.terminal], [], [], seconds)[0])
+
+    def until(self, ending="> "):
+        """Give what is printed, up to the next prompt."""
+        seen = ""
+        while not seen.endswith(ending):
+            assert self.hears(_PATIENCE), seen
+            try:
+                seen += os.read(self.terminal, 4096).decode()
+            except OSError:  # the other end was closed
+                break
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", seen)
+
+    def say(self, keys, ending="> "):
+        """Press keys, and give what comes of it."""
+        os.write(self.terminal, keys.encode())
+        return self.until(ending)
+
+    def interrupt(self):
+        """Press Ctrl-C, again where it came while Python was not listening, as people do; give what comes of it."""
+        for _ in range(_PATIENCE):
+            os.write(self.terminal, b"\x03")
+            if self.hears(1):
+                break
+        return self.until()
+
+    def close(self):
+        """End the command where it has not ended, and give its exit code."""
+        os.close(self.terminal)
+        return self.process.wait(_PATIENCE)
+
+
+@pytest.fixture
+def talk(folder):  # noqa: ARG001
+    """Start conversations that end with the test."""
+    begun = []
+
+    def begin(*arguments):
+        begun.append(Conversation("repl", *arguments))
+        return begun[-1]
+
+    yield begin
+    for conversation in begun:
+        if conversation.process.poll() is None:
+            conversation.process.kill()
+            conversation.close()
+
+
+def test_a_conversation(talk):
+    """Values, errors with a caret, Tab, Ctrl-C for a fresh prompt, and Ctrl-D to leave."""
+    with_ads = talk("--my", "machines.ads")
+    assert "MY is slot1@a (machines.ads, ad 1 of 2), 5 attributes" in with_ads.until()
+    assert with_ads.say("MY.Memory / 2\n").splitlines()[-2] == "512"
+    assert "  1 +\n     ^\n" in with_ads.say("1 +\n")
+    assert with_ads.say("MY.MemoryU\t + 1\n").splitlines()[-2] == "8"
+    with_ads.say("1 + 1", "1 + 1")
+    assert with_ads.interrupt() == "\n> "
+    assert with_ads.say("2 + 2\n").splitlines()[-2] == "4"
+    assert "TARGET is 7.0" in with_ads.say(":target jobs.ads\n")
+    assert "TARGET.RequestMemory => 512  (in TARGET)" in with_ads.say(":trace Start\n")
+    with_ads.say("\x04")
+    assert with_ads.close() == 0
+
+
+def test_lines_of_the_last_conversation_can_be_called_back(talk):
+    """They are kept between sessions, for their owner alone."""
+    first = talk()
+    first.until()
+    first.say("20 + 3\n")
+    first.say(":quit\n")
+    assert first.close() == 0
+    again = talk()
+    again.until()
+    again.say("\x10\x10\n", "\n23\r\n> ")
+    assert Path("state/negotiator/repl_history").stat().st_mode & 0o077 == 0
+
+
+def test_a_history_that_cannot_be_kept_is_no_error(talk, folder):
+    """It is only missed."""
+    (folder / "state").write_text("no folder")
+    conversation = talk()
+    conversation.until()
+    assert "error" not in conversation.say(":quit\n")
+    assert conversation.close() == 0
+
+
+def test_an_evaluation_that_takes_long_can_be_interrupted(talk):
+    """The session goes on."""
+    conversation = talk()
+    conversation.until()
+    for number in range(40):
+        conversation.say(f":set A{number} = A{number + 1} + A{number + 1}\n")
+    conversation.say(":set A40 = 1\n")
+    conversation.say("A0\n", "A0\r\n")
+    assert conversation.interrupt().endswith("\n> ")
+    assert conversation.say("1 + 1\n").splitlines()[-2] == "2"

@@ -1,0 +1,55 @@
+"""What the page for authors says of lint is what lint says."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.classad.lint import Code
+from negotiator.cli.check import check
+from negotiator.cli.lint import lint_command
+
+ROOT = Path(__file__).parents[2]
+SECTION = (
+    (ROOT / "docs" / "expressions.md")
+    .read_text(encoding="utf-8")
+    .partition("\n## Lint\n")[2]
+    .partition("\n## ")[0]
+)
+ROWS = re.findall(r"^\| `([a-z-]+)` \| (.+) \| (?:`(.+)`)? ?\|$", SECTION, re.MULTILINE)
+POOL = ["--my", "examples/first-pool/machines.ads", "--target", "examples/first-pool/jobs.ads"]
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_every_code_is_told_in_its_order():
+    assert [code for code, _, _ in ROWS] == list(Code)
+
+
+@pytest.mark.parametrize(("code", "text"), [(code, text) for code, _, text in ROWS if text])
+def test_each_example_is_one(code, text):
+    option, _, rest = text.replace(r"\|", "|").partition(" ")
+    words = [option, rest] if option.startswith("--") else [text.replace(r"\|", "|")]
+    pool = POOL[:2] if option == "--alone" else POOL
+    result = CliRunner().invoke(lint_command, [*words, *pool])
+    assert f"[{code}]" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    re.findall(r"^\$ negotiator lint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE),
+)
+def test_a_command_prints_what_is_shown(command, output):
+    assert CliRunner().invoke(lint_command, shlex.split(command)).stdout == output
+
+
+def test_check_prints_what_the_page_of_bundles_shows():
+    text = (ROOT / "docs" / "bundle.md").read_text(encoding="utf-8")
+    command, output = re.search(r"^\$ negotiator check (.*)\n((?:(?!```).*\n)*)", text, re.MULTILINE).groups()
+    assert CliRunner().invoke(check, shlex.split(command)).stdout == output
