@@ -1,8 +1,34 @@
 """What all tests share."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # How long an example takes says more about the machine than about the program.
 settings.register_profile("project", deadline=None)
 settings.register_profile("thorough", max_examples=10_000, deadline=None)
 settings.load_profile("project")
+
+AREAS = ("classad", "yunikorn", "gridengine")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--cases",
+        metavar="DIR",
+        help="conformance cases to run instead of those in tests/conformance: a folder with classad/, yunikorn/ or"
+        " gridengine/ in it",
+    )
+
+
+def pytest_configure(config):
+    cases = config.getoption("cases")
+    if cases is None:
+        return
+    folder = Path(cases)
+    if not folder.is_dir():
+        raise pytest.UsageError(f"--cases {cases}: there is no such folder")
+    if not any((folder / area).is_dir() for area in AREAS):
+        expected = ", ".join(f"{area}/" for area in AREAS)
+        raise pytest.UsageError(f"--cases {cases}: expected one or more of the folders {expected} in it")

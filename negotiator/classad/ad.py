@@ -61,7 +61,9 @@ def shape_of(names: tuple[str, ...]) -> Shape:
         else:
             pick[place] = position
             repeated.add(fold(name))
-    return Shape(names, tuple(kept), index, tuple(pick) if repeated else None, frozenset(repeated))
+    if not repeated:
+        return Shape(names, names, index, None)
+    return Shape(names, tuple(kept), index, tuple(pick), frozenset(repeated))
 
 
 def _literal(value: Expr | LiteralValue) -> Expr:

@@ -80,24 +80,27 @@ def splittable(expr: Expr) -> tuple[Expr, ...]:
     may count. That the expression is not reached again from itself (``Requirements`` naming ``Requirements``) is for
     the caller to know: it depends on the ads.
     """
-    if _higher(expr, SPLIT_HEIGHT) or _leaves_scope(expr):
+    size = 0
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        size += 1
+        if type(node) is Call and _leaves_scope(node):
+            return (expr,)
+        pending += children(node)
+    if size > SPLIT_HEIGHT and _higher(expr, SPLIT_HEIGHT):
         return (expr,)
     return conjuncts(expr)
 
 
-def _leaves_scope(expr: Expr) -> bool:
-    """Tell whether a call in the expression may leave the evaluator in another scope: its argument is a bare name."""
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Call) and fold(node.name) in _WANDERING_CALLS:
-            first = node.args[0] if node.args else None
-            while isinstance(first, Paren):
-                first = first.inner
-            if isinstance(first, Attr) and first.scope is None:
-                return True
-        pending.extend(children(node))
-    return False
+def _leaves_scope(call: Call) -> bool:
+    """Tell whether a call may leave the evaluator in another scope: its argument is a bare name."""
+    if fold(call.name) not in _WANDERING_CALLS:
+        return False
+    first = call.args[0] if call.args else None
+    while isinstance(first, Paren):
+        first = first.inner
+    return isinstance(first, Attr) and first.scope is None
 
 
 def _higher(expr: Expr, limit: int) -> bool:

@@ -6,23 +6,25 @@ then, and the other ad is TARGET; otherwise it is the other way round. ``depth``
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 import numpy as np
 
 from negotiator.classad.ad import ClassAd
-from negotiator.classad.literals import literal_value
 from negotiator.classad.column import DTYPES, Column, choose, constant, from_values, scatter, single
 from negotiator.classad.evaluate import Allowance, Environment, evaluate
 from negotiator.classad.footprint import Footprint, Name, footprint
+from negotiator.classad.literals import literal_value
 from negotiator.classad.tree import AdRef, Attr, Call, Expr, Side
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.column import IndexArray
+    from negotiator.classad.column import IndexArray, StringPool
+    from negotiator.classad.reach import Reaches
     from negotiator.classad.table import Part, Table
     from negotiator.classad.values import Value
 
@@ -77,13 +79,40 @@ class _Known:
     height: int
 
 
+def constant_column(size: int, pool: StringPool, value: Value) -> Column:
+    """Return the column that has this value in every row; numbers, of which there are many, without detours."""
+    kind = _PLAIN.get(type(value))
+    if kind is None:
+        return constant(size, pool, value)
+    return single(size, pool, kind, np.asarray(value, DTYPES[kind]))
+
+
+@lru_cache(maxsize=1024)
+def _own(name: str) -> Attr:
+    """Return the reference to an attribute of the own ad: one object for each name."""
+    return Attr(name, AdRef(Side.MY))
+
+
 class Batch:
     """The rows of a table, the other ad, and the attributes of both that were evaluated so far.
 
-    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference.
+    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference. ``reaches`` has
+    what expressions reach, from evaluations before.
     """
 
-    __slots__ = ("_shadowed", "active", "env", "known", "nodes", "other", "pool", "size", "table", "work")
+    __slots__ = (
+        "_shadowed",
+        "active",
+        "env",
+        "known",
+        "nodes",
+        "other",
+        "pool",
+        "reaches",
+        "size",
+        "table",
+        "work",
+    )
 
     def __init__(
         self,
@@ -93,6 +122,7 @@ class Batch:
         nodes: dict[type, Node],
         work: Work,
         active: frozenset[Name] = frozenset(),
+        reaches: Reaches | None = None,
     ) -> None:
         self.table = table
         self.size = len(table)
@@ -102,6 +132,7 @@ class Batch:
         self.nodes = nodes
         self.work = work
         self.active = active
+        self.reaches = reaches
         self.known: dict[Name, _Known] = {}
         self._shadowed: bool | None = None
 
@@ -133,10 +164,7 @@ class Batch:
 
     def constant(self, value: Value) -> Column:
         """Return the column that has this value in every row."""
-        kind = _PLAIN.get(type(value))
-        if kind is None:
-            return constant(self.size, self.pool, value)
-        return single(self.size, self.pool, kind, np.asarray(value, DTYPES[kind]))
+        return constant_column(self.size, self.pool, value)
 
     # Names.
 
@@ -199,10 +227,11 @@ class Batch:
         """Return the values of those rows whose attribute is one expression, or of the rows of rare ones."""
         batch = self
         if part.table is not self.table:
-            batch = Batch(part.table, self.other, self.env, self.nodes, self.work, self.active)
+            reaches = None if self.reaches is None else self.reaches.over(part.table)
+            batch = Batch(part.table, self.other, self.env, self.nodes, self.work, self.active, reaches)
         if part.expr is not None:
             return batch.value(part.expr, on_rows=True, depth=depth + 1)
-        return batch.scalar(Attr(name, AdRef(Side.MY)), on_rows=True, depth=depth)
+        return batch.scalar(_own(name), on_rows=True, depth=depth)
 
     # The scalar evaluator.
 
@@ -221,6 +250,8 @@ class Batch:
         return self._grouped(expr, self._reach(expr, on_rows=on_rows), on_rows=on_rows)
 
     def _reach(self, expr: Expr, *, on_rows: bool) -> Footprint:
+        if self.reaches is not None:
+            return self.reaches.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
     def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:

@@ -39,10 +39,8 @@ class Codes:
         """Put entries into rows, each once, of a table that has ``size`` of them."""
         if not len(places) or self._joins(places, entries):
             return
-        if self._all is None and self._count() + len(places) > size // _SPARSE:
-            self._all = np.array(np.broadcast_to(self.read(size), (size,)))
+        self._take_form(len(places), size)
         if self._all is not None:
-            self._all = _long_enough(self._all, size)
             self._all[places] = entries
         else:
             self._insert(places, entries)
@@ -53,15 +51,17 @@ class Codes:
 
     def read(self, size: int) -> Codes32:
         """Return the entries of all rows: shape ``(size,)``, or ``()`` where all have the same."""
-        if self._all is not None:
-            return _long_enough(self._all, size)[:size]
+        if self._all is not None and len(self._all) >= size:
+            return self._all[:size]
         if self._rows is None and self._run == range(size):
             return np.asarray(self._entry, np.int32)
         entries = np.full(size, ABSENT, np.int32)
-        if self._rows is None:
-            entries[self._run.start : self._run.stop] = self._entry
-        else:
+        if self._all is not None:
+            entries[: len(self._all)] = self._all
+        elif self._rows is not None:
             entries[self._rows] = self._found
+        else:
+            entries[self._run.start : self._run.stop] = self._entry
         return entries
 
     def of(self, row: int) -> int:
@@ -73,7 +73,22 @@ class Codes:
         place = int(np.searchsorted(self._rows, row))
         return int(self._found[place]) if place < len(self._rows) and self._rows[place] == row else ABSENT
 
+    def _take_form(self, more: int, size: int) -> None:
+        """Take the form for a table of ``size`` rows, of which ``more`` are about to have the attribute."""
+        if self._all is not None and len(self._all) >= size:
+            return
+        if self._count() + more > size // _SPARSE:
+            room = 0 if self._all is None else len(self._all) * 5 // 4  # it grows again and again
+            entries = np.full(max(size, room), ABSENT, np.int32)
+            entries[:size] = self.read(size)
+            self._all, self._rows, self._found, self._run = entries, None, _NONE, range(0)
+        elif self._all is not None:
+            self._rows = np.flatnonzero(self._all != ABSENT).astype(np.int32)
+            self._found, self._all = self._all[self._rows], None
+
     def _count(self) -> int:
+        if self._all is not None:
+            return int(np.count_nonzero(self._all != ABSENT))
         return len(self._run) if self._rows is None else len(self._rows)
 
     def _joins(self, places: IndexArray, entries: Codes32) -> bool:
@@ -99,17 +114,13 @@ class Codes:
             self._found = np.full(len(self._run), self._entry, np.int32)
         rows = np.concatenate((self._rows, places.astype(np.int32)))
         found = np.concatenate((self._found, entries))
-        order = np.argsort(rows, kind="stable")
-        rows, found = rows[order], found[order]
-        kept = np.append(rows[1:] != rows[:-1], True) & (found != ABSENT)
-        self._rows, self._found = rows[kept], found[kept]
+        if not bool((rows[1:] > rows[:-1]).all()):  # else they are below all that have it
+            order = np.argsort(rows, kind="stable")
+            rows, found = rows[order], found[order]
+            latest = np.append(rows[1:] != rows[:-1], True)
+            rows, found = rows[latest], found[latest]
+        present = found != ABSENT
+        self._rows, self._found = rows[present], found[present]
 
 
 _NONE: Final = np.zeros(0, np.int32)
-
-
-def _long_enough(entries: Codes32, size: int) -> Codes32:
-    """Return an array with a place for each row; one that grows again and again gets some to spare."""
-    if len(entries) >= size:
-        return entries
-    return np.concatenate((entries, np.zeros(max(size, len(entries) * 5 // 4) - len(entries), np.int32)))

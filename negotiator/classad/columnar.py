@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad import kernels
 from negotiator.classad.ad import ClassAd, fold
-from negotiator.classad.batch import Batch, Node, NotInPiecesError, Work
-from negotiator.classad.evaluate import Environment
+from negotiator.classad.batch import Batch, Node, NotInPiecesError, Work, constant_column
+from negotiator.classad.column import bits
+from negotiator.classad.evaluate import Environment, Exhausted
 from negotiator.classad.footprint import SPECIAL, scope_side
 from negotiator.classad.functions import FUNCTIONS, Function
 from negotiator.classad.grouping import group_values
@@ -30,16 +31,23 @@ from negotiator.classad.tree import (
     Side,
     Unary,
 )
-from negotiator.classad.values import AdValue, Kind, ListValue
+from negotiator.classad.values import ERROR, AdValue, Kind, ListValue
 
 if TYPE_CHECKING:
     from negotiator.classad.column import Column
+    from negotiator.classad.reach import Reaches
     from negotiator.classad.table import Table
+    from negotiator.classad.tree import LiteralValue
+    from negotiator.classad.values import Value
 
 _ARITHMETIC: Final = frozenset("+-*/%")
 _COMPARISON: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _IDENTITY: Final = frozenset({"=?=", "=!="})
-_KERNELS: Final = _ARITHMETIC | _COMPARISON | _IDENTITY | {"&&", "||"}
+_LOGIC: Final = frozenset({"&&", "||"})
+_KERNELS: Final = _ARITHMETIC | _COMPARISON | _IDENTITY | _LOGIC
+_PLAIN: Final = frozenset({bool, int, float, str})
+_NO_OPERANDS: Final = bits((Kind.OTHER, Kind.EXPRESSION))
+_OTHERS: Final = bits((Kind.OTHER,))
 _TYPE_TESTS: Final = {
     "isundefined": Kind.UNDEFINED,
     "iserror": Kind.ERROR,
@@ -57,21 +65,49 @@ def evaluate_table(
     *,
     side: Side = Side.MY,
     env: Environment | None = None,
+    reaches: Reaches | None = None,
 ) -> Column:
     """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
 
     ``side`` says where the ads of the table stand. ``Side.MY``: the expression is theirs, and ``other`` is TARGET
     (without it each ad is evaluated alone). ``Side.TARGET``: the expression is that of ``other``, which is MY (an
     empty ad if there is none), and they are TARGET. The column has as many rows as the table. Nothing is raised for
-    what an expression says: where an evaluation fails, the value is what ``evaluate`` makes of it.
+    what an expression says: where an evaluation fails, the value is what ``evaluate`` makes of it. ``reaches`` are those
+    over this table, which whoever evaluates many expressions has at hand.
     """
+    if type(expr) is Binary and type(expr.right) is Literal:
+        name = _name_in_rows(expr.left, side)
+        plain = None if name is None else _plain(expr, name, expr.right.value, table)
+        if plain is not None:
+            return plain
     if side is Side.TARGET and other is None:
         other = ClassAd()
-    batch = Batch(table, other, env or Environment(), _NODES, Work())
+    batch = Batch(table, other, env or Environment(), _NODES, Work(), reaches=reaches)
     try:
         return batch.value(expr, on_rows=side is Side.MY, depth=1)
     except NotInPiecesError:
         return batch.whole(expr, on_rows=side is Side.MY)
+
+
+def _plain(expr: Binary, name: str, value: LiteralValue, table: Table) -> Column | None:
+    """Compare an attribute of the rows with a constant: once they are folded, most conjuncts are nothing else."""
+    cells = table.column(name)
+    if cells.present & _NO_OPERANDS or type(value) not in _PLAIN:
+        return None
+    other = constant_column(len(table), table.pool, value)
+    if expr.op in _COMPARISON:
+        return kernels.compare(expr.op, cells.defined, other)
+    if expr.op in _IDENTITY:
+        return kernels.identical(cells.defined, other, wanted=expr.op == "=?=")
+    return None
+
+
+def _name_in_rows(expr: Expr, side: Side) -> str | None:
+    """Return the name of an attribute that is looked up in the rows and nowhere else, whatever these define."""
+    if type(expr) is Attr and type(expr.scope) is AdRef and expr.scope.side is side:
+        name = fold(expr.name)
+        return None if name in SPECIAL or name == "currenttime" else name
+    return None
 
 
 def _literal(batch: Batch, expr: Literal, /, *, on_rows: bool, depth: int) -> Column:  # noqa: ARG001
@@ -102,28 +138,29 @@ def _binary(batch: Batch, expr: Binary, /, *, on_rows: bool, depth: int) -> Colu
     """Walk down the left operands in a loop: a chain of ``||`` may be long."""
     chain: list[Binary] = []
     leftmost: Expr = expr
-    while isinstance(leftmost, Binary) and leftmost.op in _KERNELS:
+    while type(leftmost) is Binary and leftmost.op in _KERNELS:
         chain.append(leftmost)
         leftmost = leftmost.left
     if not chain:
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     batch.work.steps += len(chain)
-    left = batch.value(leftmost, on_rows=on_rows, depth=depth + len(chain))
-    for below, node in reversed(list(enumerate(chain))):
-        left = _operation(batch, node, left, on_rows=on_rows, depth=depth + below)
+    depth += len(chain)
+    left = batch.value(leftmost, on_rows=on_rows, depth=depth)
+    while chain:
+        depth -= 1
+        left = _operation(batch, chain.pop(), left, on_rows=on_rows, depth=depth)
     return left
 
 
 def _operation(batch: Batch, expr: Binary, left: Column, *, on_rows: bool, depth: int) -> Column:
     op = expr.op
-    if _is_settled(op, left):
-        return left
+    if op in _LOGIC:
+        if _is_settled(op, left):
+            return left
+        right = batch.value(expr.right, on_rows=on_rows, depth=depth + 1)
+        return kernels.conjunction(left, right) if op == "&&" else kernels.disjunction(left, right)
     right = batch.value(expr.right, on_rows=on_rows, depth=depth + 1)
-    if op == "&&":
-        return kernels.conjunction(left, right)
-    if op == "||":
-        return kernels.disjunction(left, right)
-    if left.has(Kind.OTHER) or right.has(Kind.OTHER):
+    if (left.present | right.present) & _OTHERS:
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     if op in _COMPARISON:
         return kernels.compare(op, left, right)
@@ -134,7 +171,7 @@ def _operation(batch: Batch, expr: Binary, left: Column, *, on_rows: bool, depth
 
 def _is_settled(op: str, left: Column) -> bool:
     """Return whether the left operand decides for all rows: the right one is not asked then."""
-    if op not in {"&&", "||"} or left.kind is not Kind.BOOLEAN:
+    if left.kind is not Kind.BOOLEAN:
         return False
     found = left.data[Kind.BOOLEAN]
     return bool(found.all()) if op == "||" else not found.any()
@@ -189,10 +226,17 @@ def _apply(batch: Batch, function: Function, expr: Call, *, on_rows: bool, depth
         if args[-1].has(Kind.OTHER):
             return batch.scalar(expr, on_rows=on_rows, depth=depth)
     groups, first = group_values(args, len(batch.table))
-    values = [function.call([arg.value(row) for arg in args], batch.env) for row in first.tolist()]
+    values = [_called(batch, function, [arg.value(row) for arg in args]) for row in first.tolist()]
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     return batch.spread(values, groups)
+
+
+def _called(batch: Batch, function: Function, args: list[Value]) -> Value:
+    try:
+        return function.apply(args, batch.env, batch.work.allowance)
+    except Exhausted:
+        return ERROR
 
 
 def _reference(batch: Batch, expr: Attr, /, *, on_rows: bool, depth: int) -> Column:

@@ -37,8 +37,11 @@ DROPPED: Final = -1
 UNKNOWN: Final = -2
 """In the place of the cell of a line that was not made out."""
 
-MAX_NAMES: Final = 500_000
-"""Names, as they are spelled, of all ads together: each has columns of its own."""
+BLANK: Final = -3
+"""The cell of the empty line, which is no attribute but in every text, and always known."""
+
+MAX_NAMES: Final = 100_000
+"""Names that are kept, as they are spelled, of all ads together: each has columns of its own, and takes up to 2 KB."""
 
 MAX_LINES: Final = 1 << 17
 """Lines kept by their text, of all attributes together; then it begins anew."""
@@ -46,7 +49,7 @@ MAX_LINES: Final = 1 << 17
 MAX_LINES_EACH: Final = 2048
 """Lines kept of one attribute: one with more values has a new one in most ads."""
 
-MAX_LINE: Final = 2048
+MAX_KEPT_LINE: Final = 2048
 """Characters of a line that is kept."""
 
 _CODE_BITS: Final = 32
@@ -123,14 +126,15 @@ class Dictionary:
     """
 
     __slots__ = (
-        "_layouts", "_literals", "_numbered", "_secret", "_spellings", "entries", "lines", "pool", "wanted",
+        "_in_lines", "_layouts", "_literals", "_numbered", "_secret", "_spellings",
+        "entries", "lines", "pool", "wanted",
     )  # fmt: skip
 
     def __init__(
         self, wanted: Iterable[str] | None = None, secret: Callable[[str], bool] = lambda _: False
     ) -> None:
         self.pool = StringPool()
-        self.lines: dict[str, int] = {}
+        self.lines: dict[str, int] = {"": BLANK}
         """Lines of long form, without their ends, and their cells."""
         self.entries: dict[str, Entries] = {}
         """The entries of each attribute, by its name in lower case."""
@@ -138,6 +142,8 @@ class Dictionary:
         """The names in lower case of the attributes that are kept, None where all are."""
         self._secret = secret
         self._spellings: dict[str, Spelling] = {}
+        self._in_lines: dict[str, Spelling] = {}
+        """Those that are names in long form: other forms have some that would be a comment there, or hold a ``=``."""
         self._numbered: list[Spelling] = []
         self._layouts: dict[bytes, Layout] = {}
         self._literals: dict[tuple[int, type, object], int] = {}
@@ -160,13 +166,15 @@ class Dictionary:
         if found is None:
             if self._secret(name):
                 return None
-            if len(self._spellings) >= MAX_NAMES:
-                raise TooManyNamesError
             kept = self.wanted is None or fold(name) in self.wanted
+            if kept and len(self._numbered) >= MAX_NAMES:
+                raise TooManyNamesError
             entries = self.entries.setdefault(fold(name), Entries()) if kept else None
-            found = self._spellings[name] = Spelling(name, len(self._numbered) << _CODE_BITS, entries)
+            found = Spelling(name, len(self._numbered) << _CODE_BITS, entries)
             if kept:
                 self._numbered.append(found)
+            if kept or len(self._spellings) < MAX_NAMES:
+                self._spellings[name] = found
         return found
 
     def cells(self, texts: list[str]) -> Row:
@@ -175,7 +183,7 @@ class Dictionary:
         ``DROPPED`` where the attribute is not kept; ``UNKNOWN`` where the line has to be looked at by itself (``cell``).
         """
         found = np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
-        spellings = self._spellings
+        spellings = self._in_lines
         places = np.flatnonzero(found == UNKNOWN)
         news = []
         for place in places.tolist():
@@ -195,7 +203,7 @@ class Dictionary:
 
     def _new(self, line: str, spelling: Spelling, text: str) -> int:
         """Return the cell of a plain line, and let it be known from now on."""
-        cell = self.lines.get(line, UNKNOWN)  # it may stand further up among those that are read together
+        cell = self.lines.get(line, UNKNOWN)  # as in ``cell``
         if cell == UNKNOWN:
             cell = DROPPED if spelling.entries is None else _plain(spelling.base, spelling.entries, text)
             if cell != UNKNOWN:
@@ -211,16 +219,21 @@ class Dictionary:
         spelling = self.spelling(name)
         if spelling is None:
             return None
+        known = self.lines.get(line)  # it may stand further up among those that are read together
+        if known is not None:
+            return known
         cell = DROPPED if spelling.entries is None else spelling.base | spelling.entries.add(parse_old(text))
+        if name in self._spellings:
+            self._in_lines[name] = spelling
         if spelling.lines < MAX_LINES_EACH:
             self._keep(line, spelling, cell)
         return cell
 
     def _keep(self, line: str, spelling: Spelling, cell: int) -> None:
-        if len(line) > MAX_LINE:
+        if len(line) > MAX_KEPT_LINE:
             return
         if len(self.lines) >= MAX_LINES:
-            self.lines.clear()
+            self.lines = {"": BLANK}
             for each in self._spellings.values():
                 if each.lines < MAX_LINES_EACH:  # the others have a new value in most ads
                     each.lines = 0
@@ -276,7 +289,7 @@ class Dictionary:
 
 
 class ExprsOfRow(Sequence["Expr"]):
-    """The expressions of an ad that is kept as numbers of a dictionary; trees are made when they are asked for."""
+    """The expressions of an ad that is kept as numbers of a dictionary; trees are made when they are first asked for."""
 
     __slots__ = ("_known", "dictionary", "layout")
 
@@ -301,14 +314,16 @@ class ExprsOfRow(Sequence["Expr"]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[Expr]: ...
     def __getitem__(self, place: int | slice) -> Expr | Sequence[Expr]:
-        known = self._known.get(place)  # type: ignore[arg-type] # a slice is not there
-        if known is not None:
-            return known
-        places = range(len(self))[place]
-        if not isinstance(places, int):
-            return [self[each] for each in places]
-        found = self._known[places] = self.expr(places)
-        return found
+        if isinstance(place, slice):
+            return tuple([self[each] for each in range(len(self))[place]])
+        if place < 0:
+            place += len(self)
+        known = self._known.get(place)
+        if known is None:
+            if not 0 <= place < len(self):
+                raise IndexError(place)
+            known = self._known[place] = self.expr(place)
+        return known
 
 
 class _ReadAd(ExprsOfRow):
@@ -332,6 +347,7 @@ def _plain(base: int, entries: Entries, text: str) -> int:
     """Return the cell of an integer, a string or a real as they are printed, ``UNKNOWN`` for anything else."""
     if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1) and len(text) <= _DIGITS:
         return base | entries.add_integer(int(text))
-    if text[0] == '"' == text[-1] and text.count('"') == 2 and "\\" not in text and "\0" not in text:
-        return base | entries.add_string(text[1:-1])
+    if text[0] == '"' == text[-1]:
+        plain = text.count('"') == 2 and "\\" not in text and "\0" not in text and len(text) <= MAX_KEPT_LINE
+        return base | entries.add_string(text[1:-1]) if plain else UNKNOWN
     return base | entries.add_real(float(text)) if _REAL.fullmatch(text) else UNKNOWN

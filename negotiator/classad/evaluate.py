@@ -8,7 +8,8 @@ import attrs
 
 from negotiator.classad.compiler import compiled
 from negotiator.classad.scope import Environment as Environment
-from negotiator.classad.scope import EvaluationFailed, Exhausted, State, enter_ads
+from negotiator.classad.scope import EvaluationFailed, State, enter_ads
+from negotiator.classad.scope import Exhausted as Exhausted
 from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ class Allowance:
     """Steps that several evaluations may take together; counted, so that the same evaluations always end alike."""
 
     steps: int
+
+    def charge(self, steps: int) -> None:
+        """Take steps off it. Raises ``Exhausted`` where there are not as many."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise Exhausted
 
 
 def evaluate(
@@ -39,15 +46,14 @@ def evaluate(
     """
     state = State(env or Environment(), compiled)  # a new one: what was drawn before must not matter
     enter_ads(state, my, target)
-    granted = state.steps if allowance is None else min(state.steps, allowance.steps)
-    state.steps = granted
+    granted = 0 if allowance is None else state.grant(allowance.steps)
     try:
         return state.start(expr)
     except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
         return ERROR
     finally:
         if allowance is not None:
-            allowance.steps -= granted - max(state.steps, 0)
+            allowance.steps -= granted - max(state.remaining, 0)
 
 
 def is_true(value: Value) -> bool:

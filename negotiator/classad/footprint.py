@@ -13,7 +13,7 @@ import attrs
 
 from negotiator.classad.ad import fold
 from negotiator.classad.analysis import children
-from negotiator.classad.tree import AdRef, Attr, Call, Expr, ListExpr, RecordExpr, Side
+from negotiator.classad.tree import AdRef, Attr, Call, Expr, ListExpr, Literal, RecordExpr, Side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +65,7 @@ def scope_side(scope: Expr | None) -> Side | None:
     return None
 
 
+_CONTAINERS: Final = (ListExpr, RecordExpr)
 _SIDES = {"my": Side.MY, "target": Side.TARGET}
 
 
@@ -79,20 +80,21 @@ def scan(expr: Expr) -> Scan:
         node, level, outside, before_dot = pending.pop()
         size += 1
         depth = max(depth, level)
-        if isinstance(node, Attr):
+        if type(node) is Attr:
+            name = fold(node.name)
             side = scope_side(node.scope) if outside else None
-            names[side][fold(node.name)] += 1
-            wandering |= fold(node.name) in _PLACES
-            opaque |= node.absolute or (not before_dot and fold(node.name) in SPECIAL)
+            names[side][name] += 1
+            wandering |= name in _PLACES
+            opaque |= node.absolute or (not before_dot and name in SPECIAL)
             if node.scope is not None and side is None:
                 pending.append((node.scope, level + 1, outside, True))
-            continue
-        if isinstance(node, Call):
-            opaque |= fold(node.name) in OPAQUE
-            wandering |= fold(node.name) in WANDERING
-        opaque |= isinstance(node, AdRef) and not before_dot
-        outside &= not isinstance(node, ListExpr | RecordExpr)
-        pending.extend((child, level + 1, outside, False) for child in children(node))
+        elif type(node) is not Literal:
+            if type(node) is Call:
+                opaque |= fold(node.name) in OPAQUE
+                wandering |= fold(node.name) in WANDERING
+            opaque |= type(node) is AdRef and not before_dot
+            outside &= type(node) not in _CONTAINERS
+            pending += [(child, level + 1, outside, False) for child in children(node)]
     return Scan(names, opaque, wandering, depth + 1, size)
 
 

@@ -25,14 +25,17 @@ def follow(state: State, scope: Scope, name: str, expr: Node, depth: int) -> Val
     active, epoch = scope.active, state.epoch
     since = active.get(name)
     if since == epoch:
-        return UNDEFINED  # a circle
+        if state.memo is not None:
+            state.memo.circle(scope, name)
+        return UNDEFINED
     current, before = state.current, state.depth
     state.current, state.depth = scope, depth - 1
     active[name] = epoch
     try:
         code = state.compile(expr)
         if depth <= code.guard or state.steps < code.size:
-            return state.start(expr)
+            memo = state.memo
+            return state.start(expr) if memo is None else memo.follow(scope, name, expr, since)
         state.steps -= code.size
         return code.run(state)
     finally:
@@ -97,7 +100,7 @@ def _project(state: State, container: ListValue, name: str, depth: int) -> ListV
     state.depth, state.base = depth - 1, state.current
     try:
         for item in container.items:
-            state.steps -= 1
+            state.charge(1)
             items.append(as_item(select(state, item_value(state, container, item), name, depth)))
     finally:
         state.depth, state.base = before, base
@@ -137,13 +140,17 @@ def subscript(state: State, container: Value, index: Value, depth: int) -> Value
         return _element(state, container, wrap32(index), depth)
     if type(container) is AdValue and type(index) is str:
         scope = container.scope
-        place = scope.places.get(fold(index))
-        return UNDEFINED if place is None else state.afresh(scope, scope.expressions[place])
+        name = fold(index)
+        place = scope.places.get(name)
+        return UNDEFINED if place is None else state.afresh(scope, scope.expressions[place], name)
     return ERROR
 
 
 def _element(state: State, container: ListValue, index: int, depth: int) -> Value:
-    if not 0 <= index < len(container.items) or depth <= 0:
+    if not 0 <= index < len(container.items):
+        return ERROR
+    if depth <= 0:
+        state.limited()
         return ERROR
     item = container.items[index]
     if type(item) is Literal:

@@ -207,6 +207,9 @@ def compare_folded(left: str, right: str) -> int:
     """Return less than, equal to or greater than 0 as ``strcasecmp`` does."""
     if left == right:
         return 0
+    if len(left) != len(right):  # of the longer one, a letter more than the other has decides
+        shorter = min(len(left), len(right))
+        left, right = left[: shorter + 1], right[: shorter + 1]
     if left.isascii() and right.isascii():
         a, b = left.lower(), right.lower()
         return (a > b) - (a < b)

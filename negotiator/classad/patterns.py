@@ -9,6 +9,8 @@ minutes. Here all of a match is bounded, and the bound is no clock, so that one 
 2. Where that limit is hit, each start position is tried by itself. One that needs more gets more, four times as much
    each time up to PCRE2's limit, and its greatest possible work is taken from a budget.
 
+What the second takes is taken off the steps of the evaluation too: a list may hold thousands of such subjects.
+
 Patterns are never compiled to machine code, which counts otherwise. The limits stand at the beginning of the pattern;
 what a pattern says of its own limits there can only lower them.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import pcre2
@@ -35,7 +37,9 @@ MULTILINE = 0x0000_0400
 MAX_SUBJECT = 1 << 15
 """The longest subject or pattern, in bytes: just looking at each of the suffixes of a subject takes its square."""
 
-_WORK = 2_000_000_000
+_WORK = 500_000_000
+_BUDGET = 4_000_000_000
+_WORK_OF_A_STEP = 512
 _STEP = 28  # what a step costs, when looking at a byte costs 1
 _LEAST_LIMIT = 4
 _MOST_LIMIT = 10_000_000
@@ -60,12 +64,21 @@ class PatternFailure(Exception):  # noqa: N818
     """The pattern is no pattern, or the match needs more work than is allowed: the value is error."""
 
 
-def found(pattern: bytes, subject: bytes, options: int = 0, *, not_empty: bool = False) -> bool:
+class Meter(Protocol):
+    """What an evaluation may still do."""
+
+    def charge(self, steps: int) -> None:
+        """Take steps off it; raises where there are none left."""
+
+
+def found(
+    pattern: bytes, subject: bytes, options: int = 0, meter: Meter | None = None, *, not_empty: bool = False
+) -> bool:
     """Return whether the pattern occurs anywhere in the subject, with ``not_empty`` as something more than nothing.
 
-    Raises ``PatternFailure``.
+    Raises ``PatternFailure``, and what the meter raises.
     """
-    search = _Search(pattern, options, subject)
+    search = _Search(pattern, options, subject, meter)
     return search.next(0, b"(*NOTEMPTY)" if not_empty else b"") is not None
 
 
@@ -75,17 +88,25 @@ def check(pattern: bytes, options: int = 0) -> None:
 
 
 def replaced(
-    pattern: bytes, subject: bytes, template: bytes, options: int, *, whole: bool, everywhere: bool
+    pattern: bytes,
+    subject: bytes,
+    template: bytes,
+    options: int,
+    meter: Meter | None = None,
+    *,
+    whole: bool,
+    everywhere: bool,
 ) -> bytes:
     r"""Return what ``regexps`` and ``replace`` make of a match: the template with ``\0`` to ``\9`` filled in.
 
     ``whole`` keeps the subject around the matches; ``everywhere`` goes on after the first. As in HTCondor a pattern
     that matches the empty string at the end of the subject fails where ``everywhere`` is asked for. Raises
-    ``PatternFailure``, also where the template names a group beyond the last that took part in the match.
+    ``PatternFailure``, also where the template names a group beyond the last that took part in the match, and what
+    the meter raises.
     """
     output = bytearray()
     filling = _template(template)
-    search = _Search(pattern, options, subject)
+    search = _Search(pattern, options, subject, meter)
     position, after_empty = 0, False
     while True:
         if position > len(subject) or len(output) > MAX_BYTES:
@@ -114,17 +135,18 @@ def replaced(
 class _Search:
     """The matches of a pattern in a subject, and what is left of the budget for start positions that need more."""
 
-    def __init__(self, pattern: bytes, options: int, subject: bytes) -> None:
+    def __init__(self, pattern: bytes, options: int, subject: bytes, meter: Meter | None) -> None:
         if len(subject) > MAX_SUBJECT:
             raise PatternFailure
         self._pattern = pattern
         self._options = options
         self._subject = subject
+        self._meter = meter
         size = (
             1 << len(subject).bit_length()
         )  # a power of two: few limits, so that compiled patterns are used again
         self._limit = min(max(_WORK // (size * (_STEP + size)), _LEAST_LIMIT), _MOST_LIMIT)
-        self._budget = 2 * _WORK
+        self._budget = _BUDGET
 
     def next(self, position: int, verb: bytes = b"") -> pcre2.Match | None:
         """Return the first match that starts at ``position`` or later. Raises ``PatternFailure``."""
@@ -132,6 +154,8 @@ class _Search:
         try:
             return compiled.search(self._subject, position)
         except pcre2.LibraryError as error:
+            if _is_limit(error):
+                self._charge(self._limit * _STEP)
             if not _is_limit(error) or any(special in self._pattern for special in _ONLY_AS_A_WHOLE):
                 raise PatternFailure from error
         matches = (self._at(start, verb) for start in self._starts(position))
@@ -157,9 +181,15 @@ class _Search:
                 return _compiled(self._pattern, self._options, limit, verb).match(self._subject, position)
             except pcre2.LibraryError as error:
                 limit = min(limit * 4, _MOST_LIMIT) if limit < _MOST_LIMIT else 0
-                self._budget -= limit * (_STEP + len(self._subject))
+                work = limit * (_STEP + len(self._subject))
+                self._budget -= work
                 if not _is_limit(error) or not limit or self._budget < 0:
                     raise PatternFailure from error
+                self._charge(work)
+
+    def _charge(self, work: int) -> None:
+        if self._meter is not None:
+            self._meter.charge(work // _WORK_OF_A_STEP)
 
 
 def _is_limit(error: pcre2.LibraryError) -> bool:

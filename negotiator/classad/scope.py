@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 import attrs
 
 from negotiator.classad.ad import ClassAd, fold
+from negotiator.classad.memo import Memo
 from negotiator.classad.tree import Attr, Binary, Call, Expr, Literal, RecordExpr
 from negotiator.classad.values import ERROR, AdValue, ListValue
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 400
 MAX_STEPS: Final = 10_000_000
+
+FIRST_STEPS: Final = 10_000
+"""Steps after which an evaluation begins to remember values: few evaluations take so many."""
 
 
 class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
@@ -82,12 +86,30 @@ class Compiled(NamedTuple):
 class State:
     """What one evaluation owns: where it stands and how much it may still do.
 
-    ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth`` and
-    ``steps`` are what is left; ``nesting`` counts functions that evaluate elements inside each other, which HTCondor
-    does not bound (it crashes); ``epoch`` numbers the evaluations that begin afresh inside this one.
+    ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth``,
+    ``steps`` and, after these, ``reserve`` are what is left; ``nesting`` counts functions that evaluate elements inside
+    each other, which HTCondor does not bound (it crashes); ``epoch`` numbers the evaluations that begin afresh inside
+    this one. ``contexts`` are the scopes that have another ad to fall back to just now.
+
+    As soon as it draws on the reserve it has a ``memo``. There are no steps at hand then, so that each attribute
+    that is followed comes by there.
     """
 
-    __slots__ = ("base", "compile", "current", "depth", "env", "epoch", "epochs", "left", "nesting", "steps")
+    __slots__ = (
+        "base",
+        "compile",
+        "contexts",
+        "current",
+        "depth",
+        "env",
+        "epoch",
+        "epochs",
+        "left",
+        "memo",
+        "nesting",
+        "reserve",
+        "steps",
+    )
 
     current: Scope
     base: Scope
@@ -97,9 +119,52 @@ class State:
         self.env = env
         self.compile = compile_node
         self.depth = MAX_DEPTH
-        self.steps = MAX_STEPS
+        self.steps = FIRST_STEPS
+        self.reserve = MAX_STEPS - FIRST_STEPS
         self.nesting = 0
         self.epoch = self.epochs = 1
+        self.contexts = _NO_CONTEXTS
+        self.memo: Memo | None = None
+
+    @property
+    def remaining(self) -> int:
+        """The steps that are left; below 0 where more were wanted."""
+        return self.steps + self.reserve
+
+    def grant(self, steps: int) -> int:
+        """Let the evaluation, which has not begun, take no more steps than these; return how many it has then."""
+        granted = min(self.remaining, steps)
+        self.steps = min(self.steps, granted)
+        self.reserve = granted - self.steps
+        return granted
+
+    def forget(self) -> None:
+        """Let the evaluation, which has not begun, remember nothing, so that each attribute is seen to be followed."""
+        self.steps, self.reserve = self.remaining, 0
+
+    def charge(self, steps: int) -> None:
+        """Take steps off what is left. Raises ``Exhausted``."""
+        self.steps -= steps
+        if self.steps < 0:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.reserve += self.steps
+        self.steps = 0
+        if self.reserve < 0:
+            raise Exhausted
+        if self.memo is None:
+            self.memo = Memo(self)
+
+    def limited(self) -> None:
+        """Note that what comes of this depends on how many levels are left."""
+        if self.memo is not None:
+            self.memo.limited += 1
+
+    def drawn(self) -> None:
+        """Note that what comes of this is chance."""
+        if self.memo is not None:
+            self.memo.once += 1
 
     def value(self, expr: Node) -> Value:
         """Return the value of an expression where the evaluation stands: what a function does with an argument."""
@@ -113,32 +178,42 @@ class State:
         finally:
             self.nesting -= 1
 
-    def afresh(self, scope: Scope, expr: Node) -> Value:
+    def afresh(self, scope: Scope, expr: Node, name: str | None = None) -> Value:
         """Return the value of a tree in ``scope`` where HTCondor begins a new evaluation inside this one.
 
         It has 400 levels of its own and does not know what is being evaluated around it; if it fails that is an error.
+        ``name`` is the attribute that the tree is the expression of, if it is one.
         """
         if self.nesting >= MAX_DEPTH:
             raise Exhausted
-        base, epoch = self.base, self.epoch
+        self.charge(_STEPS_AFRESH)
+        base, epoch, memo = self.base, self.epoch, self.memo
+        active = 0
+        if memo is not None:
+            active, memo.active = memo.active, 0
         self.nesting += 1
         self.epochs += 1
         self.base, self.epoch = scope, self.epochs
         try:
-            return self.start_in(scope, expr, MAX_DEPTH)
+            if memo is None or name is None:
+                return self.start_in(scope, expr, MAX_DEPTH)
+            return memo.afresh(scope, name, expr, MAX_DEPTH)
         except EvaluationFailed:
             return ERROR
         finally:
             self.base, self.epoch = base, epoch
             self.nesting -= 1
+            if self.memo is not None:
+                self.memo.active = active
 
     def start(self, expr: Node) -> Value:
         """Return the value of a tree in the current scope, within the levels and steps that are left."""
         code = self.compile(expr)
         self.steps -= code.size
         if self.steps < 0:
-            raise Exhausted
+            self._draw()
         if self.depth < code.guard and self.depth < code.levels:
+            self.limited()
             return code.careful(self)
         return code.run(self)
 
@@ -154,6 +229,8 @@ class State:
             self.current, self.depth = current, before
 
 
+_NO_CONTEXTS: Final[frozenset[Scope]] = frozenset()
+_STEPS_AFRESH: Final = 40
 _PYTHON_FRAMES: Final = 20_000
 
 # 400 levels of the language need more frames than Python allows by default. It is set once, on import: evaluation

@@ -6,7 +6,7 @@ hundred thousand is read into: no ad is kept, only which entry of the dictionary
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -138,11 +138,20 @@ class RowStore:
         places = np.array(list(latest), np.int64)
         before = self._of_row[places]
         after = self._put(places, [rows[number] for number in latest.values()])
-        for old, new in np.unique(np.stack((before, after), axis=1), axis=0).tolist():
-            gone = self._layouts[old].shape.index.keys() - self._layouts[new].shape.index.keys()
-            for name in gone:
-                self._codes[name].drop(places[(before == old) & (after == new)], self._size)
+        for name, lost in self._lost(before, after).items():
+            self._codes[name].drop(places[np.concatenate(lost)], self._size)
         self._of_row[places] = after
+
+    def _lost(self, before: NDArray[np.int32], after: NDArray[np.int32]) -> dict[str, list[IndexArray]]:
+        """Return the attributes that rows had and have not any more, and which rows; both given by their layouts."""
+        changes, change = np.unique(before * np.int64(len(self._layouts)) + after, return_inverse=True)
+        alike = np.split(np.argsort(change, kind="stable"), np.cumsum(np.bincount(change))[:-1])
+        lost: dict[str, list[IndexArray]] = {}
+        for key, rows in zip(changes.tolist(), alike, strict=False):  # no change leaves one empty array
+            old, new = (self._layouts[number].shape.index for number in divmod(key, len(self._layouts)))
+            for name in old.keys() - new.keys():
+                lost.setdefault(name, []).append(rows)
+        return lost
 
     def _put(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> NDArray[np.int32]:
         """Put the attributes that rows have; return the number of the layout of each."""
@@ -158,16 +167,18 @@ class RowStore:
     def _put_unlike(self, places: IndexArray, rows: Sequence[tuple[Layout, Row]]) -> None:
         """Put rows of several layouts: all cells sorted by attribute, so that each is put at once."""
         numbers: dict[str, int] = {}
-        kinds: dict[int, list[int]] = {}
+        of_layout: dict[int, IndexArray] = {}
         for layout, _ in rows:
-            if id(layout) not in kinds:
-                kinds[id(layout)] = [numbers.setdefault(name, len(numbers)) for name in layout.attributes]
-        attribute = np.array([number for layout, _ in rows for number in kinds[id(layout)]], np.int64)
+            if id(layout) not in of_layout:
+                found = [numbers.setdefault(name, len(numbers)) for name in layout.attributes]
+                of_layout[id(layout)] = np.array(found, np.int64)
+        attribute = np.concatenate([_EMPTY, *(of_layout[id(layout)] for layout, _ in rows)])
         place = np.repeat(places, [len(row) for _, row in rows])
         entry = codes_of(np.concatenate([_EMPTY, *(row for _, row in rows)]))
-        order = np.argsort(attribute, kind="stable")
-        bounds = np.searchsorted(attribute[order], np.arange(len(numbers) + 1)).tolist()
-        for name, start, stop in zip(numbers, bounds[:-1], bounds[1:], strict=True):
+        small = attribute.astype(np.min_scalar_type(len(numbers)))  # numbers of 16 bits are sorted faster
+        order = np.argsort(small, kind="stable")
+        bounds = np.cumsum(np.bincount(attribute, minlength=len(numbers))).tolist()
+        for name, (start, stop) in zip(numbers, pairwise([0, *bounds]), strict=True):
             part = order[start:stop]
             self._column(name).put(place[part], entry[part], self._size)
 
@@ -178,15 +189,18 @@ class RowStore:
         """Return the same rows in a dictionary of their own, in which there is nothing that no row has."""
         store = RowStore(self.dictionary.empty())
         store._size = self._size
-        store._of_row = self._of_row.copy()
+        present = self.names(None)
         for name, codes in self._codes.items():
+            if name not in present:
+                continue
             found = np.broadcast_to(codes.read(self._size), (self._size,))
             live, now = np.unique(np.append(found, np.int32(ABSENT)), return_inverse=True)
             store.dictionary.entries[name] = self.dictionary.entries[name].only(live.astype(np.int64))
             rows = np.flatnonzero(found != ABSENT)
             store._column(name).put(rows, now[rows].astype(np.int32), self._size)
-        for layout in self._layouts:
-            store._number(store.dictionary.layout(layout.shape.names))
+        used, of_row = np.unique(self._of_row, return_inverse=True)
+        layouts = [store.dictionary.layout(self._layouts[number].shape.names) for number in used.tolist()]
+        store._of_row = np.array(list(map(store._number, layouts)), np.int32)[of_row]
         return store
 
     def _number(self, layout: Layout) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -22,7 +23,10 @@ from negotiator.classad.tree import Attr, Expr
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
+
+Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
+"""Rows of a table: their numbers, in the order wanted, or a mask of shape (N,)."""
 
 RARE: Final = 16
 """An expression of fewer rows than this is cheaper evaluated row by row, if there are many of them."""
@@ -38,7 +42,7 @@ class Part:
 
 
 class Table:
-    """N ads, with each attribute as a column. Immutable, but for what it computes when first asked.
+    """N ads, with each attribute as a column: for good, but for ``append`` and ``replace``.
 
     Rows count from 0. Names of attributes are taken in any case.
     """
@@ -72,21 +76,23 @@ class Table:
     def append(self, ads: Iterable[ClassAd]) -> None:
         """Add ads as rows at the end, in place; tables that were taken from this one keep the rows they have.
 
-        For tables made with a dictionary (TypeError for others).
+        For tables made with a dictionary (TypeError for others). Where the dictionary has no room for their names
+        (``TooManyNamesError``), none of the ads is added.
         """
         store = self._own_rows()
-        store.append(map(store.dictionary.row, ads))
+        store.append(list(map(store.dictionary.row, ads)))
         self._forget()
 
-    def replace(self, rows: Sequence[int] | NDArray[np.integer[Any]], ads: Sequence[ClassAd]) -> None:
+    def replace(self, rows: Rows, ads: Sequence[ClassAd]) -> None:
         """Put other ads in the place of these rows, in place: one for each, the last of those for the same row.
 
-        Tables and ads that were taken from this one before are stale, and raise ``StaleError`` when they are used.
-        For tables made with a dictionary (TypeError for others); IndexError where there is no such row, ValueError
-        where there are not as many ads as rows.
+        Tables and ads that were taken from this one before are stale: they keep what was asked of them already, and
+        raise ``StaleError`` for anything else. For tables made with a dictionary (TypeError for others); IndexError
+        where there is no such row, ValueError where there are not as many ads as rows, ``TooManyNamesError`` where the
+        dictionary has no room for their names. Nothing is replaced then.
         """
         store = self._own_rows()
-        places = np.arange(len(self))[np.asarray(rows, np.int64)]
+        places = self._places(rows)
         if len(places) != len(ads):
             raise ValueError(f"{len(ads)} ads for {len(places)} rows")
         store.replace(places, list(map(store.dictionary.row, ads)))
@@ -132,17 +138,22 @@ class Table:
             raise StaleError
         return self._store
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]) -> Table:
+    def take(self, rows: Rows) -> Table:
         """Return the table of these rows: their numbers, in the order wanted, or a mask of shape (N,).
 
         It shares the cells with this one. Raises ``IndexError`` where there is no such row or the mask is of another
         length.
         """
+        return Table(self._current(), self._places(rows))
+
+    def _places(self, rows: Rows) -> IndexArray:
+        """Return where rows of this table are in the store."""
         picked = np.asarray(rows)
         if picked.dtype != np.bool_:
             picked = picked.astype(np.int64)
         own = np.arange(len(self)) if self._rows is None else self._rows
-        return Table(self._store, own[picked])
+        places: IndexArray = own[picked]
+        return places
 
     def names(self) -> frozenset[str]:
         """Return the names, in lower case, of the attributes that any of the ads has."""

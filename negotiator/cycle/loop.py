@@ -36,7 +36,7 @@ def run_cycle(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> CycleResult:
     admitted = admit(snapshot, bundle, cycle)
     jobs = place(admitted.jobs, bundle, cycle)
     queue = order(admitted.slots, jobs, bundle)
-    board = Board.of(admitted.slots)
+    board = Board.of(admitted.slots, cycle.environment)
     failures = list(admitted.failures)
     outcomes: list[Outcome] = []
     made = 0

@@ -5,6 +5,7 @@ All work is on columns: nothing here runs per slot, nor per job where jobs are a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import attrs
@@ -12,18 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Side, Table, bind, evaluate_table
-from negotiator.cycle.jobs import is_in, names
-from negotiator.cycle.rank import best, ranks
-from negotiator.cycle.requirements import (
-    Part,
-    job_requirements,
-    shown,
-    slot_parts,
-    slot_requirements,
-    split,
-    without_requirements,
-)
+from negotiator.classad import ClassAd, Environment, Expr, Side, Table, bind, evaluate_table
+from negotiator.classad.kept import Room, Truth
+from negotiator.classad.tree import Attr
+from negotiator.classad.values import Kind
+from negotiator.cycle.conjuncts import rejoin, shown, split
+from negotiator.cycle.rank import Ranks
+from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
 from negotiator.cycle.words import constraint_reason, core_reason, failure_reason, plugin_reason
 from negotiator.hooks.manager import HookFailure
@@ -31,23 +27,67 @@ from negotiator.hooks.records import ConstraintSide, Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
 #: States of a slot that serves somebody already (HTCondor manual, Machine ClassAd Attributes, State).
-_IN_USE = frozenset({"claimed", "matched", "preempting"})
+_IN_USE = ("claimed", "matched", "preempting")
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Board:
-    """The slots of one cycle, and which of them are still to be had."""
+    """The slots of one cycle, which of them are still to be had, and what was found out about them so far.
+
+    Make one with ``Board.of`` for each cycle: what it keeps holds for one clock and for slots that do not change.
+    """
 
     slots: Table
-    parts: tuple[Part, ...]
+    environment: Environment
+    requirements: Requirements
+    ranks: Ranks
     in_use: Mask  # by somebody, as the pool shows it
     taken: Mask  # by an earlier request of this cycle
+    _central: tuple[Bundle, tuple[_Central, ...]] | None = attrs.field(default=None, init=False)
 
     @classmethod
-    def of(cls, slots: Table) -> Board:
+    def of(cls, slots: Table, environment: Environment) -> Board:
         """Set up the board of a cycle."""
-        in_use = is_in(names(slots, "State"), _IN_USE)
-        return cls(slots, slot_parts(slots), in_use, np.zeros(len(slots), dtype=np.bool_))
+        room = Room()
+        requirements = Requirements(slots, environment, room)
+        ranks = Ranks(requirements.reaches, environment, room)
+        taken = np.zeros(len(slots), dtype=np.bool_)
+        return cls(slots, environment, requirements, ranks, _in_use(slots), taken)
+
+    def candidates(self, job: ClassAd) -> Mask:
+        """Return the slots on which the Requirements of the job and of the slot are both true: (N,), bool.
+
+        Nothing else counts: no central expression, no plugin, and not whether the slot is in use or taken. Each
+        conjunct is evaluated once for all jobs that are alike in what it reads of them, so that a job like others
+        costs little more than ANDing masks. Without Requirements on either side nothing matches.
+        """
+        if "Requirements" not in job:
+            return np.zeros(len(self.slots), dtype=np.bool_)
+        keep = self.requirements.given.rows.copy()
+        env = attrs.evolve(self.environment)  # random() starts anew
+        both = self.requirements.of_job(job, env), self.requirements.of_slots(job, env)
+        for conjunct, truth in itertools.chain(*both):
+            if conjunct.rows is not None:
+                keep[conjunct.rows] &= truth.rows
+            elif not truth.count:
+                return np.zeros(len(self.slots), dtype=np.bool_)
+            elif truth.some_false:
+                keep &= truth.rows
+        return keep
+
+    def choose(self, job: ClassAd, among: Mask, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the rows of the ``count`` best of some slots for a job, best first, and the job's Rank of them.
+
+        ``among`` (N,) are the slots to choose from, such as ``candidates`` gives. The pool's own order comes first, then
+        the job's Rank, then the order of the rows, as in a cycle. There may be fewer than ``count``.
+        """
+        return self.ranks.choose(job, among, count, attrs.evolve(self.environment))
+
+    def central(self, bundle: Bundle) -> tuple[_Central, ...]:
+        """Return the central expressions of a bundle, taken apart when it is first asked for."""
+        if self._central is None or self._central[0] is not bundle:
+            self._central = bundle, tuple(_taken_apart(bundle))
+        return self._central[1]
 
 
 @attrs.frozen
@@ -62,26 +102,30 @@ class Candidates:
     failures: tuple[HookFailure, ...]
 
 
+@attrs.frozen(eq=False)
+class _Central:
+    """One conjunct of a central expression, bound so that MY and TARGET are the ads whatever these define."""
+
+    side: Side  # where the slots stand
+    expression: Expr
+    reason: Reason
+
+
 def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candidates:
     """Find the best slots for a request, and count what each reason took from it."""
     sieve = _Sieve(board.slots)
-    for mask, reason in _requirements(request, board, cycle):
-        sieve.remove(mask, reason)
-    _constraints(sieve, request, bundle, cycle)
+    _requirements(sieve, request.ad, board.requirements, cycle.environment)
+    _constraints(sieve, request, board, bundle, cycle)
     failures = _filters(sieve, request, bundle, cycle)
     sieve.remove(board.in_use, _IN_USE_REASON)
     sieve.remove(board.taken, _TAKEN_REASON)
 
-    left = np.flatnonzero(sieve.keep)
-    if not len(left):
-        nothing = np.zeros(0)
-        return Candidates(left, nothing, 0, tuple(sieve.removals), tuple(sieve.noted), failures)
-    table = board.slots if len(left) == len(board.slots) else board.slots.take(left)
-    pool, job = ranks(table, request.ad, cycle.environment)
-    chosen = best(min(request.count, len(left)), pool, job)
-    return Candidates(
-        left[chosen], job[chosen], len(left), tuple(sieve.removals), tuple(sieve.noted), failures
-    )
+    left = int(np.count_nonzero(sieve.keep))
+    if left:
+        rows, ranks = board.ranks.choose(request.ad, sieve.keep, request.count, cycle.environment)
+    else:
+        rows, ranks = np.zeros(0, np.intp), np.zeros(0)
+    return Candidates(rows, ranks, left, tuple(sieve.removals), tuple(sieve.noted), failures)
 
 
 @attrs.define
@@ -95,6 +139,16 @@ class _Sieve:
 
     def __attrs_post_init__(self) -> None:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
+
+    def ask(self, truth: Truth, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
+        """Leave the slots on which a condition is true, of those that it is about: ``rows`` (None: all)."""
+        keep = self.keep if rows is None else self.keep[rows]
+        before = np.count_nonzero(keep)
+        keep &= truth.rows
+        if rows is not None:
+            self.keep[rows] = keep
+        removed = int(before - np.count_nonzero(keep))
+        self.removals.append(Removal(reason, removed, len(truth.rows) - truth.count))
 
     def remove(self, mask: Mask, reason: Reason) -> None:
         """Take the slots of the mask away; where the reason does not enforce, only count and note them."""
@@ -112,25 +166,39 @@ class _Sieve:
         self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)
 
 
-def _requirements(request: Request, board: Board, cycle: Cycle) -> Iterator[tuple[Mask, Reason]]:
-    env = cycle.environment
-    yield from job_requirements(request.ad, board.slots, env)
-    yield without_requirements(board.slots)
-    yield from slot_requirements(board.parts, request.ad, board.slots, env)
+def _requirements(sieve: _Sieve, job: ClassAd, requirements: Requirements, env: Environment) -> None:
+    """Ask the Requirements of both sides, each conjunct counted; ``env`` is what ``random`` draws from here."""
+    if "Requirements" not in job:
+        sieve.remove_all(_NO_JOB_REQUIREMENTS)
+    for conjunct, truth in requirements.of_job(job, env):
+        if truth.some_false:
+            sieve.ask(truth, conjunct.reason(), conjunct.rows)
+    if requirements.given.some_false:
+        sieve.ask(requirements.given, _NO_SLOT_REQUIREMENTS)
+    for conjunct, truth in requirements.of_slots(job, env):
+        if truth.some_false:
+            sieve.ask(truth, conjunct.reason(), conjunct.rows)
 
 
-def _constraints(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> None:
-    """AND the central expressions, each conjunct counted; one that does not enforce is counted as a whole.
+def _constraints(sieve: _Sieve, request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> None:
+    """Ask the central expressions."""
+    for central in board.central(bundle):
+        truth = board.requirements.kept.of(central.expression, request.ad, central.side, cycle.environment)
+        if central.reason.mode is not Mode.ENFORCE:
+            sieve.remove(~truth.rows, central.reason)
+        elif truth.some_false:
+            sieve.ask(truth, central.reason)
 
-    They are bound, so that MY and TARGET are the ads whatever these define.
-    """
+
+def _taken_apart(bundle: Bundle) -> Iterator[_Central]:
+    """Give the central expressions, each conjunct counted; one that does not enforce is counted as a whole."""
     for stamped in bundle.constraints:
         side = Side.TARGET if stamped.record.side is ConstraintSide.JOB else Side.MY
         written = stamped.record.expression
-        parts = split(written) if stamped.record.mode is Mode.ENFORCE else (written,)
+        parts = rejoin(split(written)) if stamped.record.mode is Mode.ENFORCE else (written,)
         for part in parts:
-            found = evaluate_table(bind(part), sieve.slots, request.ad, side=side, env=cycle.environment)
-            sieve.remove(~found.is_true(), constraint_reason(stamped, shown(part) if len(parts) > 1 else ""))
+            reason = constraint_reason(stamped, shown(part) if len(parts) > 1 else "")
+            yield _Central(side, bind(part), reason)
 
 
 def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
@@ -142,6 +210,21 @@ def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> t
     return answers.failures
 
 
+def _in_use(slots: Table) -> Mask:
+    """Tell which slots serve somebody, by the State that they have, evaluated alone."""
+    states = evaluate_table(Attr("State"), slots)
+    if not states.has(Kind.STRING):
+        return np.zeros(len(slots), dtype=np.bool_)
+    found = np.isin(states.folded, [slots.pool.code(state) for state in _IN_USE])
+    return np.array(np.broadcast_to(found & states.where(Kind.STRING), len(slots)))
+
+
+_NO_JOB_REQUIREMENTS = core_reason(
+    Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", "the job has no Requirements"
+)
+_NO_SLOT_REQUIREMENTS = core_reason(
+    Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", "the slot has no Requirements"
+)
 _IN_USE_REASON = core_reason(Station.MATCH, Verdict.WAITING, "in_use", "the slot is in use", "State")
 _TAKEN_REASON = core_reason(
     Station.MATCH, Verdict.WAITING, "taken", "the slot went to an earlier request of this cycle"

@@ -1,173 +1,172 @@
-"""Requirements as conjuncts: a match needs each of them true, so each can be counted by itself."""
+"""The Requirements of both sides over the slots of one cycle, conjunct by conjunct.
+
+On which slots a conjunct is true is found once for all jobs that are alike in what it reads of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, evaluate_table
+from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
 from negotiator.classad.ad import fold
-from negotiator.classad.analysis import splittable
-from negotiator.classad.footprint import footprint
-from negotiator.classad.tree import AdRef, Attr, Binary, Literal
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.unparse import unparse_old
+from negotiator.classad.kept import Kept, Place, Room, Truth
+from negotiator.classad.reach import Reaches
+from negotiator.cycle.conjuncts import NAME, WHOLE, moves, rejoin, shown, slot_parts, split
 from negotiator.cycle.words import core_reason
-from negotiator.hooks.records import Mask
-from negotiator.pool.secrets import without_secrets
 from negotiator.records import Reason, Station, Verdict
 
-#: Beyond so many conjuncts the rest of an expression is counted as one: users write Requirements.
-MAX_CONJUNCTS = 64
-#: Beyond so many different Requirements of slots, those of the rest are counted as one.
-MAX_TEXTS = 200
-#: So many characters of a conjunct stand in a reason.
-MAX_TEXT = 300
+#: So many different Requirements of jobs are remembered as conjuncts; with more, all are forgotten and split again.
+MAX_KNOWN = 1000
 
-_NAME = "requirements"
-#: Requirements by name, in the ad itself: what refers to them inside is circular then, as in HTCondor.
-_WHOLE = Attr("Requirements", AdRef(Side.MY))
+_NAMES = frozenset({(True, NAME), (False, NAME)})
+_MINE = Side.MY  # before Python 3.12 it takes long to find a member
 
 
-@attrs.frozen
-class Part:
-    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute it was written in."""
+@attrs.define(eq=False)
+class Conjunct:
+    """A part of the Requirements of a job or of slots that a match needs to be true.
 
-    rows: NDArray[np.intp]
-    expression: Expr
-    attribute: str
-
-
-def job_requirements(job: ClassAd, slots: Table, env: Environment) -> Iterator[tuple[Mask, Reason]]:
-    """Give, for each conjunct of a job's Requirements, the slots on which it is not true."""
-    written = job.get("Requirements")
-    if written is None:
-        text = "the job has no Requirements"
-        yield (
-            np.ones(len(slots), dtype=np.bool_),
-            core_reason(Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", text),
-        )
-        return
-    circular = _may_reach_itself(written, slots, job, on_rows=False)
-    for part in (written,) if circular else split(written):
-        conjunct = _WHOLE if circular else part
-        true = evaluate_table(conjunct, slots, job, side=Side.TARGET, env=env).is_true()
-        yield ~true, _reason("job_requirements", "the job's Requirements", part)
-
-
-def slot_requirements(
-    parts: tuple[Part, ...], job: ClassAd, slots: Table, env: Environment
-) -> Iterator[tuple[Mask, Reason]]:
-    """Give, for each conjunct of the slots' Requirements, the slots that have it and on which it is not true."""
-    if _leads_back(job, slots, {_NAME, *(fold(part.attribute) for part in parts)}):
-        # The slots' Requirements may be reached from themselves by way of this job.
-        parts = (Part(np.arange(len(slots)), _WHOLE, "Requirements"),)
-    for part in parts:
-        false = np.zeros(len(slots), dtype=np.bool_)
-        whole = len(part.rows) == len(slots)
-        table = slots if whole else slots.take(part.rows)
-        false[part.rows] = ~evaluate_table(part.expression, table, job, side=Side.MY, env=env).is_true()
-        yield false, _reason("slot_requirements", f"the slot's {part.attribute}", part.expression)
-
-
-def _leads_back(job: ClassAd, slots: Table, split: set[str]) -> bool:
-    """Tell whether an expression of the job may reach, by way of the slots too, one of those that were taken apart."""
-    shadowed = _shadowed(slots, job)
-    for _, tree in job.items():  # noqa: PERF102 -- an ad is no dict and has no values()
-        if not isinstance(tree, Literal):
-            found = footprint(tree, slots, job, on_rows=False, shadowed=shadowed)
-            if found.opaque or any(on_rows and name in split for on_rows, name in found.names):
-                return True
-    return False
-
-
-def slot_parts(slots: Table) -> tuple[Part, ...]:
-    """Split the Requirements of all slots, once a cycle: slots with the same text share their conjuncts.
-
-    A conjunct that is only the name of another expression of the slot (``WithinResourceLimits``) is split in turn.
+    ``rows`` are the slots that it is about (None: all), and ``kept`` has on which of these it is true. ``told`` is what
+    the reason shows of it.
     """
-    ids, first_rows = slots.group(["Requirements"])
-    found: dict[tuple[str, str], list[Part]] = {}
-    for group, row in enumerate(first_rows[:MAX_TEXTS]):
-        written = slots.ad(int(row)).get("Requirements")
+
+    expression: Expr
+    told: Expr
+    attribute: str
+    side: Side  # where the slots stand
+    kept: Kept[Truth]
+    rows: NDArray[np.intp] | None = None
+    _reason: Reason | None = attrs.field(default=None, init=False)
+    _always: Truth | None = attrs.field(default=None, init=False)
+
+    def place(self, job: ClassAd) -> Place[Truth] | None:
+        """Find where it is kept for a job; None where it is known already for all jobs."""
+        if self._always is not None and not self.kept.reaches.shadowed(job):
+            return None
+        return self.kept.place(self.expression, job, self.side)
+
+    def truth(self, place: Place[Truth] | None, job: ClassAd, env: Environment) -> Truth:
+        """Give the slots on which it is true; what nothing of a job has a say in is remembered."""
+        if place is None and self._always is not None:
+            return self._always
+        place = place or self.kept.place(self.expression, job, self.side)
+        truth = self.kept.at(place, job, env)
+        if place.is_common:
+            self._always = truth
+        return truth
+
+    def reason(self) -> Reason:
+        """Give the reason where it is not true: printed when it is first asked for."""
+        if self._reason is None:
+            text = shown(self.told)
+            code, whose = (
+                ("slot_requirements", f"the slot's {self.attribute}")
+                if self.side is Side.MY
+                else ("job_requirements", "the job's Requirements")
+            )
+            self._reason = core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {text}", text)
+        return self._reason
+
+    def stands_alone(self, place: Place[Truth]) -> bool:
+        """Tell whether the whole that it is a part of is not met again on the way, where it would be undefined."""
+        if self.side is _MINE and (place.is_plain or self.expression is WHOLE):
+            return True  # with jobs that have no expressions ``slot_parts`` has seen to it
+        found = place.reach.found
+        if self.side is not _MINE:
+            return not found.opaque and _NAMES.isdisjoint(found.names)
+        return not found.opaque and found.names.isdisjoint({(True, NAME), (True, fold(self.attribute))})
+
+
+class Requirements:
+    """What the Requirements of jobs and of the slots say, for one cycle.
+
+    ``given`` are the slots that have Requirements. ``kept`` has the slots on which expressions are true, for whoever
+    else asks.
+    """
+
+    def __init__(self, slots: Table, env: Environment, room: Room) -> None:
+        self.reaches = Reaches(slots)
+        self.kept = Kept(self.reaches, env, Truth.of, room)
+        self._of_slots = tuple(self._over_rows(slots, env, room))
+        self._whole_slots = Conjunct(WHOLE, WHOLE, "Requirements", Side.MY, self.kept)
+        absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
+        self.given = Truth.where(~absent)
+        self._of_jobs: dict[int, _Written] = {}
+
+    def of_job(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, Truth]]:
+        """Give each conjunct of a job's Requirements with the slots on which it is true; none if it has none.
+
+        ``env`` has the clock of the cycle, and what ``random`` draws from for this job.
+        """
+        written = job.get("Requirements")
         if written is not None:
-            for part in _split_slots(written, np.flatnonzero(ids == group), slots):
-                found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
-    rest = np.flatnonzero(ids >= MAX_TEXTS)
-    if len(rest):
-        found["", ""] = [Part(rest, _WHOLE, "Requirements")]
-    return tuple(
-        attrs.evolve(parts[0], rows=np.unique(np.concatenate([part.rows for part in parts])))
-        for parts in found.values()
-    )
+            whole = Conjunct(WHOLE, written, "Requirements", Side.TARGET, self.kept)
+            yield from _tests(self._job_conjuncts(written, job), whole, job, env)
 
+    def of_slots(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, Truth]]:
+        """Give each conjunct of the slots' Requirements with the slots, of those that have it, on which it is true."""
+        yield from _tests(self._of_slots, self._whole_slots, job, env)
 
-def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[Part]:
-    table = slots.take(rows)
-    if _may_reach_itself(written, table, None, on_rows=True):
-        yield Part(rows, _WHOLE, "Requirements")
-        return
-    for conjunct in split(written):
-        left = np.ones(len(rows), dtype=np.bool_)
-        for name, part in _named(conjunct, table):
-            reach = footprint(part.expr, table, None, on_rows=True, shadowed=_shadowed(table, None))
-            if reach.opaque or (True, fold(name)) in reach.names:
-                continue  # it may be met again while it is evaluated, and is undefined there
-            left[part.rows] = False
-            for inner in split(part.expr):
-                yield Part(rows[part.rows], inner, name)
-        if left.any():
-            yield Part(rows[left], conjunct, "Requirements")
-
-
-def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
-    """Give the expressions of the slots that a conjunct consisting of one name of their own stands for."""
-    if isinstance(conjunct, Attr) and conjunct.scope in (None, Attr("MY")) and not conjunct.absolute:
-        yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
-
-
-def _shadowed(slots: Table, job: ClassAd | None) -> bool:
-    """Tell whether an ad has an attribute that takes the place of a scope."""
-    return any(
-        slots.column(name).kind is not Kind.ABSENT or (job is not None and name in job)
-        for name in ("my", "target")
-    )
-
-
-def _may_reach_itself(written: Expr, slots: Table, job: ClassAd | None, *, on_rows: bool) -> bool:
-    """Tell whether Requirements may be met again while they are evaluated: there they are undefined."""
-    found = footprint(written, slots, job, on_rows=on_rows, shadowed=_shadowed(slots, job))
-    return found.opaque or any(name == _NAME for _, name in found.names)
-
-
-def without_requirements(slots: Table) -> tuple[Mask, Reason]:
-    """Give the slots that have no Requirements: such a slot never matches."""
-    absent = np.broadcast_to(slots.column("Requirements").kinds == Kind.ABSENT, len(slots))
-    text = "the slot has no Requirements"
-    return absent, core_reason(Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", text)
-
-
-def split(requirements: Expr) -> tuple[Expr, ...]:
-    """Split where that cannot change the outcome; the tail of a very long expression stays one conjunct."""
-    parts = splittable(requirements)
-    if len(parts) <= MAX_CONJUNCTS:
+    def _job_conjuncts(self, written: Expr, job: ClassAd) -> Sequence[Conjunct]:
+        known = self._of_jobs.get(id(written))
+        if known is None:
+            if len(self._of_jobs) >= MAX_KNOWN:
+                self._of_jobs.clear()
+            known = self._of_jobs[id(written)] = self._take_apart(written)
+        if not known.moves:
+            return known.parts
+        own = frozenset([name for name in known.moves if name in job and "my" not in job])
+        parts = known.rejoined.get(own)
+        if parts is None:
+            texts = rejoin([part.expression for part in known.parts], own)
+            parts = known.rejoined[own] = tuple(map(self._of_job, texts))
         return parts
-    tail = parts[MAX_CONJUNCTS - 1]
-    for part in parts[MAX_CONJUNCTS:]:
-        tail = Binary("&&", tail, part)
-    return (*parts[: MAX_CONJUNCTS - 1], tail)
+
+    def _take_apart(self, written: Expr) -> _Written:
+        parts = split(written)
+        found = [self.reaches.of(part, on_rows=False, shadowed=False).found for part in parts]
+        moving = [part for part, reach in zip(parts, found, strict=True) if reach.wandering or reach.opaque]
+        return _Written(written, tuple(map(self._of_job, parts)), frozenset().union(*map(moves, moving)))
+
+    def _of_job(self, expression: Expr) -> Conjunct:
+        return Conjunct(expression, expression, "Requirements", Side.TARGET, self.kept)
+
+    def _over_rows(self, slots: Table, env: Environment, room: Room) -> Iterator[Conjunct]:
+        """Give the conjuncts of the slots; those of the same rows keep what is found together."""
+        some: dict[bytes, Kept[Truth]] = {}
+        for part in slot_parts(slots):
+            if len(part.rows) == len(slots):
+                yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, self.kept)
+                continue
+            rows = part.rows.tobytes()
+            if rows not in some:
+                some[rows] = Kept(Reaches(slots.take(part.rows)), env, Truth.of, room)
+            yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, some[rows], part.rows)
 
 
-def shown(conjunct: Expr) -> str:
-    """Print a conjunct as condor_status and condor_q would, bounded, and without the values of secrets."""
-    text = without_secrets(unparse_old(conjunct))
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
+@attrs.frozen(eq=False)
+class _Written:
+    """A job's Requirements as they are written (held: no other tree takes its identity), and taken apart.
+
+    How far they can be depends on which of the attributes that they move to (``conjuncts.moves``) the job has.
+    """
+
+    expression: Expr
+    parts: tuple[Conjunct, ...]
+    moves: frozenset[str]
+    rejoined: dict[frozenset[str], tuple[Conjunct, ...]] = attrs.field(factory=dict, init=False)
 
 
-def _reason(code: str, whose: str, conjunct: Expr) -> Reason:
-    text = shown(conjunct)
-    return core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {text}", text)
+def _tests(
+    conjuncts: Sequence[Conjunct], whole: Conjunct, job: ClassAd, env: Environment
+) -> Iterator[tuple[Conjunct, Truth]]:
+    """Evaluate each conjunct, or the whole where one of them may meet it again."""
+    asked = [(part, part.place(job)) for part in conjuncts]
+    if not all(place is None or part.stands_alone(place) for part, place in asked):
+        asked = [(whole, whole.place(job))]
+    for part, place in asked:
+        yield part, part.truth(place, job, env)

@@ -2,20 +2,21 @@
 
 An attribute a line, ads parted by blank lines, by the ``***`` lines of history files, or by the ``-- Schedd: ...``
 lines of ``condor_q``; ``#`` begins a comment line. HTCondor keeps what stands above a line that does not parse and
-loses the rest; here such an ad is set aside as a whole, since half an ad is another ad (no Requirements, say).
+loses the rest; here such an ad is set aside as a whole, since half an ad is another ad (no Requirements, say). So is
+one of more than ``MAX_ATTRIBUTES``, where what is given twice counts twice.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ParseError, parse_old
+from negotiator.classad import ParseError
 from negotiator.classad.ad import fold
-from negotiator.classad.dictionary import DROPPED, UNKNOWN, TooManyNamesError
+from negotiator.classad.dictionary import BLANK, DROPPED, UNKNOWN, TooManyNamesError
 from negotiator.pool.found import Found, FoundAd, not_parsed, set_aside
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.secrets import is_secret
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 
 _TYPE: Final = "mytype"
 
+_PIECE: Final = 1 << 20
+"""Characters that are looked at together at most: all their lines are in memory at once."""
+
 # What stands in the place of a cell for lines that are no attribute to be kept; cells are 0 or more.
-_END: Final = UNKNOWN - 1
-_BAD: Final = UNKNOWN - 2
-_SECRET: Final = UNKNOWN - 3
-_COMMENT: Final = UNKNOWN - 4
-_NONE: Final = np.zeros(0, np.int64)
+_END: Final = BLANK
+_BAD: Final = BLANK - 1
+_SECRET: Final = BLANK - 2
+_COMMENT: Final = BLANK - 3
 
 
 def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
@@ -43,25 +46,29 @@ def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
     Of a line over MAX_LINE a little more than that is given.
     """
     rest = ""
-    for block in blocks:
-        cut = block.rfind("\n")
-        if len(rest) > MAX_LINE:  # what comes of the line is left out
-            head = rest + block[block.index("\n") : cut] if cut >= 0 else ""
-        else:
-            head = rest + block[: max(cut, 0)]
-        if cut >= 0:
-            yield head
-            rest = block[cut + 1 :]
-        elif len(rest) <= MAX_LINE:
+    for block in _pieces(blocks):
+        end = block.rfind("\n")
+        start = 0 if len(rest) <= MAX_LINE else block.find("\n")  # of a line too long the rest is left out
+        if end >= 0:
+            yield rest + block[start:end]
+            rest = block[end + 1 :]
+        elif start == 0:
             rest += block
     if rest:
         yield rest
 
 
+def _pieces(blocks: Iterable[str]) -> Iterator[str]:
+    for block in blocks:
+        for start in range(0, len(block), _PIECE):
+            yield block[start : start + _PIECE]
+
+
 def read_long(blocks: Iterable[str], file: str, dictionary: Dictionary) -> Iterator[Found]:
     """Read ads in long form; the ``dictionary`` of the pool knows the lines that were read before.
 
-    Blocks of some ten ads are read faster than those of one.
+    Blocks of some ten ads are read faster than those of one. Where the dictionary keeps only some attributes, what is
+    wrong with lines of others may go unnoticed.
     """
     reader = _Reader(file, dictionary)
     for block in whole_lines(blocks):
@@ -69,36 +76,52 @@ def read_long(blocks: Iterable[str], file: str, dictionary: Dictionary) -> Itera
     yield from reader.end()
 
 
-@attrs.define
-class _Part:
-    """Lines of a block of ``size`` lines: their cells, and the number of each in the text.
-
-    Where all are attributes that are kept, or ends of ads, ``texts`` is empty; otherwise it has the lines themselves.
-    """
+class _Lines(NamedTuple):
+    """Lines that were looked at: the cell of each, or what it is instead, and its number in the text."""
 
     cells: Row
     numbers: NDArray[np.int64]
-    texts: list[str]
+
+    def cut(self, start: int, end: int) -> _Lines:
+        return _Lines(self.cells[start:end], self.numbers[start:end])
+
+    def pick(self, which: NDArray[np.bool_]) -> _Lines:
+        return _Lines(self.cells[which], self.numbers[which])
+
+
+class _Fault(NamedTuple):
+    """What is wrong with a line, in which column, and the line if it may be shown."""
+
+    message: str
+    column: int = 1
+    shown: str = ""
 
 
 @attrs.define
 class _Open:
-    """An ad of which the end was not read yet: the number of its first line, and its lines so far.
+    """An ad of which the end was not read yet: the number of its first line, and its attributes so far.
 
     ``guarded`` says that it has a secret, and what is wrong below it may be a part of it.
     """
 
     line: int
-    parts: list[_Part] = attrs.field(factory=list)
+    guarded: bool
+    parts: list[_Lines] = attrs.field(factory=list)
     size: int = 0
-    guarded: bool = False
     problem: Problem | None = None
+
+    def add(self, attributes: _Lines) -> None:
+        self.parts.append(attributes)
+        self.size += len(attributes.cells)
+
+    def attributes(self) -> _Lines:
+        return _Lines(*map(np.concatenate, zip(*self.parts, strict=True)))
 
 
 class _Reader:
     """Reads a text some lines at a time: an ad may begin in some and end in others."""
 
-    __slots__ = ("_dictionary", "_file", "_line", "_open", "_sieve")
+    __slots__ = ("_dictionary", "_faults", "_file", "_line", "_open", "_sieve")
 
     def __init__(self, file: str, dictionary: Dictionary) -> None:
         self._file = file
@@ -106,167 +129,158 @@ class _Reader:
         self._sieve = None if dictionary.wanted is None else Sieve(dictionary.wanted)
         self._line = 1  # of the text that is read next
         self._open: _Open | None = None
+        self._faults: dict[int, _Fault] = {}  # of the lines that are being read, by their numbers
 
     def read(self, block: str) -> Iterator[Found]:
         """Read further lines; give the ads that end in them."""
         if self._open is not None and self._open.problem is not None:
-            block = self._skip(block)
-        size = block.count("\n") + 1
-        part = self._part(block, size)
-        ends = np.flatnonzero(part.cells == _END)
-        begin, start = self._line, 0  # the line below the last end, and its place among those of the part
-        for end, number in zip(ends.tolist(), part.numbers[ends].tolist(), strict=True):
-            if self._open is None and not part.texts and end - start <= MAX_ATTRIBUTES:
-                if begin < number:  # a whole ad, and nothing but attributes
-                    yield self._found(part.cells[start:end], part.numbers[start:end], begin)
+            below = self._skip(block)
+            if below is None:
+                return
+            block = below
+        lines = self._look(block)
+        ends = np.flatnonzero(lines.cells == _END)
+        others = np.flatnonzero(lines.cells < _END)
+        plain = np.diff(np.searchsorted(others, ends), prepend=0) == 0  # there is none since the end before
+        begin, start = self._line, 0  # the line below the last end, and its place among those looked at
+        self._line += block.count("\n") + 1
+        for end, number, is_plain in zip(
+            ends.tolist(), lines.numbers[ends].tolist(), plain.tolist(), strict=True
+        ):
+            if self._open is None and is_plain and end - start <= MAX_ATTRIBUTES:
+                if begin < number:
+                    yield self._found(lines.cut(start, end), begin)
             else:
-                self._continue(part, start, end, range(begin, number))
+                self._continue(lines.cut(start, end), range(begin, number))
                 if self._open is not None:
                     yield self._done(self._open)
             begin, start = number + 1, end + 1
-        self._line += size
-        if begin < self._line:
-            self._continue(part, start, len(part.cells), range(begin, self._line))
-
-    def _skip(self, block: str) -> str:
-        """Return what there is from the end of the ad that is open on: of that ad nothing more is wanted."""
-        texts = block.split("\n")
-        for place, line in enumerate(texts):
-            if _odd(line.strip(), "") == _END:
-                self._line += place
-                return "\n".join(texts[place:])
-        self._line += len(texts) - 1
-        return "#"
-
-    def _part(self, block: str, size: int) -> _Part:
-        sieved = None if self._sieve is None else self._sieve.lines(block)
-        texts, places = sieved or (block.split("\n"), np.arange(size))
-        self._dictionary.lines[""] = _END
-        cells = self._dictionary.cells(texts)
-        unknown = np.flatnonzero(cells == UNKNOWN)
-        cells[unknown] = [self._cell(texts[place]) for place in unknown.tolist()]
-        numbers = places + self._line
-        if len(cells) and int(cells.min()) < _END:
-            return _Part(cells, numbers, texts)
-        if self._sieve is not None:
-            kept = cells != DROPPED
-            cells, numbers = cells[kept], numbers[kept]
-        return _Part(cells, numbers, [])
+        self._continue(lines.cut(start, len(lines.cells)), range(begin, self._line))
 
     def end(self) -> Iterator[Found]:
         """Give the last ad, where no blank line stands below it."""
         if self._open is not None:
             yield self._done(self._open)
 
-    def _cell(self, line: str) -> int:
+    def _skip(self, block: str) -> str | None:
+        """Return what there is from the end of the ad that is open on: of that ad nothing more is wanted."""
+        texts = block.split("\n")
+        for place, text in enumerate(texts):
+            if _ends(text.strip()):
+                self._line += place
+                return "\n".join(texts[place:])
+        self._line += len(texts)
+        return None
+
+    def _look(self, block: str) -> _Lines:
+        """Look at lines together: those of attributes that are not kept are left out, and so are their numbers."""
+        if self._sieve is None:
+            texts = block.split("\n")
+            places = np.arange(len(texts))
+        else:
+            texts, places = self._sieve.lines(block)
+        lines = _Lines(self._dictionary.cells(texts), places + self._line)
+        self._faults.clear()
+        unknown = np.flatnonzero(lines.cells == UNKNOWN)
+        numbers = lines.numbers[unknown].tolist()
+        lines.cells[unknown] = [
+            self._cell(texts[place], number) for place, number in zip(unknown.tolist(), numbers, strict=True)
+        ]
+        return lines if self._sieve is None else lines.pick(lines.cells != DROPPED)
+
+    def _cell(self, line: str, number: int) -> int:
         """Return what a line is that was not known when those read together were looked up."""
         name, equals, right = line.partition("=")
         name = name.strip()
-        if not equals or not name or name[0] in "*-#" or "\0" in name or len(line) > MAX_LINE:
-            return _odd(line.strip(), name)
+        if not name or name[0] in "*-#":
+            text = line.strip()
+            if _ends(text):
+                return _END
+            if text[0] == "#":
+                return _COMMENT
+        if not equals or not name or "\0" in name or len(line) > MAX_LINE:
+            if is_secret(name):
+                return _SECRET
+            self._faults[number] = _malformed(line, equals)
+            return _BAD
         try:
             cell = self._dictionary.cell(line, name, right.strip())
-        except (ParseError, TooManyNamesError):
+        except ParseError as error:
+            column = len(line) - len(right.lstrip()) + error.column
+            self._faults[number] = _Fault(not_parsed(name, error), column, line)
+            return _BAD
+        except TooManyNamesError as error:
+            self._faults[number] = _Fault(str(error))
             return _BAD
         return _SECRET if cell is None else cell
 
-    def _continue(self, part: _Part, start: int, end: int, lines: range) -> None:
-        """Add the lines from ``start`` to ``end`` of a part to the ad that is open, or begin one.
-
-        They are all that matters of the ``lines`` of the text.
-        """
-        ad = self._open
-        found = _Part(part.cells[start:end], part.numbers[start:end], part.texts[start:end])
-        if ad is None:
-            lines = lines[_comments(found, lines.start) :] if found.texts else lines
+    def _continue(self, part: _Lines, lines: range) -> None:
+        """Add to the ad that is open, or begin one: ``part`` is what was looked at of these ``lines`` of the text."""
+        if self._open is None:
+            lines = lines[_comments(part, lines.start) :]
             if not lines:
                 return
-            ad = self._open = _Open(lines.start, guarded=self._sieve is not None)  # it sees no secrets
-        if ad.problem or start == end:
-            return
-        if found.texts:
-            self._look(ad, found)
-        ad.parts.append(found)
-        ad.size += end - start
-        if ad.size > MAX_ATTRIBUTES and ad.problem is None:
+            self._open = _Open(lines.start, guarded=self._sieve is not None)  # which lets no secrets through
+        if self._open.problem is None:
+            self._add(self._open, part)
+
+    def _add(self, ad: _Open, part: _Lines) -> None:
+        """Add attributes to an ad, down to the first line that is wrong."""
+        bad = np.flatnonzero(part.cells == _BAD)[:1].tolist()
+        above = part.cut(0, *bad) if bad else part
+        ad.guarded = ad.guarded or bool((above.cells == _SECRET).any())
+        ad.add(above.pick(above.cells >= 0))
+        if ad.size > MAX_ATTRIBUTES:
             source = Source(self._file, ad.line)
             ad.problem = set_aside(source, f"it has more than {MAX_ATTRIBUTES} attributes")
-
-    def _look(self, ad: _Open, part: _Part) -> None:
-        """See what else than attributes there is among the lines of an ad: secrets, and what does not parse."""
-        for place in np.flatnonzero(part.cells <= _BAD).tolist():
-            if part.cells[place] == _SECRET:
-                ad.guarded = True
-            elif part.cells[place] == _BAD and ad.problem is None:
-                ad.problem = self._problem(ad, part.texts[place], int(part.numbers[place]))
-        kept = part.cells >= 0
-        part.cells, part.numbers = part.cells[kept], part.numbers[kept]
+        elif bad:
+            second = self._second_type(ad.attributes(), ad.line)
+            ad.problem = second or self._problem(ad, int(part.numbers[bad[0]]))
 
     def _done(self, ad: _Open) -> Found:
         self._open = None
-        if ad.problem:
-            return ad.problem
-        cells = np.concatenate([_NONE, *(part.cells for part in ad.parts)])
-        numbers = np.concatenate([_NONE, *(part.numbers for part in ad.parts)])
-        return self._found(cells, numbers, ad.line)
+        return ad.problem or self._found(ad.attributes(), ad.line)
 
-    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> Found:
-        """Give the ad of these attributes, which begins in a line; ``numbers`` are their lines."""
-        found = self._dictionary.ad(row)
-        if _TYPE in found.shape.repeated:
-            names = [fold(self._dictionary.name(cell)) for cell in row.tolist()]
-            second = int(numbers[names.index(_TYPE, names.index(_TYPE) + 1)])
-            message = f"a second MyType: the ad that begins at line {line} runs into another one"
-            return set_aside(Source(self._file, second), message, "part ads by a blank line")
-        return FoundAd(found, Source(self._file, line))
+    def _found(self, attributes: _Lines, line: int) -> Found:
+        """Give the ad of these attributes, which begins in a line."""
+        ad = self._dictionary.ad(attributes.cells)
+        second = self._second_type(attributes, line) if _TYPE in ad.shape.repeated else None
+        return second or FoundAd(ad, Source(self._file, line))
 
-    def _problem(self, ad: _Open, line: str, number: int) -> Problem:
-        """Say what is wrong with a line; of one below a secret, no more than that."""
+    def _second_type(self, attributes: _Lines, line: int) -> Problem | None:
+        """Tell of an ad that has two types: where files were joined, one ad may run into the next."""
+        names = [fold(self._dictionary.name(cell)) for cell in attributes.cells.tolist()]
+        places = [place for place, name in enumerate(names) if name == _TYPE]
+        if len(places) < 2:
+            return None
+        message = f"a second MyType: the ad that begins at line {line} runs into another one"
+        source = Source(self._file, int(attributes.numbers[places[1]]))
+        return set_aside(source, message, "part ads by a blank line")
+
+    def _problem(self, ad: _Open, number: int) -> Problem:
+        """Say what is wrong with a line; of one below a secret, no more than where."""
+        message, column, shown = self._faults[number]
         if ad.guarded:
-            return set_aside(Source(self._file, number), "a line below a secret does not parse", _hint(ad))
-        try:
-            column, message, shown = _fault(line, self._dictionary)
-        except TooManyNamesError as error:
-            return set_aside(Source(self._file, number, 1), str(error), _hint(ad))
-        return set_aside(Source(self._file, number, column), message, _hint(ad), shown)
+            message, shown = "a line below a secret does not parse", ""
+        hint = f"the ad begins at line {ad.line}; mend or remove this line"
+        return set_aside(Source(self._file, number, column), message, hint, shown)
 
 
-def _comments(part: _Part, line: int) -> int:
+def _ends(text: str) -> bool:
+    """Return whether a line, without blanks around it, parts two ads."""
+    return not text or text.startswith(("***", "-- "))
+
+
+def _malformed(line: str, equals: str) -> _Fault:
+    """Say why a line is no name and expression with a ``=`` between them."""
+    if len(line) > MAX_LINE:
+        return _Fault(f"a line has more than {MAX_LINE} characters", 0)
+    if not equals:
+        return _Fault("a line has no '='", 1, line)
+    return _Fault("a line has no name left of its '='", 1, line)
+
+
+def _comments(part: _Lines, line: int) -> int:
     """Return how many comments there are from a line on, without another line among them."""
     leading = (part.cells == _COMMENT) & (part.numbers == line + np.arange(len(part.numbers)))
     return len(leading) if leading.all() else int(leading.argmin())
-
-
-def _odd(text: str, name: str) -> int:
-    """Return what a line is that is no attribute as HTCondor prints them."""
-    if not text or text.startswith(("***", "-- ")):
-        return _END
-    if text[0] == "#":
-        return _COMMENT
-    return _SECRET if is_secret(name) else _BAD
-
-
-def _fault(line: str, dictionary: Dictionary) -> tuple[int, str, str]:
-    """Return where a line is wrong, what is wrong with it, and the line if it may be shown.
-
-    Raises ``TooManyNamesError`` where that is its fault.
-    """
-    if len(line) > MAX_LINE:
-        return 0, f"a line has more than {MAX_LINE} characters", ""
-    name, equals, right = line.partition("=")
-    name = name.strip()
-    if not equals:
-        return 1, "a line has no '='", line
-    if not name or "\0" in name:
-        return 1, "a line has no name left of its '='", line
-    try:
-        parse_old(right.strip())
-    except ParseError as error:
-        column = len(line) - len(right.lstrip()) + error.column
-        return column, not_parsed(name, error), line
-    dictionary.spelling(name)
-    raise AssertionError("the line is in order")  # pragma: no cover
-
-
-def _hint(ad: _Open) -> str:
-    return f"the ad begins at line {ad.line}; mend or remove this line"

@@ -84,7 +84,8 @@ def read_table(
     """Read the ads of a text, in any of the formats, into one table, in their order and of whatever kind.
 
     The text may be cut into blocks anywhere. Only the attributes ``names`` are kept, if given, and never a secret. What
-    is wrong with an ad is among the problems, where the text is called ``file``.
+    is wrong with an ad is among the problems, where the text is called ``file``; what is wrong with attributes that are
+    not kept may go unnoticed.
     """
     dictionary = pool_dictionary(names)
     problems: list[Problem] = []
@@ -132,11 +133,14 @@ def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> I
 
 
 def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> Iterator[Found]:
-    head = ""
+    begun: list[str] = []
+    size = 0
     for block in blocks:
-        head += block
-        if not is_blank(head) or len(head) > _LONGEST_HEAD:
+        begun.append(block)
+        size += len(block)
+        if not is_blank(block) or size > _LONGEST_HEAD:
             break
+    head = "".join(begun)
     rest = itertools.chain([head], blocks)
     form = format_of(head)
     if form is Format.LONG:

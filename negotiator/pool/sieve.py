@@ -34,7 +34,7 @@ class Sieve:
         short = np.zeros((_MASK + 1,) * _SHORT, np.bool_)
         self._long = np.zeros(_SLOTS, np.bool_)
         for name in names:
-            letters = [ord(letter) & _MASK for letter in name[:_LONG]]
+            letters = [byte & _MASK for byte in name.encode("utf-8", "surrogatepass")[:_LONG]]
             if len(letters) == _LONG:
                 self._long[_slot(_packed(letters))] = True
             else:  # what stands behind it may be anything
@@ -44,15 +44,11 @@ class Sieve:
         letter[[*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1), ord("_")]] = True
         self._begins_no_name = ~letter
 
-    def lines(self, block: str) -> tuple[list[str], NDArray[np.int64]] | None:
-        """Return those lines of a block, without their ends, and the place of each among all, from 0.
-
-        None where the text has other characters than those of ASCII: it is to be cut as a whole.
-        """
-        if not block.isascii():
-            return None
-        text = np.frombuffer(block.encode("ascii") + b"\n" * _LONG, np.uint8)
-        ends = np.flatnonzero(text[: len(block) + 1] == ord("\n"))
+    def lines(self, block: str) -> tuple[list[str], NDArray[np.int64]]:
+        """Return those lines of a block, without their ends, and the place of each among all, from 0."""
+        data = block.encode("utf-8", "surrogatepass")
+        text = np.frombuffer(data + b"\n" * _LONG, np.uint8)
+        ends = np.flatnonzero(text[: len(data) + 1] == ord("\n"))
         starts = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
         first = text[starts]
         letters = [first, *(text[place:][starts] for place in range(1, _LONG))]
@@ -61,7 +57,9 @@ class Sieve:
         passed = self._long[_slot(whole)] | self._short[begin] | self._begins_no_name[first]
         places = np.flatnonzero(passed)
         pairs = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
-        return [block[start:end] for start, end in pairs], places
+        if block.isascii():
+            return [block[start:end] for start, end in pairs], places
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairs], places
 
 
 def _packed(letters: Iterable[Any]) -> Any:

@@ -1,5 +1,7 @@
 """The entries of one attribute, row by row, whatever form they are kept in."""
 
+import tracemalloc
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from negotiator.classad.codes import Codes
 entries = st.integers(0, 2)
 steps = st.lists(
     st.one_of(
-        st.tuples(st.just("grow"), st.integers(0, 40), entries),
+        st.tuples(st.just("grow"), st.integers(0, 40) | st.just(400), entries),
         st.tuples(st.just("put"), st.lists(st.integers(0, 200), unique=True, max_size=5), entries),
         st.tuples(st.just("drop"), st.lists(st.integers(0, 200), unique=True, max_size=5), entries),
         st.tuples(st.just("mixed"), st.lists(st.integers(0, 200), unique=True, max_size=30), entries),
@@ -48,3 +50,18 @@ def test_an_attribute_that_all_rows_share_is_one_number():
     codes.put(np.array([5, 3, 999]), np.full(3, 7, np.int32), 1000)
     assert codes.read(1000).shape == ()
     assert codes.read(1001).tolist() == [7] * 1000 + [0]
+
+
+def test_an_attribute_that_becomes_rare_takes_little_room():
+    """One that the first rows have, and of a million that follow only the last."""
+    tracemalloc.start()
+    try:
+        codes = [Codes() for _ in range(10)]
+        for each in codes:
+            each.put(np.arange(100), np.arange(1, 101, dtype=np.int32), 100)
+            each.put(np.array([1_000_000]), np.array([7], np.int32), 1_000_001)
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert codes[0].read(1_000_001).nonzero()[0].tolist() == [*range(100), 1_000_000]
+    assert [codes[0].of(row) for row in (0, 99, 100, 1_000_000)] == [1, 100, 0, 7]

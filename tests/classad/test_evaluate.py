@@ -240,7 +240,7 @@ def test_functions_of_another_family_are_called_with_values_or_with_expressions(
 
     @register("testStrict", 1, 2)
     def strict(args, env):
-        return f"{args} {env.now}"
+        return f"{list(args)} {env.now}"
 
     @register("testLazy", 1, 1, lazy=True)
     def lazy(args, scope, env):
@@ -248,7 +248,7 @@ def test_functions_of_another_family_are_called_with_values_or_with_expressions(
 
     try:
         env = Environment(now=5.0)
-        assert evaluate(parse("TestStrict(1 + 1)"), env=env) == "(2,) 5.0"
+        assert evaluate(parse("TestStrict(1 + 1)"), env=env) == "[2] 5.0"
         assert (
             evaluate(parse("testStrict(A, 2)"), parse_ad("[A = undefined]"), env=env) == "[UNDEFINED, 2] 5.0"
         )

@@ -1,7 +1,7 @@
 """Where names are looked up: SEMANTICS section 4, and the ads that central expressions name."""
 
 import pytest
-from golden import ads
+from golden import OURS
 
 from negotiator.classad import (
     ERROR,
@@ -130,7 +130,7 @@ parent => undefined
 {1, 2}[0] => 1
 """
 NOON = Environment(now=1_700_000_000.0)
-MINE, OTHER = ads()["@syn_my"], ads()["@syn_target"]
+MINE, OTHER = OURS.ad("@syn_my"), OURS.ad("@syn_target")
 
 
 def cases(table):

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import UNDEFINED, ClassAd, Side, Table, evaluate_table, parse, parse_old, unparse
-from negotiator.classad.dictionary import Dictionary
+from negotiator.classad import dictionary as dictionary_module
+from negotiator.classad.dictionary import Dictionary, TooManyNamesError
 from negotiator.classad.store import StaleError
 from negotiator.classad.tree import Literal
 
@@ -87,6 +88,17 @@ def test_a_packed_table_is_the_same_in_a_dictionary_of_its_own(given_ads):
     assert not any("new" in text for text in packed.pool.strings)
 
 
+def test_ads_in_which_a_name_stood_twice_are_packed_as_others():
+    """Their layout is the same as that of an ad that has the name once."""
+    dictionary = Dictionary()
+    cells = [[dictionary.cell(line, line[0], line[4:]) for line in lines] for lines in (
+        ["A = 1", "a = 2"], ["A = 3"], ["B = 4", "A = 5"],
+    )]  # fmt: skip
+    table = Table.from_ads([dictionary.ad(np.array(row)) for row in cells], dictionary)
+    assert facts(table.packed()) == facts(table)
+    assert dict(table.packed().ad(0).items()) == {"A": Literal(2)}
+
+
 def test_what_was_taken_before_rows_were_replaced_is_stale():
     """An ad or a table of before the change is not taken for one of after it; appending makes nothing stale."""
     table = Table.from_ads([ClassAd([("A", 1), ("D", 4)]), ClassAd([("B", 2)])], Dictionary())
@@ -99,8 +111,42 @@ def test_what_was_taken_before_rows_were_replaced_is_stale():
         ad.integer("D")
     with pytest.raises(StaleError):
         taken.column("C")
+    with pytest.raises(StaleError):
+        taken.take([0])
     assert table.ad(0).evaluate("A") is UNDEFINED
     assert table.numbers("A", -1).tolist() == [-1, -1, 3]
+
+
+def test_rows_are_replaced_by_a_mask():
+    """As ``take`` takes them."""
+    table = Table.from_ads([ClassAd([("A", n)]) for n in range(4)], Dictionary())
+    table.replace(np.array([False, False, True, True]), [ClassAd([("A", 7)]), ClassAd()])
+    assert table.numbers("A", -1).tolist() == [0, 1, 7, -1]
+
+
+def test_ads_are_appended_all_or_none(monkeypatch):
+    """Where there is no room for the names of one, the table is as it was."""
+    monkeypatch.setattr(dictionary_module, "MAX_NAMES", 3)
+    table = Table.from_ads([ClassAd([("A", 1)])], Dictionary())
+    before = facts(table)
+    new = ClassAd([("A", 2), ("B", 3)])
+    with pytest.raises(TooManyNamesError):
+        table.append([*[new] * 5000, ClassAd([("C", 1), ("D", 2)])])
+    with pytest.raises(TooManyNamesError):
+        table.replace([0], [ClassAd([("E", 1)])])
+    assert facts(table) == before
+    table.append([new])
+    assert table.numbers("B", -1).tolist() == [-1, 3]
+
+
+def test_the_expressions_of_an_ad_are_a_sequence():
+    """From either end, and some of them."""
+    ad = Table.from_ads([ClassAd([("A", 1), ("B", 2), ("C", 3)])], Dictionary()).ad(0)
+    assert ad.expressions[1:] == (Literal(2), Literal(3))
+    assert ad.expressions[-1] == Literal(3)
+    assert ad.expressions[-1] is ad.expressions[2]
+    with pytest.raises(IndexError):
+        ad.expressions[3]
 
 
 def test_only_whole_tables_made_with_a_dictionary_are_changed():

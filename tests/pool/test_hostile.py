@@ -6,7 +6,8 @@ import io
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from negotiator.pool import Snapshot, read_pool
+from negotiator.pool import Snapshot, read_pool, reading
+from negotiator.pool.recognise import is_blank
 
 PIECES = (
     *(
@@ -89,3 +90,20 @@ def test_no_input_raises(data):
     for problem in pool.problems:
         assert str(problem).encode("utf-8")
         assert problem.excerpt.isprintable()
+
+
+def test_blank_text_in_small_pieces_is_looked_at_once(monkeypatch):
+    """A compressed file may be as many members as it has characters."""
+    looked = 0
+
+    def counted(text):
+        nonlocal looked
+        looked += len(text)
+        return is_blank(text)
+
+    monkeypatch.setattr(reading, "is_blank", counted)
+    snapshot = read_pool(
+        ["-"], io.BytesIO(gzip.compress(b"\n") * 2000 + gzip.compress(b"ClusterId = 1\nProcId = 0"))
+    )
+    assert len(snapshot.jobs) == 1
+    assert looked < 10_000

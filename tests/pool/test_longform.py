@@ -1,9 +1,11 @@
 """Long form, as condor_status -long, condor_q -long and condor_history -long print it."""
 
+import json
+
 import pytest
 
 from negotiator.classad import dictionary
-from negotiator.pool import longform, read_table
+from negotiator.pool import longform, read_ads, read_table
 from negotiator.pool.longform import read_long, whole_lines
 from negotiator.pool.projection import pool_dictionary
 from negotiator.records import Severity
@@ -43,6 +45,22 @@ def test_the_last_attribute_of_a_name_counts_whatever_the_case(ads):
     """Names are equal whatever the case of their letters, and also where a line was seen before."""
     found, _ = ads("A = 1\na = 2\n\nA = 1\na = 2\nA = 1\n")
     assert [list(ad.values()) for ad in found] == [["2"], ["1"]]
+
+
+@pytest.mark.parametrize("name", ["*x", "-x", "--x", "**", "x#y"])
+def test_a_name_may_begin_like_a_line_that_is_none(ads, name):
+    """Only ``***``, ``-- `` and ``#`` make a line another thing than an attribute."""
+    found, problems = ads(f"A = 1\n{name} = 5\n\nB = 2\n{name} = 6\n")
+    assert found == [{"A": "1", name: "5"}, {"B": "2", name: "6"}]
+    assert problems == ()
+
+
+def test_names_of_other_formats_do_not_change_what_a_line_is(tmp_path):
+    """A name of JSON may be a comment in long form, or hold a ``=``; a file read later is read as without it."""
+    (tmp_path / "1.json").write_text(json.dumps([{"# a": 1, "b=c": 2, "-- d": 3, "e ": 4}]))
+    (tmp_path / "2.ads").write_text('A = 1\n# a = 5\nb=c = 6\n\n-- d = 7\ne  = 8\n"f" = 9\n')
+    file = read_ads(tmp_path)
+    assert [list(ad.names()) for ad, _ in file.ads[1:]] == [["A", "b"], ["e", '"f"']]
 
 
 @pytest.mark.parametrize(
@@ -89,10 +107,22 @@ def test_a_line_too_long_sets_its_ad_aside(ads):
     assert problem.source.line == 3
 
 
+def test_a_line_too_long_is_none_of_an_attribute_that_is_known():
+    """Nor where the text is cut so that what is looked at of the line is a string in order."""
+    line = 'A = "' + "x" * longform.MAX_LINE + '"'
+    for blocks in (["A = 1\n\n", f"{line}\n"], ["A = 1\n\n", line, "x\n"]):
+        table, (problem,) = read_table(blocks)
+        assert len(table) == 1
+        assert "more than 1048576 characters" in problem.message
+        found = list(read_long(blocks, "f", pool_dictionary()))
+        assert [hasattr(each, "ad") for each in found] == [True, False]
+
+
 def test_lines_do_not_grow_without_bound():
-    """Of an endless line little more than the limit is kept at any time."""
+    """Of an endless line little more than the limit is kept at any time, and of a long text as many lines as fit."""
     blocks = ["x" * 1000] * 5000
     assert max(map(len, whole_lines(blocks))) <= longform.MAX_LINE + (1 << 17)
+    assert max(map(len, whole_lines(["A = 1\n" * 1_000_000]))) <= longform.MAX_LINE + (1 << 17)
 
 
 def test_an_ad_with_too_many_attributes_is_set_aside(ads):
@@ -100,6 +130,38 @@ def test_an_ad_with_too_many_attributes_is_set_aside(ads):
     found, (problem,) = ads("\n".join(f"A{n} = {n}" for n in range(100_000)) + "\n\nA = 2\n")
     assert found == [{"A": "2"}]
     assert "more than 10000 attributes" in problem.message
+
+
+def test_comments_and_secrets_are_no_attributes_that_count(ads):
+    """An ad may have any number of them; what is given twice counts twice."""
+    text = "A = 1\n" + "# a comment\nClaimId = 1\n" * 10_000 + "A = 2\n" * 9_999
+    assert ads(text) == ([{"A": "2"}], ())
+    _, (problem,) = ads(text + "A = 3\n")
+    assert "more than 10000 attributes" in problem.message
+
+
+TWICE = 'MyType = "Job"\nmytype = "Job"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (f"{TWICE}B = (\n", 2, "a second MyType"),
+        (f"B = (\n{TWICE}", 1, "B does not parse"),
+        (f"MyType = 1\nB = (\nMyType = 2\n{TWICE}", 2, "B does not parse"),
+        ("A = 1\n" * 20 + "B = (\n", 1, "more than 10 attributes"),
+        ("A = 1\n" * 10 + "B = (\n" + "A = 1\n" * 20, 11, "B does not parse"),
+        ("no equals\nB = (\n", 1, "no '='"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 20, 1000])
+def test_of_several_faults_the_first_is_told(monkeypatch, text, line, message, size):
+    """Wherever blocks end."""
+    monkeypatch.setattr(longform, "MAX_ATTRIBUTES", 10)
+    blocks = [text[at : at + size] for at in range(0, len(text), size)]
+    (problem,) = read_long(blocks, "f", pool_dictionary())
+    assert problem.source.line == line
+    assert message in problem.message
 
 
 @pytest.mark.parametrize("size", [2, 7, 1000])
@@ -128,6 +190,17 @@ def test_a_pool_has_room_for_so_many_names(monkeypatch, text):
     table, (problem,) = read_table(text)
     assert table.numbers("B").tolist() == [2, 7]
     assert "the ads have more than 5 attributes of different names" in problem.message
+
+
+@pytest.mark.parametrize("form", ["{} = {}\n", '"{}":{},'])
+def test_names_that_are_not_asked_for_take_no_room(monkeypatch, form):
+    """However many there are, an ad that has what is asked for is read."""
+    monkeypatch.setattr(dictionary, "MAX_NAMES", 5)
+    others = "".join(form.format(f"CpusOfKind{n}", n) for n in range(50))
+    text = f'[{{{others}"Cpus":4}}]' if ":" in form else f"{others}Cpus = 4\n"
+    table, problems = read_table([text], ["Cpus", "CpusOfKind"])
+    assert table.numbers("Cpus").tolist() == [4]
+    assert problems == ()
 
 
 def test_lines_in_common_are_parsed_once():
@@ -159,6 +232,14 @@ def test_the_lines_that_are_remembered_stay_few(monkeypatch):
         (n, f"x{n}", n + 0.5, 2 * n) for n in range(40)
     ]
     assert len(known.lines) <= 20
+
+
+def test_lines_that_are_read_together_are_kept_once(monkeypatch):
+    """A line that all ads of a block share does not use up the room for lines of its attribute."""
+    monkeypatch.setattr(dictionary, "MAX_LINES_EACH", 2)
+    known = pool_dictionary()
+    list(read_long(["A=B + 1\n\n" * 5 + "A=2\n\n" + "A=3\n"], "f", known))
+    assert set(known.lines) == {"", "A=B + 1", "A=2"}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
@@ -198,7 +279,7 @@ def test_a_table_is_read_from_text():
     table, problems = read_table([LONG], ["Cpus", "Memory"], "pool.ads")
     assert table.names() == {"cpus", "memory"}
     assert table.numbers("Cpus", -1).tolist() == [4, 9, -1, -1, 1, 3]
-    assert [str(problem.source) for problem in problems] == ["pool.ads:25"]
+    assert [str(problem.source) for problem in problems] == ["pool.ads:25:9"]
 
 
 def test_a_table_is_read_from_json():
@@ -215,6 +296,18 @@ def test_text_that_is_not_ascii_is_read_with_a_projection_too():
     table, problems = read_table(['Owner = "Zoë"\nCpus = 1\n\nOwner = "Bo"\nÄ = 2\nCpus = 2\n'], ["OWNER"])
     assert table.strings("owner").tolist() == ["Zoë", "Bo"]
     assert problems == ()
+
+
+@pytest.mark.parametrize("size", [1, 5, 20, 1000])
+def test_a_projection_does_not_depend_on_where_blocks_end(size):
+    """Nor on whether there is anything but ASCII near: the same lines are looked at, and the same faults found."""
+    text = 'Cpus = 1\nOther\nBad one\nÄ\n\nCpus = 2\nOwner = "Zoë"\nOther (\n\nOwner = "\udcff"\nÉtat = 3\nCpus = 3\n\nCpus\n'
+    blocks = [text[at : at + size] for at in range(0, len(text), size)]
+    found = list(read_long(blocks, "f", pool_dictionary(["Cpus", "OWNER", "État"])))
+    shown = [found[place].ad.evaluate("Owner") for place in (1, 2)]
+    assert shown == ["Zoë", "\udcff"]
+    assert found[2].ad.integer("État") == 3
+    assert [(each.source.line, each.source.column) for each in (found[0], found[3])] == [(4, 1), (14, 1)]
 
 
 def test_two_ads_that_run_into_each_other_are_set_aside(ads):

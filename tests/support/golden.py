@@ -1,50 +1,200 @@
-"""The golden corpus: values computed by HTCondor's own library (conformance/classad/README.md)."""
+"""Conformance cases of the language, as HTCondor's own library computed them (conformance/classad/README.md).
+
+A folder of cases has gzipped or plain JSON lines in files of any names, and perhaps ``ads.json``, the ads that lines
+refer to by name. What cannot be read is named by file and line; nothing is raised for it.
+"""
 
 import gzip
 import json
-from functools import cache
+import zlib
+from functools import cached_property
 from pathlib import Path
 
-from negotiator.classad import ERROR, UNDEFINED, ParseError, parse, parse_ad, parse_old, unparse_value
+import attrs
+
+from negotiator.classad import (
+    ERROR,
+    UNDEFINED,
+    Environment,
+    ParseError,
+    parse,
+    parse_ad,
+    parse_old,
+    unparse_value,
+)
 from negotiator.classad.values import AbsTime, AdValue, ListValue, RelTime
 
-CORPUS = Path(__file__).parent.parent / "conformance" / "classad"
-AREAS = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
+NOON = Environment(now=1_700_000_000.0)
+_FORMS = {
+    frozenset({"undefined"}),
+    frozenset({"error"}),
+    frozenset({"real"}),
+    frozenset({"reltime"}),
+    frozenset({"abstime"}),
+    frozenset({"list", "text"}),
+    frozenset({"ad"}),
+    frozenset({"parse_error"}),
+    frozenset({"evalfail"}),
+}
 
 
-@cache
-def ads():
-    """The ads that lines refer to by name."""
-    texts = json.loads((CORPUS / "ads.json").read_text(encoding="utf-8"))
-    return {f"@{name}": parse_ad(text) for name, text in texts.items()}
+class UnreadableError(Exception):
+    """A file or a line that is none of the corpus; the message says which one and what is wrong with it."""
 
 
-def ad(text):
-    """The ad of a line: None, text, or the name of one."""
-    if text is None:
-        return None
-    return ads()[text] if text.startswith("@") else parse_ad(text)
+@attrs.frozen
+class Case:
+    """A line: the expression in its ads, given by text or by name, and its value in the form of ``recorded``.
+
+    ``match`` lines have no expression: the value is whether the Requirements of both ads are true.
+    """
+
+    id: str
+    expr: str
+    my: str | None
+    target: str | None
+    value: object
+    old: bool
+    match: bool
+
+    @cached_property
+    def tree(self):
+        """The expression, None where the text is none."""
+        try:
+            return (parse_old if self.old else parse)(self.expr)
+        except ParseError:
+            return None
 
 
-def lines(area):
-    """The lines of an area that have one value only."""
-    with gzip.open(CORPUS / f"{area}.jsonl.gz", "rt", encoding="utf-8") as file:
-        for text in file:
-            line = json.loads(text)
-            if not line.get("nondet"):
-                yield line
+@attrs.define
+class File:
+    """What a file holds: its cases, how many lines have no one value, and what could not be read."""
+
+    name: str
+    cases: list[Case] = attrs.field(factory=list)
+    nondeterministic: int = 0
+    problems: list[str] = attrs.field(factory=list)
 
 
-def tree(line):
-    """The expression of a line, None where it is none."""
+class Folder:
+    """A folder of cases."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self._parsed = {}
+
+    def files(self):
+        """The names of its files of cases, sorted."""
+        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
+        return sorted(name for name in names if name.endswith((".jsonl", ".jsonl.gz")))
+
+    @cached_property
+    def ads(self):
+        """The texts of the ads that lines refer to, by name."""
+        path = self.path / "ads.json"
+        try:
+            texts = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise UnreadableError(f"{path}: {error}") from error
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise UnreadableError(f"{path}: expected an object from names to ads as text")
+        return texts
+
+    def ad(self, text):
+        """The ad of a line: None, or what its text or its name means. Raises ``ParseError``."""
+        if text is None:
+            return None
+        if text not in self._parsed:
+            self._parsed[text] = parse_ad(self.ads[text[1:]] if text.startswith("@") else text)
+        return self._parsed[text]
+
+    def ads_of(self, case):
+        """The ads of a line, or instead of them what the value of the line is then: one that is none of the corpus."""
+        try:
+            return self.ad(case.my), self.ad(case.target)
+        except ParseError as error:
+            return {"an ad is none": str(error)}
+
+    def read(self, name):
+        """The cases of a file. Nothing is raised: ``problems`` has what is wrong with it."""
+        file = File(name)
+        path = self.path / name
+        try:
+            for number, line in enumerate(_lines(path), 1):
+                try:
+                    if line.strip():
+                        self._take(line, file)
+                except UnreadableError as error:
+                    file.problems.append(f"{path}:{number}: {error}")
+        except UnreadableError as error:
+            file.problems.append(f"{path}: {error}")
+        return file
+
+    def _take(self, line, file):
+        try:
+            content = json.loads(line)
+        except ValueError as error:
+            raise UnreadableError(f"no JSON: {error}") from error
+        if not isinstance(content, dict):
+            raise UnreadableError(f"expected an object, not {type(content).__name__}")
+        case = self._case(content)
+        if content.get("nondet"):
+            file.nondeterministic += 1
+        else:
+            file.cases.append(case)
+
+    def _case(self, content):
+        for key in ("id", "expr", "type"):
+            if not isinstance(content.get(key), str):
+                raise UnreadableError(f"{key!r} is to be a string, not {content.get(key)!r}")
+        for key in ("my", "target"):
+            self._check_ad(key, content.get(key))
+        if "value" not in content:
+            raise UnreadableError("there is no 'value'")
+        return Case(
+            id=content["id"],
+            expr=content["expr"],
+            my=content.get("my"),
+            target=content.get("target"),
+            value=_expected(content["value"]),
+            old=content.get("syntax") == "old",
+            match=content["type"] == "match",
+        )
+
+    def _check_ad(self, key, text):
+        if text is not None and not isinstance(text, str):
+            raise UnreadableError(f"{key!r} is to be null, an ad as text or @name, not {text!r}")
+        if text is not None and text.startswith("@") and text[1:] not in self.ads:
+            raise UnreadableError(f"{key!r} is {text}, which {self.path / 'ads.json'} does not have")
+
+
+OURS = Folder(Path(__file__).parent.parent / "conformance" / "classad")
+"""The corpus that comes along."""
+
+
+def _lines(path):
     try:
-        return (parse_old if line.get("syntax") == "old" else parse)(line["expr"])
-    except ParseError:
-        return None
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            yield from file
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableError(str(error) or type(error).__name__) from error
+
+
+def _expected(value):
+    """The value of a line in the form that ``recorded`` gives; a failed evaluation is an error of ours."""
+    if isinstance(value, bool | int | str):
+        return value
+    if not isinstance(value, dict) or frozenset(value) not in _FORMS:
+        raise UnreadableError(f"'value' has none of the forms that the README lists: {value!r:.200}")
+    if "list" in value:
+        return {"text": value["text"]}
+    return {"error": True} if "evalfail" in value else value
 
 
 def recorded(value):
-    """A value as the corpus writes it; where the evaluation failed there, ours is an error."""
+    """A value of ours as the corpus writes it."""
     simple = {UNDEFINED: {"undefined": True}, ERROR: {"error": True}}
     match value:
         case bool() | int() | str():
@@ -62,16 +212,50 @@ def recorded(value):
     return simple[value]
 
 
-def expected(line):
-    """The value of a line in the form that ``recorded`` gives."""
-    value = line["value"]
-    if not isinstance(value, dict):
-        return value
-    if "list" in value:
-        return {"text": value["text"]}
-    return {"error": True} if value.get("evalfail") else value
+def attempt(function, *args):
+    """The recorded value that a function gives; where it raises, which it never should, that."""
+    try:
+        return recorded(function(*args))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the line is named
+        return {"raised": repr(error)}
 
 
 def same(one, other):
     """Whether two recorded values are equal, where 1 and true are not."""
     return type(one) is type(other) and one == other
+
+
+def verdict(file, values, not_passing):
+    """Counts of what became of a file's lines, and a text for each failure.
+
+    A case passes if each of its values is the recorded one, which ``not_passing`` must not have then.
+    """
+    failures = list(file.problems)
+    passed = failed = without = 0
+    for case, found in zip(file.cases, values, strict=True):
+        wrong = next((value for value in found if not same(value, case.value)), None)
+        if not found:
+            without += 1
+        elif wrong is None:
+            passed += 1
+            if case.id in not_passing:
+                failures.append(f"{case.id} passes: take it off the list of those that cannot")
+        elif case.id not in not_passing:
+            failed += 1
+            failures.append(
+                f"{case.id}: {_cut(case.expr)}\n    got {_cut(wrong)}, expected {_cut(case.value)}"
+            )
+    counts = {
+        "passed": passed,
+        "failed": failed,
+        "that cannot pass": len(file.cases) - passed - failed - without,
+        "without an ad to be a row": without,
+        "not deterministic": file.nondeterministic,
+        "could not be read": len(file.problems),
+    }
+    return counts, failures
+
+
+def _cut(value):
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 300 else f"{text[:300]}... ({len(text)} letters)"

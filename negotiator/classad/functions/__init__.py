@@ -10,23 +10,34 @@ Functions differ in what they make of undefined and error, so each decides for i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
 
 import attrs
 
 from negotiator.classad.lookup import item_value
+from negotiator.classad.patterns import Meter as Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from negotiator.classad.scope import Environment, Scope
     from negotiator.classad.tree import Expr
     from negotiator.classad.values import ListValue, Value
 
 
+LONG: Final = 1000
+"""Letters of a string: a call with a longer one, or with a list of as many, costs more than its step."""
+
+_STEPS_FOR_ITEM: Final = 4
+"""So many elements of a list that are constants cost a step."""
+
+
 @runtime_checkable
 class Strict(Protocol):
-    """A function of values: its arguments are evaluated from left to right before the call."""
+    """A function of values: its arguments are evaluated from left to right before the call.
+
+    A function that is ``metered`` has a third argument, a ``Meter``.
+    """
 
     def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
         """Return the value of the call; ``args`` are as many as the registered arity allows."""
@@ -44,8 +55,10 @@ class Lazy(Protocol):
 class Function:
     """A function of the language, as the evaluator calls it.
 
-    ``deterministic`` is False where two calls with equal arguments in one environment may differ (``random``) or
-    where the value hangs on the clock: neither may be folded into a constant that outlives the cycle.
+    ``deterministic`` is False where two calls with equal arguments in one environment may differ (``draws``) or
+    where the value hangs on the clock: neither may be folded into a constant that outlives the cycle. ``weight`` is in
+    steps for every 8 letters of long strings, those of the arguments and of the value; ``metered`` says that the
+    body itself charges for what they do not show.
     """
 
     name: str
@@ -54,10 +67,31 @@ class Function:
     call: Callable[..., Value]
     lazy: bool = False
     deterministic: bool = True
+    draws: bool = False
+    weight: int = 1
+    metered: bool = False
 
     def accepts(self, count: int) -> bool:
         """Return whether the function may be called with ``count`` arguments; otherwise the call is an error."""
         return self.min_args <= count and (self.max_args is None or count <= self.max_args)
+
+    def apply(self, args: Sequence[Value], env: Environment, meter: Meter) -> Value:
+        """Return the value of a call of a function of values, and charge for it. Raises ``Exhausted``."""
+        meter.charge(0)  # nothing is begun where there are no steps left
+        value: Value = self.call(args, env, meter) if self.metered else self.call(args, env)
+        toll = self.toll((*args, value))
+        if toll:
+            meter.charge(toll)
+        return value
+
+    def toll(self, values: Iterable[Value]) -> int:
+        """Return the steps that a call takes beyond its own, where these are its arguments and its value."""
+        size = longest = 0
+        for value in values:
+            if type(value) is str:
+                size += len(value)
+                longest = max(longest, len(value))
+        return size * self.weight >> 3 if longest > LONG else 0
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -73,6 +107,9 @@ def register(
     *,
     lazy: bool = False,
     deterministic: bool = True,
+    draws: bool = False,
+    weight: int = 1,
+    metered: bool = False,
 ) -> Callable[[_Body], _Body]:
     """Return a decorator that makes a body known as ``name`` (any case); it leaves the body itself as it was.
 
@@ -84,7 +121,7 @@ def register(
         key = name.lower()
         if key in FUNCTIONS:
             raise ValueError(f"function {name} is registered twice")
-        FUNCTIONS[key] = Function(name, min_args, max_args, body, lazy, deterministic)
+        FUNCTIONS[key] = Function(name, min_args, max_args, body, lazy, deterministic, draws, weight, metered)
         return body
 
     return keep
@@ -97,7 +134,15 @@ def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: A
     100 there, ``sum(TARGET.L)`` of ``L = {A}`` is 1 though ``TARGET.L[0]`` is 100.
     """
     state = list_value.scope.state
-    return [item_value(state, list_value, item) for item in list_value.items]
+    state.charge(len(list_value.items) // _STEPS_FOR_ITEM)
+    values = [item_value(state, list_value, item) for item in list_value.items]
+    size = 0
+    for value in values:
+        if type(value) is str:
+            size += len(value)
+    if size > LONG:
+        state.charge(size >> 3)
+    return values
 
 
 # The families, each of which registers its functions when it is imported.

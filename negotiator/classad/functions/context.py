@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from negotiator.classad.values import Value
 
 
+_STEPS_TO_PARSE = 4  # a letter
+
+
 @register("ifThenElse", 3, 3, lazy=True)
 def if_then_else(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
     """``ifThenElse(condition, yes, no)``: undefined where the condition is, and the other branch is not evaluated."""
@@ -50,7 +53,9 @@ def evaluate_text(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Val
     text = as_string(state.value(args[0]))
     if not isinstance(text, str):
         return ERROR
+    state.charge(len(text) * _STEPS_TO_PARSE)
     if state.depth <= 0:
+        state.limited()
         raise EvaluationFailed
     try:
         expr = parse(text)
@@ -88,7 +93,10 @@ def unresolved(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:
     if pattern is None:
         return ",".join(names)
     try:
-        hits = [found(to_bytes(pattern), to_bytes(name), CASELESS, not_empty=True) for name in names or [""]]
+        hits = [
+            found(to_bytes(pattern), to_bytes(name), CASELESS, state, not_empty=True)
+            for name in names or [""]
+        ]
     except PatternFailure:
         return ERROR
     return bool(names) and any(hits)
@@ -132,12 +140,14 @@ def _inside(state: State, expr: Node, ads: ListValue, item: Expr) -> Value:
     if not isinstance(value, AdValue):
         return UNDEFINED if value is UNDEFINED else ERROR
     nested = value.scope
-    alternate = nested.alternate
+    alternate, contexts = nested.alternate, state.contexts
     nested.alternate = _other_ad(nested) or alternate
+    if nested.alternate is not alternate:
+        state.contexts = contexts | {nested}
     try:
         return state.afresh(nested, expr)
     finally:
-        nested.alternate = alternate
+        nested.alternate, state.contexts = alternate, contexts
 
 
 def _other_ad(nested: Scope) -> Scope | None:

@@ -51,7 +51,10 @@ def as_string(value: Value) -> str | Exceptional:
         return abs_time_text(value)
     if isinstance(value, RelTime):
         return rel_time_text(value.seconds)
-    return unparse_value(value)
+    text = unparse_value(value)
+    if isinstance(value, ListValue | AdValue):
+        value.scope.state.charge(len(text))
+    return text
 
 
 def as_bytes(value: Value) -> bytes | Exceptional:

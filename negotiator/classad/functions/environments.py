@@ -77,7 +77,7 @@ class _Variables:
         )
 
 
-@register("mergeEnvironment", 0, None)
+@register("mergeEnvironment", 0, None, weight=8)
 def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``mergeEnvironment(e, ...)``: one environment of several in version 2; of equal names the last counts."""
     variables = _Variables()
@@ -92,7 +92,7 @@ def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa
     return variables.text()
 
 
-@register("envV1ToV2", 1, 1)
+@register("envV1ToV2", 1, 1, weight=8)
 def environment_to_v2(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``envV1ToV2(e)``: an environment of version 1 in version 2."""
     value = args[0]

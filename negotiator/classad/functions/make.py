@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.ad import ClassAd
 from negotiator.classad.bytestrings import from_bytes
+from negotiator.classad.functions import LONG
 from negotiator.classad.scope import Scope
 from negotiator.classad.tree import Literal
 from negotiator.classad.values import ERROR, AdValue, ListValue
@@ -20,8 +21,13 @@ MAX_ITEMS = 1 << 17
 
 
 def values_of(args: tuple[Expr, ...], scope: Scope) -> list[Value]:
-    """Return the values of the arguments of a call that stands in ``scope``, from left to right."""
-    return [scope.state.value(arg) for arg in args]
+    """Return the values of the arguments of a call that stands in ``scope``, from left to right; charge for long ones."""
+    state = scope.state
+    values = [state.value(arg) for arg in args]
+    size = sum(len(value) for value in values if isinstance(value, str))
+    if size > LONG:
+        state.charge(size)
+    return values
 
 
 def list_of(texts: Sequence[bytes], scope: Scope) -> Value:

@@ -123,7 +123,7 @@ def _c_divide(number: int, by: int) -> int:
     return quotient if (number < 0) == (by < 0) else -quotient
 
 
-@register("random", 0, 1, deterministic=False)
+@register("random", 0, 1, deterministic=False, draws=True)
 def random(args: Sequence[Value], env: Environment) -> Value:
     """``random([n])``: an integer from 0 to ``n - 1``, or a real from 0 to ``n`` (1.0 without it).
 

@@ -9,7 +9,7 @@ import attrs
 from negotiator.classad.ad import fold
 from negotiator.classad.bytestrings import to_bytes
 from negotiator.classad.measure import children
-from negotiator.classad.scope import Constant, Exhausted, look_up, root
+from negotiator.classad.scope import Constant, look_up, root
 from negotiator.classad.tree import AdRef, Attr, Call, ListExpr, RecordExpr
 from negotiator.classad.unparse import unparse
 from negotiator.classad.values import UNDEFINED, AdValue
@@ -39,11 +39,10 @@ class External:
         return True
 
     def _walk(self, expr: Node, depth: int) -> bool:
-        self.state.steps -= 1
+        self.state.charge(1)
         if depth <= 0:
+            self.state.limited()
             return False
-        if self.state.steps < 0:
-            raise Exhausted
         if isinstance(expr, Attr):
             return self._reference(expr, depth)
         if isinstance(expr, Constant):

@@ -13,6 +13,7 @@ from negotiator.classad.values import ERROR, UNDEFINED, ListValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from negotiator.classad.functions import Meter
     from negotiator.classad.scope import Environment
     from negotiator.classad.values import Exceptional, Value
 
@@ -28,15 +29,15 @@ def _bytes(text: str) -> bytes:
     return until_nul(to_bytes(text))
 
 
-@register("regexp", 2, 3)
-def regexp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("regexp", 2, 3, metered=True)
+def regexp(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     """``regexp(pattern, s[, options])``: whether the pattern occurs in ``s``."""
     texts = _text_arguments(args)
     if not isinstance(texts, tuple):
         return texts
     pattern, subject, letters = texts
     try:
-        return found(_bytes(pattern), _bytes(subject), options_of(letters))
+        return found(_bytes(pattern), _bytes(subject), options_of(letters), meter)
     except PatternFailure:
         return ERROR
 
@@ -48,8 +49,8 @@ def _text_arguments(args: Sequence[Value]) -> tuple[str, str, str] | Exceptional
     return texts[0], texts[1], texts[2] if len(texts) == 3 else ""
 
 
-@register("regexpMember", 2, 3)
-def regexp_member(args: Sequence[Value], env: Environment) -> Value:
+@register("regexpMember", 2, 3, metered=True)
+def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:
     """``regexpMember(pattern, list[, options])``: whether the pattern occurs in some element.
 
     If in none, an undefined element makes that undefined. Where the pattern is no pattern, it occurs in none.
@@ -62,47 +63,48 @@ def regexp_member(args: Sequence[Value], env: Environment) -> Value:
     others = strings((pattern, *options))
     if not isinstance(others, tuple) or not isinstance(inside, ListValue):
         return ERROR
-    flags = options_of(others[1]) if options else 0
+    expression, flags = _bytes(others[0]), options_of(others[1]) if options else 0
     undefined = False
     for element in elements(inside, env):
         if element is UNDEFINED:
             undefined = True
         elif not isinstance(element, str):
             return ERROR
-        elif _occurs(others[0], element, flags):
+        elif occurs(expression, _bytes(element), flags, meter):
             return True
     return UNDEFINED if undefined else False
 
 
-def _occurs(pattern: str, subject: str, flags: int) -> bool:
+def occurs(pattern: bytes, subject: bytes, flags: int, meter: Meter) -> bool:
+    """Return whether the pattern occurs in one of several subjects; what is no pattern occurs in none."""
     try:
-        return found(_bytes(pattern), _bytes(subject), flags)
+        return found(pattern, subject, flags, meter)
     except PatternFailure:
         return False
 
 
-@register("regexps", 3, 4)
-def regexps(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("regexps", 3, 4, metered=True, weight=8)
+def regexps(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     r"""``regexps(pattern, s, template[, options])``: the template with the groups ``\0`` to ``\9`` of the match.
 
     Without a match the empty string. Option ``f`` keeps the rest of ``s`` around, ``g`` takes every match.
     """
-    return _replaced(args, "")
+    return _replaced(args, "", meter)
 
 
-@register("replace", 3, 4)
-def replace(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("replace", 3, 4, metered=True, weight=8)
+def replace(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     """``replace(pattern, s, template[, options])``: ``s`` with the first match replaced."""
-    return _replaced(args, "f")
+    return _replaced(args, "f", meter)
 
 
-@register("replaceall", 3, 4)
-def replace_all(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("replaceall", 3, 4, metered=True, weight=8)
+def replace_all(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     """``replaceall(pattern, s, template[, options])``: ``s`` with every match replaced."""
-    return _replaced(args, "fg")
+    return _replaced(args, "fg", meter)
 
 
-def _replaced(args: Sequence[Value], always: str) -> Value:
+def _replaced(args: Sequence[Value], always: str, meter: Meter) -> Value:
     texts = strings(tuple(args))
     if not isinstance(texts, tuple):
         return texts
@@ -114,6 +116,7 @@ def _replaced(args: Sequence[Value], always: str) -> Value:
             _bytes(subject),
             _bytes(template),
             options_of(options),
+            meter,
             whole="f" in options,
             everywhere="g" in options,
         )

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from negotiator.classad.bytestrings import SPACES, fold, to_bytes, until_nul
 from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import strings
-from negotiator.classad.functions.regex import options_of
+from negotiator.classad.functions.regex import occurs, options_of
 from negotiator.classad.numbertext import real_prefix, truncate64
-from negotiator.classad.patterns import PatternFailure, check, found
+from negotiator.classad.patterns import PatternFailure, check
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from negotiator.classad.functions import Meter
     from negotiator.classad.scope import Environment
     from negotiator.classad.values import Value
 
@@ -55,7 +56,7 @@ def _list_of(args: Sequence[Value]) -> list[bytes] | None:
     return _items(text, _DELIMITERS if delimiters is None else _delimiters(delimiters, b""))
 
 
-@register("stringListSize", 1, 2)
+@register("stringListSize", 1, 2, weight=8)
 def string_list_size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListSize(list[, delimiters])``: how many items there are."""
     items = _list_of(args)
@@ -98,25 +99,25 @@ def _add(number: float, accumulated: float) -> float:
     return number + accumulated
 
 
-@register("stringListSum", 1, 2)
+@register("stringListSum", 1, 2, weight=8)
 def string_list_sum(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListSum(list[, delimiters])``: the sum, a real if an item is written as one; 0.0 if there are none."""
     return _summary(args, 0.0, _add)
 
 
-@register("stringListAvg", 1, 2)
+@register("stringListAvg", 1, 2, weight=8)
 def string_list_average(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListAvg(list[, delimiters])``: the mean, cut off to an integer unless an item is written as a real."""
     return _summary(args, 0.0, _add, mean=True)
 
 
-@register("stringListMin", 1, 2)
+@register("stringListMin", 1, 2, weight=8)
 def string_list_min(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListMin(list[, delimiters])``: the least item, at most the greatest 32-bit real."""
     return _summary(args, _GREATEST_REAL32, lambda number, least: min(least, number))
 
 
-@register("stringListMax", 1, 2)
+@register("stringListMax", 1, 2, weight=8)
 def string_list_max(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListMax(list[, delimiters])``: the greatest item, but never below the least normal 32-bit real (0)."""
     return _summary(args, _LEAST_REAL32, lambda number, most: max(most, number))
@@ -153,19 +154,19 @@ def _subset(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
     return bool(wanted) and all(by(part) in known for part in wanted)
 
 
-@register("stringListMember", 2, 3)
+@register("stringListMember", 2, 3, weight=8)
 def string_list_member(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListMember(x, list[, delimiters])``: whether ``x`` is an item."""
     return _member(args, bytes)
 
 
-@register("stringListIMember", 2, 3)
+@register("stringListIMember", 2, 3, weight=8)
 def string_list_imember(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListIMember(x, list[, delimiters])``: as ``stringListMember``, in any case."""
     return _member(args, fold)
 
 
-@register("stringListSubsetMatch", 2, 3)
+@register("stringListSubsetMatch", 2, 3, weight=8)
 def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListSubsetMatch(some, list[, delimiters])``: whether every item of ``some`` is one of the list.
 
@@ -174,14 +175,14 @@ def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noq
     return _subset(args, bytes)
 
 
-@register("stringListISubsetMatch", 2, 3)
+@register("stringListISubsetMatch", 2, 3, weight=8)
 def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListISubsetMatch(some, list[, delimiters])``: as ``stringListSubsetMatch``, in any case."""
     return _subset(args, fold)
 
 
-@register("stringList_regexpMember", 2, 4)
-def string_list_regexp_member(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("stringList_regexpMember", 2, 4, weight=8, metered=True)
+def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     """``stringList_regexpMember(pattern, list[, delimiters[, options]])``: whether the pattern occurs in an item.
 
     Options here are letters of either case. An empty list makes it undefined.
@@ -196,18 +197,11 @@ def string_list_regexp_member(args: Sequence[Value], env: Environment) -> Value:
         check(expression, flags)
     except PatternFailure:
         return ERROR
-    items = _items(text, delimiters)
-    return any(_occurs(expression, item, flags) for item in items) if items else UNDEFINED
+    items = dict.fromkeys(_items(text, delimiters))
+    return any(occurs(expression, item, flags, meter) for item in items) if items else UNDEFINED
 
 
-def _occurs(pattern: bytes, item: bytes, flags: int) -> bool:
-    try:
-        return found(pattern, item, flags)
-    except PatternFailure:
-        return False
-
-
-@register("stringListsIntersect", 2, 3)
+@register("stringListsIntersect", 2, 3, weight=8)
 def string_lists_intersect(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListsIntersect(a, b[, delimiters])``: whether some item is in both. White space is part of an item."""
     texts = strings(tuple(args))

@@ -157,7 +157,8 @@ def _split(data: bytes, separators: bytes) -> list[bytes]:
     parts: list[bytes] = []
     start = 0
     previous = b""
-    found = re.finditer(b"[" + re.escape(separators) + b"]", data) if separators else ()
+    between = re.escape(bytes(sorted(set(separators))))
+    found = re.finditer(b"[" + between + b"]", data) if separators else ()
     for separator in found:
         at, byte = separator.start(), separator[0]
         if at > start:

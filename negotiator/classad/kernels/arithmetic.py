@@ -69,10 +69,12 @@ def _integers(op: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDA
     # 0 and -1 are divisors the processor traps on; by -1 a quotient is the negation and a remainder 0.
     trapping = (right == 0) | (right == -1)
     divisor = np.where(trapping, 1, right)
-    remainder = np.fmod(left, divisor)
     if op == "%":
-        return np.asarray(remainder)
-    quotient = (left - remainder) // divisor
+        return np.asarray(np.fmod(left, divisor))
+    quotient = (
+        left // divisor
+    )  # rounded down: towards zero is one more where the signs differ and something is left
+    quotient += ((left ^ divisor) < 0) & (quotient * divisor != left)
     if not trapping.any():
         return np.asarray(quotient)
     negated = np.where(left == -_INT64_MAX - 1, _INT64_MAX, np.negative(left))

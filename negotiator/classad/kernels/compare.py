@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _NUMBERS = {B, I, R}
 _INTS = bits((B, I))
 _KINDS = strict(lambda left, right: B if {left, right} <= _NUMBERS or left is right is S else E)
+_EXACT = 1 << 53
+_ONE_KIND = {bits((kind,)): kind for kind in (I, R, S)}
 _UFUNCS: dict[str, Callable[[Any, Any], Any]] = {
     "==": np.equal,
     "!=": np.not_equal,
@@ -32,6 +34,8 @@ _UFUNCS: dict[str, Callable[[Any, Any], Any]] = {
 
 def compare(op: str, left: Column, right: Column) -> Column:
     """Return ``left op right`` for ``== != < <= > >=``: numbers with numbers, strings with strings by folded bytes."""
+    if left.present == right.present and left.present in _ONE_KIND:
+        return single(left.size, left.pool, B, _of_one_kind(op, left, right, _ONE_KIND[left.present]))
     kinds, present = paired(left, right, _KINDS)
     if not present >> B & 1:
         return make(left.size, left.pool, kinds, present, {})
@@ -44,6 +48,17 @@ def compare(op: str, left: Column, right: Column) -> Column:
     return make(left.size, left.pool, kinds, present, {B: found})
 
 
+def _of_one_kind(op: str, left: Column, right: Column, kind: Kind) -> BoolArray:
+    """Compare what is all of one kind: most columns are, and there is nothing to decide row by row."""
+    if kind is S:
+        return _strings(op, left, right)
+    one, two = left.data[kind], right.data[kind]
+    if kind is I:
+        return np.asarray(_UFUNCS[op](one, two))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(_UFUNCS[op](one, two))
+
+
 def _numbers(op: str, left: Column, right: Column) -> BoolArray:
     """Compare as int64, or as binary64 where one of the two is a real."""
     ufunc = _UFUNCS[op]
@@ -51,33 +66,44 @@ def _numbers(op: str, left: Column, right: Column) -> BoolArray:
         return np.asarray(ufunc(left.as_int(), right.as_int()))
     with np.errstate(invalid="ignore"):
         reals = np.asarray(ufunc(left.as_float(), right.as_float()))
-    if not (left.present & _INTS and right.present & _INTS):
+    if not (left.present & _INTS and right.present & _INTS) or _is_exact(left) or _is_exact(right):
         return reals
     is_real = either((left.where(R), right.where(R)))
     return np.where(is_real, reals, ufunc(left.as_int(), right.as_int()))
 
 
+def _is_exact(column: Column) -> bool:
+    """Tell whether it is a constant that binary64 tells apart from every other integer."""
+    return column.kind is I and column.is_constant and abs(int(column.data[I])) < _EXACT
+
+
 def _strings(op: str, left: Column, right: Column) -> BoolArray:
     if op in {"==", "!="}:
         return np.asarray(_UFUNCS[op](left.folded, right.folded))
-    distinct, ranks = _ranks(left, right)
-    one = ranks[np.searchsorted(distinct, left.folded)]
-    other = ranks[np.searchsorted(distinct, right.folded)]
-    return np.asarray(_UFUNCS[op](one, other))
+    ranks = _ranks(left, right)
+    return np.asarray(_UFUNCS[op](ranks[left.folded], ranks[right.folded]))
 
 
-def _ranks(left: Column, right: Column) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the codes of both columns, sorted, and the place of each code's string in the order of bytes."""
-    distinct = np.unique(np.concatenate((np.ravel(left.folded), np.ravel(right.folded))))
-    keys = [to_bytes(left.pool.strings[code]) for code in distinct.tolist()]
-    ranks = np.empty(len(keys), np.int64)
-    ranks[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    return distinct, ranks
+def _ranks(left: Column, right: Column) -> NDArray[np.int32]:
+    """Return by code, for the codes of both columns, the place of the string in the order of bytes."""
+    one, two = left.folded, right.folded  # which may add strings to the pool
+    strings = left.pool.strings
+    occurs = np.zeros(len(strings), np.bool_)
+    occurs[one] = occurs[two] = True
+    ordered = sorted(np.flatnonzero(occurs).tolist(), key=lambda code: to_bytes(strings[code]))
+    ranks = np.zeros(len(strings), np.int32)
+    ranks[ordered] = np.arange(len(ordered), dtype=np.int32)
+    return ranks
 
 
 def identical(left: Column, right: Column, *, wanted: bool) -> Column:
     """Return ``left =?= right`` (``wanted`` true) or ``left =!= right``: the same kind and value."""
     shared = left.present & right.present
+    if left.present == right.present and left.present in _ONE_KIND:
+        kind = _ONE_KIND[shared]
+        with np.errstate(invalid="ignore"):
+            ufunc = np.equal if wanted else np.not_equal
+            return single(left.size, left.pool, B, np.asarray(ufunc(left.data[kind], right.data[kind])))
     same = either(_alike(kind, left, right) for kind in (U, E, B, I, R, S) if shared >> kind & 1)
     return single(left.size, left.pool, B, same if wanted else ~same)
 

@@ -1,0 +1,183 @@
+"""The runner of conformance cases: another folder's cases are run, and nothing of it is passed over in silence."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from golden import OURS, Folder, verdict
+
+ROOT = Path(__file__).parents[2]
+RIGHT = {"id": "sum-1", "my": "@small", "target": None, "expr": "A + 1", "value": 3, "type": "integer"}
+WRONG = {"id": "sum-2", "my": "[A = 5]", "target": "@small", "expr": "A + 1", "value": 7, "type": "integer"}
+PARSES_NOT = {
+    "id": "no-1",
+    "my": None,
+    "target": None,
+    "expr": "1 +",
+    "value": {"parse_error": True},
+    "type": "parse_error",
+}
+CHANCE = {
+    "id": "no-2",
+    "my": None,
+    "target": None,
+    "expr": "random()",
+    "value": {"real": "0.5"},
+    "type": "real",
+    "nondet": True,
+}
+
+
+def run(folder, *options):
+    """Start the runner as people do."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/conformance",
+        "--cases",
+        str(folder),
+        "-p",
+        "no:cacheprovider",
+    ]
+    return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Write lines as a file of cases, gzipped where its name says so."""
+    folder = tmp_path / "classad"
+    folder.mkdir()
+    (folder / "ads.json").write_text('{"small": "[A = 2; B = 9]"}', encoding="utf-8")
+
+    def write(name, *lines):
+        text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+        content = text.encode()
+        (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return tmp_path
+
+    return write
+
+
+def test_cases_of_any_name_pass(cases):
+    """Files may have any name and be gzipped or not; each is counted for either evaluator."""
+    cases("new things.jsonl", RIGHT, PARSES_NOT, CHANCE)
+    result = run(cases("zzz.jsonl.gz", RIGHT))
+    assert result.returncode == 0, result.stdout
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert "new things.jsonl scalar 2 passed, 1 not deterministic" in lines
+    assert "zzz.jsonl.gz columns 1 passed" in lines
+    assert "all 6 passed, 2 not deterministic" in lines
+
+
+def test_a_wrong_value_is_named(cases):
+    """The id, the expression, what came out and what should have; by both evaluators."""
+    result = run(cases("some.jsonl", RIGHT, WRONG))
+    assert result.returncode == 1
+    assert result.stdout.count("sum-2: A + 1\n    got 6, expected 7") == 2
+    assert "sum-1:" not in result.stdout
+    assert "some.jsonl columns: 1 passed, 1 failed" in result.stdout
+
+
+BAD_LINES = {
+    '{"id": "x"': "no JSON",
+    "[1]": "expected an object, not list",
+    json.dumps({**RIGHT, "expr": 5}): "'expr' is to be a string, not 5",
+    json.dumps({**RIGHT, "my": "@large"}): "'my' is @large, which",
+    json.dumps({**RIGHT, "target": 7}): "'target' is to be null, an ad as text or @name, not 7",
+    json.dumps({**RIGHT, "value": {"reel": "1"}}): "'value' has none of the forms",
+}
+
+
+def test_lines_that_are_no_cases_are_named(cases):
+    """File, line and what is wrong with it; the other lines are run."""
+    folder = cases("some.jsonl", RIGHT, *BAD_LINES, {**RIGHT, "my": "[A = ]"})
+    result = run(folder)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stdout
+    assert "some.jsonl scalar: 1 passed, 1 failed, 6 could not be read" in result.stdout
+    for number, words in enumerate(BAD_LINES.values(), 2):
+        assert result.stdout.count(f"{folder / 'classad' / 'some.jsonl'}:{number}: {words}") == 2
+    assert "got {'an ad is none': " in result.stdout
+
+
+def test_files_that_cannot_be_read_are_named(cases):
+    """A damaged file is a failure with its name, and no traceback of ours; the other files are run."""
+    folder = cases("some.jsonl", RIGHT)
+    damaged = {
+        "cut.jsonl.gz": (b"\x1f\x8b\x08\x00", "cut.jsonl.gz: Compressed file ended"),
+        "plain.jsonl.gz": (b"{}", "plain.jsonl.gz: Not a gzipped file"),
+        "latin.jsonl": (b'{"id": "\xff"}', "latin.jsonl:1: no JSON"),
+    }
+    for name, (content, _) in damaged.items():
+        (folder / "classad" / name).write_bytes(content)
+    result = run(folder)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stdout
+    assert ["some.jsonl", "scalar", "1", "passed"] in [line.split() for line in result.stdout.splitlines()]
+    assert [words for _, words in damaged.values() if words not in result.stdout] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("{", "Expecting"), ("[]", "expected an object from names to ads")]
+)
+def test_ads_that_cannot_be_read_are_named(cases, content, words):
+    """Where the ads are damaged, each line that refers to one says so."""
+    folder = cases("some.jsonl", RIGHT, PARSES_NOT) / "classad"
+    (folder / "ads.json").write_text(content, encoding="utf-8")
+    file = Folder(folder).read("some.jsonl")
+    assert [case.id for case in file.cases] == ["no-1"]
+    assert f"some.jsonl:1: {folder / 'ads.json'}: {words}" in file.problems[0]
+
+
+def test_a_folder_without_ads_may_have_lines_that_name_none(cases):
+    """The file of ads is needed by those lines only that refer to it."""
+    folder = cases("some.jsonl", RIGHT, PARSES_NOT) / "classad"
+    (folder / "ads.json").unlink()
+    file = Folder(folder).read("some.jsonl")
+    assert len(file.cases) == len(file.problems) == 1
+
+
+def test_a_line_that_passes_is_taken_off_the_list(cases):
+    """A line on the list of those that cannot pass may fail, but it must not pass."""
+    file = Folder(cases("some.jsonl", RIGHT) / "classad").read("some.jsonl")
+    assert verdict(file, [[2]], {"sum-1": "for a reason"})[1] == []
+    assert verdict(file, [[3]], {})[1] == []
+    assert verdict(file, [[3, 3]], {"sum-1": "for a reason"})[1] == [
+        "sum-1 passes: take it off the list of those that cannot"
+    ]
+
+
+def test_every_row_counts_and_so_does_the_kind_of_a_value(cases):
+    """A case passes if all its values are its own; 1 and true are not the same."""
+    file = Folder(cases("some.jsonl", {**RIGHT, "value": 1}) / "classad").read("some.jsonl")
+    assert [len(verdict(file, [found], {})[1]) for found in ([1, 1], [1, 2], [1, True])] == [0, 1, 1]
+
+
+def test_folders_without_a_runner_are_named(tmp_path):
+    """A folder with queues only is run as far as that goes, and told to be what nothing runs."""
+    (tmp_path / "yunikorn").mkdir()
+    result = run(tmp_path)
+    assert result.returncode == 0
+    assert f"not run: {tmp_path / 'yunikorn'}: no runner for these cases exists yet" in result.stdout
+    assert f"not run: {tmp_path} has no classad/*.jsonl.gz" in result.stdout
+
+
+def test_a_folder_that_is_none_is_a_usage_error(tmp_path):
+    """Missing, or without any of the three folders in it: said before anything is run, with what was expected."""
+    missing = run(tmp_path / "nowhere")
+    empty = run(tmp_path)
+    assert missing.returncode == empty.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "nowhere: there is no such folder" in missing.stderr
+    assert "expected one or more of the folders classad/, yunikorn/, gridengine/" in empty.stderr
+
+
+def test_the_corpus_that_came_along_is_complete():
+    """Each of its files is read to the last line, so that a missing one is not a passing one."""
+    files = [OURS.read(name) for name in OURS.files()]
+    assert len(files) == 9
+    assert all(file.problems == [] for file in files)
+    assert sum(len(file.cases) for file in files) > 60_000

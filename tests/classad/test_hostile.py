@@ -1,0 +1,344 @@
+"""Input that is meant to do harm: each has a value or is an error, by the scalar evaluator and by columns."""
+
+import pytest
+
+from negotiator.classad import (
+    ERROR,
+    ClassAd,
+    Environment,
+    ParseError,
+    Side,
+    Table,
+    evaluate,
+    evaluate_table,
+    parse,
+    parse_ad,
+    parse_old,
+    patterns,
+    unparse_value,
+)
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.patterns import MAX_SUBJECT
+from negotiator.classad.tree import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
+from negotiator.classad.values import UNDEFINED, AbsTime, AdValue, ListValue, RelTime
+
+ENV = Environment(now=1e9)
+MEGABYTE = 1_000_000
+
+
+def shown(value):
+    """A value with its type; NaN is itself, and of a long list the length says enough."""
+    if isinstance(value, ListValue) and len(value.items) > 1000:
+        return len(value.items)
+    return type(value).__name__, unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(
+        value
+    )
+
+
+def both_ways(expr, my, target=None):
+    """The value by the scalar evaluator, which is also that of the only rows like it of a table, on either side."""
+    value = evaluate(expr, my, target, ENV)
+    assert type(value).__module__ in {"builtins", "negotiator.classad.values"}
+    others = [
+        ClassAd(),
+        ClassAd([("A", Literal(1)), ("Z", Literal("a"))]),
+        ClassAd([("Z", Literal(UNDEFINED))]),
+    ]
+    rows = [(Table.from_ads([others[0], my, *others[1:]]), target, Side.MY)]
+    rows += [] if target is None else [(Table.from_ads([others[0], target, *others[1:]]), my, Side.TARGET)]
+    for table, other, side in rows:
+        column = evaluate_table(expr, table, other, side=side, env=ENV)
+        assert shown(column.value(1)) == shown(value)
+    return value
+
+
+def nested(wrap, depth, tree):
+    """A tree in so many others, made without recursion."""
+    for _ in range(depth):
+        tree = wrap(tree)
+    return tree
+
+
+# -- text ------------------------------------------------------------------------------------------------------------
+
+SHAPES = {
+    "parentheses": ("(", "A", ")"),
+    "negations": ("!", "A", ""),
+    "signs": ("- ", "A", ""),
+    "complements": ("~", "A", ""),
+    "calls": ("int(", "A", ")"),
+    "unknown calls": ("f(", "A", ")"),
+    "lists": ("{", "A", "}"),
+    "records": ("[A = ", "A", "]"),
+    "sums": ("", "A", " + A"),
+    "right operands": ("A + (", "A", ")"),
+    "alternatives": ("", "A", " || A"),
+    "conditions": ("", "A", " ? 1 : A"),
+    "branches": ("A ? ", "A", " : 1"),
+    "defaults": ("", "A", " ?: A"),
+    "subscripts": ("", "A", "[0]"),
+    "subscripts inside": ("A[", "A", "]"),
+    "selections": ("", "A", ".A"),
+    "selections of records": ("[A = ", "A", "].A"),
+    "texts": ("eval(", '"A"', ")"),
+    "sums of lists": ("sum({", "A", "})"),
+    "contexts": ("countMatches(", "A", ", {[A = 1]})"),
+    "only opened": ("(", "", ""),
+    "only opened lists": ("{", "", ""),
+    "only opened records": ("[A = ", "", ""),
+    "only opened calls": ("int(", "", ""),
+    "comments": ("/*", "A", "*/"),
+    "strings": ('"a" ', '"b"', ""),
+}
+
+
+@pytest.mark.parametrize("count", [100, 400, 20_000])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_text_of_any_depth(shape, count):
+    """What parses has a value, and the rest is a parse error, in both syntaxes and as an ad."""
+    before, middle, after = shape
+    text = before * count + middle + after * count
+    ad = ClassAd([("A", Literal(1)), ("Z", Literal("z"))])
+    for parser in (parse, parse_old):
+        try:
+            tree = parser(text)
+        except ParseError:
+            continue
+        both_ways(tree, ad, ad)
+    try:
+        made = parse_ad(f"[A = 1; B = {text}]")
+    except ParseError:
+        return
+    both_ways(Attr("B"), made)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("9" * MEGABYTE, 0),
+        ("-" + "9" * MEGABYTE, 0),
+        ("1e999999", float("inf")),
+        ("-1e999999", float("-inf")),
+        ("1e-999999", 0.0),
+        ("1e" + "9" * MEGABYTE, float("inf")),
+        ("0." + "0" * MEGABYTE + "1", 0.0),
+        ("9" * MEGABYTE + ".5", float("inf")),
+        (f'size("{"a" * MEGABYTE}")', MEGABYTE),
+        (f'size("{"é" * 400_000}")', 800_000),
+        ("a" * MEGABYTE, UNDEFINED),
+        ("sum({" + ",".join(["1"] * 100_000) + "})", 100_000),
+        ("size({" + ",".join(["{}"] * 60_000) + "})", 60_000),
+    ],
+)
+def test_huge_literals(text, value):
+    """A long number is what HTCondor makes of it, a long string or list has its length."""
+    assert shown(both_ways(parse(text), ClassAd())) == shown(value)
+
+
+WRAPPED = {
+    "negation": lambda tree: Unary("!", tree),
+    "call": lambda tree: Call("strcat", (tree, Literal("a"))),
+    "list": lambda tree: ListExpr((tree,)),
+    "record": lambda tree: RecordExpr((("a", tree),)),
+    "element": lambda tree: Subscript(ListExpr((tree,)), Literal(0)),
+    "selection": lambda tree: Attr("a", RecordExpr((("a", tree),))),
+    "operand": lambda tree: Binary("+", tree, Attr("x")),
+    "alternative": lambda tree: Binary("||", Attr("x"), tree),
+    "contexts": lambda tree: Call("evalInEachContext", (tree, ListExpr((RecordExpr(()),)))),
+    "members": lambda tree: Call("member", (Literal(1), ListExpr((tree, Attr("x"))))),
+}
+
+
+@pytest.mark.parametrize("depth", [30, 200, 10_000])
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+def test_trees_of_any_depth(wrap, depth):
+    """Trees that no text is parsed to, as an expression and as an attribute: a value, whatever their depth."""
+    tree = nested(wrap, depth, Attr("x"))
+    ad = ClassAd([("x", Literal(1)), ("deep", tree)])
+    both_ways(tree, ad)
+    both_ways(Attr("deep"), ad, ad)
+
+
+def test_long_circles():
+    """A circle through thousands of attributes is too deep, one through a few is undefined."""
+    for count, value in ((10, UNDEFINED), (5000, ERROR)):
+        ad = ClassAd([(f"a{at}", Attr(f"a{(at + 1) % count}")) for at in range(count)])
+        assert both_ways(Attr("a0"), ad, ad) is value
+
+
+def test_attributes_that_double_are_an_error_in_each_row():
+    """Whichever way the attributes are reached."""
+    doubling = [(f"a{at}", parse(f"a{at + 1} + a{at + 1}")) for at in range(60)]
+    ad = ClassAd([*doubling, ("a60", Literal(1))])
+    for text in ("a0", "MY.a0", "strcat(a0)", "TARGET.a0", "countMatches(a0 > 1, {[b = 1]})"):
+        both_ways(parse(text), ad, ad)
+    assert evaluate(parse("a0"), ad) is ERROR
+
+
+# -- functions -------------------------------------------------------------------------------------------------------
+
+SMALL = {
+    "empty": "",
+    "NUL": "\0",
+    "NUL inside": "a\0b",
+    "lone surrogate": "\ud800",
+    "no UTF-8": "\udc80\udcff",
+    "cut UTF-8": "\udcc3",
+    "pattern": "(a*)*[bc]",
+    "no pattern": "([",
+    "quotes": "'\"\\",
+    "percents": "%999999999d%",
+    "separators": ",;=@ \t\n",
+    "number": "1e999999",
+    "hexadecimal": "0x1p99999",
+    "time": "99999999999:99:99",
+    "date": "9999-99-99T99:99:99+99:99",
+    "text of itself": 'eval("Z")',
+    "least": -(2**63),
+    "greatest": 2**63 - 1,
+    "minus one": -1,
+    "zero": 0,
+    "infinity": float("inf"),
+    "less infinity": float("-inf"),
+    "not a number": float("nan"),
+    "less zero": -0.0,
+    "far moment": AbsTime(2**63 - 1, 2**31 - 1),
+    "past moment": AbsTime(-(2**63), -(2**31)),
+    "long span": RelTime(1e300),
+    "no span": RelTime(float("nan")),
+    "undefined": UNDEFINED,
+    "error": ERROR,
+    "true": True,
+}
+LARGE = {
+    "items": "a=1, " * (MEGABYTE // 5),
+    "digits": "1" * MEGABYTE,
+    "bytes": "\udcff" * MEGABYTE,
+    "quotes and templates": "'\\0%c' " * (MEGABYTE // 7),
+}
+COMPOUND = {
+    "numbers": ListExpr(tuple(Literal(number) for number in range(5000))),
+    "long texts": ListExpr(tuple([Literal("a" * MEGABYTE)] * 5)),
+    "patterns": ListExpr(tuple([Literal("(a*)*[bc]")] * 200)),
+    "subjects": ListExpr(tuple(Literal("a" * 40 + str(number)) for number in range(200))),
+    "deep list": nested(lambda tree: ListExpr((tree,)), 5000, Literal(1)),
+    "deep record": nested(lambda tree: RecordExpr((("a", tree),)), 5000, Literal(1)),
+    "records": ListExpr(tuple([RecordExpr((("A", Literal(1)),))] * 1000)),
+    "wide record": RecordExpr(tuple((f"a{number}", Literal(number)) for number in range(2000))),
+    "itself": Attr("Z"),
+    "deep": nested(lambda tree: Unary("-", tree), 5000, Literal(1)),
+    "nothing": Attr("nosuch"),
+}
+FILLED = (Literal("a" * 40), ListExpr((Literal("a" * 40), Literal("b"))))
+
+
+def calls(name):
+    """Calls of a function in which ``Z`` stands at each place, of few arguments and of many."""
+    function = FUNCTIONS[name]
+    most = 4 if function.max_args is None else min(function.max_args, 4)
+    for count in sorted({max(function.min_args, 1), most}):
+        for place in range(min(count, most)):
+            for filled in FILLED:
+                yield Call(name, tuple(Attr("Z") if at == place else filled for at in range(count)))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_each_function_of_each_small_value(name):
+    """At each place, by rows that each have another one, as by the scalar evaluator."""
+    ads = [ClassAd([("Z", Literal(value))]) for value in SMALL.values()]
+    table = Table.from_ads([*ads, ClassAd()])
+    for call in calls(name):
+        values = [evaluate(call, ad, None, ENV) for ad in table.ads]
+        column = evaluate_table(call, table, env=ENV)
+        if FUNCTIONS[name].draws:
+            continue
+        for what, row, value in zip([*SMALL, "absent"], range(len(values)), values, strict=True):
+            assert shown(column.value(row)) == shown(value), (what, call)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_each_function_of_a_megabyte(name):
+    """At each place: a value or an error, and the same by columns."""
+    for value in LARGE.values():
+        for call in calls(name):
+            if FILLED[1] not in call.args:
+                both_ways(call, ClassAd([("Z", Literal(value))]))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_each_function_of_lists_and_records(name):
+    """At each place: deep ones, long ones, long strings in them, and what goes in circles."""
+    for value in COMPOUND.values():
+        ad = ClassAd([("Z", value)])
+        for call in calls(name):
+            evaluate(call, ad, ad, ENV)
+
+
+# -- patterns --------------------------------------------------------------------------------------------------------
+
+CATASTROPHIC = [
+    "(a+)+$",
+    "(a|a)*[bc]",
+    "a*a*[bc]",
+    "(a*)*[bc]",
+    "(?:a*a*[bc])?x|b",
+    r"(\w+\s?)*[!]",
+    "^(a?){20}a{20}[xy]",
+]
+WITH_PATTERNS = [
+    "regexp(P, S)",
+    'regexp(P, S, "ims")',
+    "regexpMember(P, {S, S, S})",
+    'regexpMember(P, {"b", S}, "i")',
+    r'regexps(P, S, "\\0")',
+    'replace(P, S, "x")',
+    'replaceall(P, S, "x")',
+    "stringList_regexpMember(P, S)",
+    'stringList_regexpMember(P, strcat(S, ",", S), ",", "i")',
+    "unresolved(R, P)",
+    "isError(regexp(P, S)) || regexp(P, S)",
+]
+
+
+@pytest.mark.parametrize("length", [20, 40, 1000, MAX_SUBJECT, MEGABYTE])
+@pytest.mark.parametrize("pattern", CATASTROPHIC)
+def test_patterns_that_take_for_ever(pattern, length):
+    """It occurs or not, or it is too much work; by columns as well."""
+    both_ways(parse("regexp(P, S)"), ClassAd([("P", Literal(pattern)), ("S", Literal("a" * length + " c"))]))
+
+
+@pytest.mark.parametrize("text", WITH_PATTERNS)
+def test_functions_of_patterns_that_take_for_ever(text):
+    """In every function that takes a pattern, also where it is tried again and again."""
+    for length in (40, 1000):
+        subject = Literal("a" * length + " c")
+        ad = ClassAd([("P", Literal("(a*)*[bc]d")), ("S", subject), ("R", Attr("a" * length))])
+        both_ways(parse(text), ad)
+
+
+def test_many_patterns_that_take_for_ever_take_no_longer_together(monkeypatch):
+    """What they take is taken off the steps: of an evaluation, and of all rows together."""
+    tried = []
+
+    class Counted:
+        def __init__(self, pattern):
+            self.pattern = pattern
+
+        def search(self, *args):
+            tried.append(args)
+            return self.pattern.search(*args)
+
+        def match(self, *args):
+            tried.append(args)
+            return self.pattern.match(*args)
+
+    compiled = patterns._compiled
+    monkeypatch.setattr(patterns, "_compiled", lambda *args: Counted(compiled(*args)))
+    subjects = ["a" * 40 + str(number) for number in range(2000)]
+    many = ClassAd([("L", ListExpr(tuple(map(Literal, subjects))))])
+    assert evaluate(parse('regexpMember("(a+)+$", L)'), many) is ERROR
+    assert len(tried) < 500
+    tried.clear()
+    table = Table.from_ads([ClassAd([("S", Literal(subject))]) for subject in subjects])
+    assert evaluate_table(parse('regexp("(a+)+$", S)'), table).is_error().all()
+    assert len(tried) < 500

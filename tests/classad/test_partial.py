@@ -1,0 +1,243 @@
+"""Partial evaluation: a folded expression has the value of the given one in every match it was folded for."""
+
+import pytest
+from expressions import ads, expressions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from negotiator.classad import (
+    ClassAd,
+    Environment,
+    Side,
+    Table,
+    evaluate,
+    parse,
+    parse_ad,
+    unparse,
+    unparse_value,
+)
+from negotiator.classad.partial import AnyAd, Rows, ThisAd, fold_constants
+from negotiator.classad.tree import ListExpr, Literal
+from negotiator.classad.treekey import tree_key
+from negotiator.classad.values import AdValue, ListValue
+
+ENV = Environment(now=1_700_000_000.0, seed=3)
+
+CLOCK = ["time()", "CurrentTime", "time() - A", "formatTime(A)", "absTime(0)", "random(1)", "dayTime()"]
+CHOICES = [
+    "{0} && {1}", "{0} || {1}", "true && {0}", "{0} && true", "false || {0}", "{0} || false", "{0} || true", "{0} && false",
+    "{0} ? {1} : {2}", "ifThenElse({0}, {1}, {2})", "{0} ?: ({1})", "true ? {0} : {1}", '"a" && {0}', '"a" ? {0} : {1}',
+    "!{0}", "{0} =?= {1}", "{0} == {1}", "error || {0}", "undefined && {0}", "ifThenElse({0}, {1})", "nosuch({0})",
+]  # fmt: skip
+
+
+def _choice(inner):
+    part = inner.map("({})".format)
+    return st.builds(str.format, st.sampled_from(CHOICES), part, part, part)
+
+
+texts = st.one_of(
+    expressions(),
+    _choice(expressions(max_leaves=4) | st.sampled_from(CLOCK)),
+    _choice(_choice(expressions(max_leaves=3) | st.sampled_from(CLOCK))),
+)
+
+
+def _canonical(value):
+    """A value with its type; lists and ads as their text, in which nothing may have been folded."""
+    text = unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(value)
+    return f"{type(value).__name__} {text}"
+
+
+def _same(expr, folded, my, target):
+    assert _canonical(evaluate(folded, my, target, ENV)) == _canonical(evaluate(expr, my, target, ENV)), (
+        unparse(folded)
+    )
+
+
+@settings(deadline=None)
+@given(texts, ads("OnlyMine"), st.lists(ads("OnlyOther"), min_size=1, max_size=4))
+def test_an_ads_own_expression_keeps_its_value_in_every_row(text, own, others):
+    """The ad is known and so is what the rows have in common; errors and kinds stay what they were."""
+    expr, my, rows = parse(text), parse_ad(own), [parse_ad(other) for other in others]
+    common = Rows(Table.from_ads(rows))
+    folded = fold_constants(expr, ThisAd(my, common, ENV), common, ENV)
+    for row in rows:
+        _same(expr, folded.expr, my, row)
+
+
+@settings(deadline=None)
+@given(texts, ads("OnlyOther"), st.lists(ads("OnlyMine"), min_size=1, max_size=4))
+def test_an_expression_of_the_rows_keeps_its_value_in_every_row(text, other, own):
+    """The same for the expression that stands in the rows, matched with a known ad."""
+    expr, target, rows = parse(text), parse_ad(other), [parse_ad(ad) for ad in own]
+    common = Rows(Table.from_ads(rows))
+    folded = fold_constants(expr, common, ThisAd(target, common, ENV), ENV)
+    for row in rows:
+        _same(expr, folded.expr, row, target)
+
+
+@settings(deadline=None)
+@given(texts, ads("OnlyMine"), ads("OnlyOther"))
+def test_nothing_is_said_of_an_ad_of_which_nothing_is_known(text, own, other):
+    """With one ad known only, or none, the value is right whatever the other ad is."""
+    expr, my, target = parse(text), parse_ad(own), parse_ad(other)
+    for folded in (
+        fold_constants(expr, ThisAd(my, AnyAd(), ENV), AnyAd(), ENV),
+        fold_constants(expr, AnyAd(), ThisAd(target, AnyAd(), ENV), ENV),
+        fold_constants(expr, AnyAd(), AnyAd(), ENV),
+    ):
+        _same(expr, folded.expr, my, target)
+
+
+@settings(deadline=None)
+@given(texts, ads("OnlyMine"), ads("OnlyOther"))
+def test_what_is_seen_from_the_other_ad_has_the_same_value_there(text, own, other):
+    """Written as an expression of the other ad, it can be evaluated there, if it looks into its own no more."""
+    expr, my, target = parse(text), parse_ad(own), parse_ad(other)
+    known = ThisAd(my, AnyAd(), ENV)
+    _same(expr, fold_constants(expr, known, AnyAd(), ENV, home=Side.MY).expr, my, target)
+    folded = fold_constants(expr, known, AnyAd(), ENV, home=Side.TARGET)
+    if not folded.my and not isinstance(folded.expr, ListExpr):
+        wanted = _canonical(evaluate(expr, my, target, ENV))
+        assert _canonical(evaluate(folded.expr, target, my, ENV)) == wanted
+
+
+def _constants(ad):
+    """An ad without expressions, which could lead back to the other ad."""
+    return ClassAd([(name, expr) for name, expr in ad.items() if isinstance(expr, Literal)])
+
+
+@settings(deadline=None)
+@given(texts, ads("OnlyMine"), ads("OnlyMine"), ads("OnlyOther"), ads("OnlyOther"))
+def test_what_looks_into_an_ad_no_more_does_not_depend_on_it(text, own, instead, other, another):
+    """Where a folded expression says that it looks into an ad no more, another ad in its place changes nothing."""
+    expr, my, target = parse(text), parse_ad(own), parse_ad(other)
+    folded = fold_constants(expr, ThisAd(my, AnyAd(), ENV), AnyAd(), ENV)
+    if not folded.my:
+        value = _canonical(evaluate(folded.expr, my, _constants(target), ENV))
+        assert _canonical(evaluate(folded.expr, parse_ad(instead), _constants(target), ENV)) == value
+    if not folded.target:
+        value = _canonical(evaluate(folded.expr, _constants(my), target, ENV))
+        assert _canonical(evaluate(folded.expr, _constants(my), parse_ad(another), ENV)) == value
+
+
+MY = parse_ad(
+    '[Ask = 2; AskReal = 2.0; Yes = true; Text = "x"; Made = Ask * 1024; Deep = Made + Ask; Back = TARGET.Memory; Loop = Loop + 1;'
+    ' Way = Round; Round = Way; Chance = random(5); Now = time(); L = { Ask, 1 }; Fails = 1 / 0; Zero = -0.0; U = undefined]'
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("TARGET.Memory >= MY.Ask", "TARGET.Memory >= 2"),
+        ("TARGET.Memory >= Made", "TARGET.Memory >= 2048"),
+        ("TARGET.Memory >= AskReal", "TARGET.Memory >= 2.0"),
+        ("TARGET.Memory =?= Yes", "TARGET.Memory =?= true"),
+        ("TARGET.Memory =?= Zero", "TARGET.Memory =?= -0.0"),
+        ("TARGET.Memory >= Deep * 2", "TARGET.Memory >= 4100"),
+        ("TARGET.Memory >= MY.Nothing", "TARGET.Memory >= undefined"),
+        ("TARGET.Memory >= Fails", "TARGET.Memory >= error"),
+        ("TARGET.Memory >= Back", "TARGET.Memory >= MY.Back"),
+        ("TARGET.Memory >= Loop", "TARGET.Memory >= MY.Loop"),
+        ("TARGET.Memory >= Way", "TARGET.Memory >= MY.Way"),
+        ("TARGET.Memory >= Chance", "TARGET.Memory >= MY.Chance"),
+        ("Memory >= 1", "TARGET.Memory >= 1"),
+        ("Yes && TARGET.A == 1", "TARGET.A == 1"),
+        ("Yes && TARGET.A", "true && TARGET.A"),
+        ("TARGET.A == 1 && Yes", "TARGET.A == 1"),
+        ("TARGET.A || Yes", "TARGET.A || true"),
+        ("Yes || TARGET.A", "true"),
+        ("Ask || TARGET.A", "true"),
+        ("!Yes && TARGET.A", "false"),
+        ("Fails && TARGET.A", "error"),
+        ("U && TARGET.A", "undefined && TARGET.A"),
+        ("Text && TARGET.A", '"x" && TARGET.A'),
+        ("Yes ? TARGET.A : TARGET.B", "TARGET.A"),
+        ("U ? TARGET.A : TARGET.B", "undefined"),
+        ("ifThenElse(Ask > 5, TARGET.A, TARGET.B + Ask)", "TARGET.B + 2"),
+        ("U ?: TARGET.A", "TARGET.A"),
+        ("Text ?: TARGET.A", '"x"'),
+        ("strcat(Text, Ask)", '"x2"'),
+        ("member(Ask, { 1, 2 })", "true"),
+        ('split("a b")[Ask - 1]', '"b"'),
+        ("member(TARGET.A, { Ask, 2 })", "member(TARGET.A,{ Ask,2 })"),
+        ("L[0] + Ask", "MY.L[0] + 2"),
+        ("countMatches(Ask, TARGET.L) + Ask", "countMatches(Ask,TARGET.L) + Ask"),
+        ("countMatches(Ask > 1, TARGET.L) + Ask", "countMatches(Ask > 1,TARGET.L) + 2"),
+        ("eval(Text) + Ask", "eval(Text) + 2"),
+        ("time() + Ask", "time() + 2"),
+        ("(Ask) + 1", "3"),
+        ("nosuch(TARGET.A)", "error"),
+        ("MY.TARGET.A + Ask", "MY.TARGET.A + 2"),
+    ],
+)
+def test_what_is_folded(text, wanted):
+    """Constants go in, as far as that cannot change a value; everything else stays as it is written."""
+    folded = fold_constants(parse(text), ThisAd(MY, AnyAd(), ENV), AnyAd(), ENV).expr
+    assert unparse(folded) == unparse(parse(wanted))
+
+
+SPECIAL = [
+    "CurrentTime > 5", "MY.CurrentTime > 5", "TARGET.CurrentTime > 5", "isUndefined(parent)", "MY.parent =?= undefined",
+    "LEFT.Ask", "MY.LEFT.Ask", "TARGET.RIGHT.Memory", ".Ask", "isUndefined(.RIGHT)", "symmetricMatch", "MY.leftRankValue",
+    "self.Ask", "other.Memory", "TARGET.other.Ask", "MY.TARGET.MY.Memory", "isClassAd(MY)", "isUndefined(toplevel)",
+]  # fmt: skip
+FAILING = [
+    'isError("x" ? random(0) : 1)',
+    'isError("x" && random(0))',
+    "isError(ifThenElse(Text, random(0), 1))",
+]
+
+
+@pytest.mark.parametrize("text", SPECIAL + FAILING)
+def test_names_that_mean_something_by_themselves_and_evaluations_that_fail(text):
+    """What no ad defines may have a meaning all the same; and a failure ends more than the part it stands in."""
+    target = parse_ad("[Memory = 7; Requirements = Memory > 5; Rank = 3]")
+    expr = parse(text)
+    for known in (ThisAd(MY, AnyAd(), ENV), ThisAd(MY, Rows(Table.from_ads([target])), ENV)):
+        _same(expr, fold_constants(expr, known, Rows(Table.from_ads([target])), ENV).expr, MY, target)
+
+
+def test_rows_tell_what_is_the_same_in_all_of_them():
+    """An attribute that no row has, or all have with one value, is known; one that some have is asked for."""
+    table = Table.from_ads(
+        [parse_ad('[OS = "L"; Cpus = 1; GPUs = 1]'), parse_ad('[OS = "L"; Cpus = 2; Rank = A]')]
+    )
+    rows = Rows(table)
+    job = ThisAd(parse_ad("[Cpus = 7; GPUs = 8]"), rows, ENV)
+    for text, wanted in {
+        'OS == "L"': "true",
+        "MY.Nope": "undefined",
+        "Cpus": "MY.Cpus",
+        "GPUs": "GPUs",
+        "MY.GPUs + TARGET.GPUs": "MY.GPUs + 8",
+        "Nope =?= undefined": "true",
+    }.items():
+        assert unparse(fold_constants(parse(text), rows, job, ENV).expr) == unparse(parse(wanted))
+
+
+def test_constants_stand_on_the_right_of_comparisons_and_scopes_are_the_ads_themselves():
+    """What is the same however it is written becomes the same text: it can be kept as one."""
+    texts = ["TARGET.Memory >= MY.Ask", "Ask <= TARGET.Memory", "Memory >= Ask", "2 <= target.memory"]
+    known = ThisAd(MY, AnyAd(), ENV)
+    folded = {tree_key(fold_constants(parse(text), known, AnyAd(), ENV, home=Side.MY).expr) for text in texts}
+    assert len(folded) == 1
+    as_rows = fold_constants(parse(texts[0]), known, AnyAd(), ENV, home=Side.TARGET).expr
+    assert unparse(as_rows) == "MY.Memory >= 2"
+
+
+@pytest.mark.parametrize("text", ["Ask" + " + Ask" * 5000, "!" * 150 + "(" * 60 + "Ask" + ")" * 60])
+def test_what_is_too_deep_is_left_as_it_is(text):
+    """Folding ends, without an error, whatever the depth; also of a way through very many attributes."""
+    fold_constants(parse(text), ThisAd(MY, AnyAd(), ENV), AnyAd(), ENV)
+    ad = ClassAd([(f"X{n}", parse(f"X{n + 1} + 1")) for n in range(3000)])
+    assert fold_constants(parse("X0"), ThisAd(ad, AnyAd(), ENV), AnyAd(), ENV).my
+
+
+def test_very_long_strings_stay_where_they_are():
+    """A folded expression may be the key of a dictionary."""
+    ad = parse_ad(f'[S = "{"x" * 6000}"; T = strcat(S, S)]')
+    known = ThisAd(ad, AnyAd(), ENV)
+    assert unparse(fold_constants(parse("TARGET.A == T"), known, AnyAd(), ENV).expr).endswith("T")

@@ -1,0 +1,71 @@
+"""The cases of a folder as tests: one for each file and evaluator, and a table of what passed."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from golden import Folder
+
+HERE = Path(__file__).parent
+WITHOUT_RUNNER = ("yunikorn", "gridengine")
+
+
+def _folder(config):
+    return Path(config.getoption("cases") or HERE)
+
+
+def pytest_generate_tests(metafunc):
+    """Give ``file_name`` each file of ``classad/``, ``area`` each folder that nothing here can run."""
+    folder = _folder(metafunc.config)
+    if "file_name" in metafunc.fixturenames:
+        names = Folder(folder / "classad").files()
+        _parametrize(metafunc, "file_name", names, f"{folder} has no classad/*.jsonl.gz: nothing to run")
+    if "area" in metafunc.fixturenames:
+        present = [area for area in WITHOUT_RUNNER if (folder / area).is_dir()]
+        reason = f"{folder} has neither {'/ nor '.join(WITHOUT_RUNNER)}/: nothing to run"
+        _parametrize(metafunc, "area", present, reason)
+
+
+def _parametrize(metafunc, name, values, reason):
+    nothing = pytest.param(None, marks=pytest.mark.skip(reason=reason), id="none")
+    metafunc.parametrize(name, values or [nothing])
+
+
+@pytest.fixture(scope="session")
+def classad_cases(request):
+    """The folder of cases of the language."""
+    return Folder(_folder(request.config) / "classad")
+
+
+@pytest.fixture(scope="session")
+def cases_folder(request):
+    """The folder that was asked for."""
+    return _folder(request.config)
+
+
+@pytest.fixture
+def report(record_property):
+    """Have a line in the table that is printed at the end."""
+    return lambda where, counts: record_property("conformance", (where, counts))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print the counts of each file where a folder was asked for."""
+    if not config.getoption("cases"):
+        return
+    terminalreporter.section(f"conformance: {_folder(config)}")
+    total = Counter()
+    for outcome in ("passed", "failed", "skipped"):
+        for result in terminalreporter.getreports(outcome):
+            for key, entry in getattr(result, "user_properties", ()):
+                if key == "conformance":
+                    where, counts = entry
+                    total.update(counts)
+                    terminalreporter.line(f"{where:50} {_counted(counts)}")
+            if outcome == "skipped" and result.nodeid.startswith("tests/conformance/"):
+                terminalreporter.line(f"not run: {result.longrepr[2].removeprefix('Skipped: ')}")
+    terminalreporter.line(f"{'all':50} {_counted(total)}")
+
+
+def _counted(counts):
+    return ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "0"

@@ -1,0 +1,188 @@
+"""The board of a cycle: candidates and the best of them for a job ad, found once for jobs that are alike."""
+
+import numpy as np
+import pools
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pools import job, slot, snapshot
+
+from negotiator.classad import Environment, Table, evaluate, evaluate_table, is_true, parse
+from negotiator.cycle.match import Board
+
+ENV = Environment(now=pools.NOW, seed=1)
+
+CLAUSES = [
+    "TARGET.Memory >= MY.RequestMemory", "TARGET.RequestMemory <= MY.Memory", "A == TARGET.A", "MY.A =?= TARGET.A", "true",
+    'TARGET.Arch == "X"', "Start", "B", "ifThenElse(A, B, true)", "countMatches(MY.P, TARGET.L) >= 0", "Memory > 500",
+    "countMatches(TARGET.P, TARGET.L) >= 0", "countMatches(MY.Nope, TARGET.L) =?= 0", "isUndefined(Requirements)",
+    "unresolved(TARGET.A) =!= 5", "TARGET.Requirements", "MY.Requirements =!= false", "time() > 5", 'eval("A") =!= 3',
+]  # fmt: skip
+CELLS = [
+    "1",
+    "1.0",
+    "true",
+    "512",
+    '"X"',
+    "undefined",
+    "error",
+    "TARGET.A + 1",
+    "MY.B",
+    "A",
+    "TARGET.Start",
+    "B && true",
+]
+attributes = st.fixed_dictionaries(
+    {},
+    optional={
+        **{name: st.sampled_from(CELLS) for name in ("A", "B", "Start", "RequestMemory", "P", "Rank")},
+        "Memory": st.sampled_from(["256", "512", "MY.A", "1024.0"]),
+        "Arch": st.sampled_from(['"X"', '"y"', "A"]),
+        "L": st.sampled_from(["{ [ q = 1 ], [ Memory = 5 ] }", "{ }", "A"]),
+        "TARGET": st.sampled_from(CELLS),
+    },
+)
+requirements = st.lists(st.sampled_from(CLAUSES), min_size=1, max_size=4).map(" && ".join)
+pairs = st.lists(st.tuples(attributes, requirements), min_size=1, max_size=4)
+
+
+def ads(make, described, repeats=1):
+    return [
+        make(n, **({"Memory": None} | items), Requirements=text)
+        for n, (items, text) in enumerate(described * repeats)
+    ]
+
+
+@settings(deadline=None)
+@given(pairs, pairs, st.integers(1, 2))
+def test_candidates_are_those_of_asking_pair_by_pair(slots, jobs, repeats):
+    """Whatever the two sides say of each other, and in whatever order jobs that are alike and others come."""
+    slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
+    board = Board.of(Table.from_ads(slot_ads), ENV)
+    whole = parse("MY.Requirements")
+    for asking in [*job_ads, *job_ads]:
+        wanted = [
+            is_true(evaluate(whole, asking, offered, ENV)) and is_true(evaluate(whole, offered, asking, ENV))
+            for offered in slot_ads
+        ]
+        assert board.candidates(asking).tolist() == wanted
+
+
+def test_the_rest_of_an_expression_is_where_a_call_has_moved_to():
+    """After countMatches(TARGET.x, ...) names are looked up in the other ad: the clauses cannot be asked one by one."""
+    moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
+    offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
+    asking = job(Memory="1", Requirements=moved)
+    assert Board.of(offered, ENV).candidates(asking).tolist() == [True, False]
+
+
+def test_without_requirements_nothing_matches():
+    """Neither a job without any nor a slot without any."""
+    board = Board.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
+    assert board.candidates(job()).tolist() == [True, False]
+    assert board.candidates(job(Requirements=None)).tolist() == [False, False]
+    assert Board.of(Table.from_ads([]), ENV).candidates(job()).tolist() == []
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    calls = []
+
+    def count(*args, **kwargs):
+        calls.append(args[0])
+        return evaluate_table(*args, **kwargs)
+
+    monkeypatch.setattr("negotiator.classad.kept.evaluate_table", count)
+    return calls
+
+
+START = 'TARGET.Owner != "eve" && TARGET.RequestMemory <= MY.Memory'
+
+
+def test_a_thousand_classes_share_a_few_conjuncts(counted):
+    """Each different conjunct is evaluated once, whichever job class it comes from."""
+    board = Board.of(
+        Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
+    )
+    for n in range(1000):
+        asks = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
+        asking = job(n, RequestMemory=str(64 * (n % 7)), Requirements=asks, Owner=f'"user{n % 3}"')
+        expected = [row > n % 5 and 256 * row >= 64 * (n % 7) for row in range(9)]
+        assert board.candidates(asking).tolist() == expected
+    assert len(counted) <= 7 + 5 + 3 + 2
+
+
+def test_slots_with_other_requirements_are_asked_apart():
+    """Some slots share a START, some have another or none, and each is asked its own."""
+    starts = [START, "MY.Memory > 300", None, START, "TARGET.RequestMemory <= MY.Memory"]
+    offered = [
+        slot(n, Memory=str(256 * (n % 3)), Requirements="Start", Start=start)
+        for n, start in enumerate(starts * 4)
+    ]
+    board = Board.of(Table.from_ads(offered), ENV)
+    whole = parse("MY.Requirements")
+    for memory in ("100", "400", "Base * 2"):
+        for owner in ('"eve"', '"zoe"'):
+            asking = job(RequestMemory=memory, Base="150", Owner=owner, Requirements="TARGET.Memory < 600")
+            expected = [
+                is_true(evaluate(parse("Memory < 600"), each)) and is_true(evaluate(whole, each, asking))
+                for each in offered
+            ]
+            assert board.candidates(asking).tolist() == expected
+
+
+RANKS = st.sampled_from(["TARGET.Mips", "TARGET.Mips * MY.Factor", "0.0", 'real("NaN")', "TARGET.Text", None])
+NUMBERS = st.sampled_from(["1", "2", "2.5", "-1", 'real("NaN")', 'real("-INF")', '"x"', None])
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, st.booleans()), min_size=1, max_size=12),
+    RANKS,
+    st.integers(1, 13),
+    st.integers(0, 2**12 - 1),
+)
+@example([('real("NaN")', None, True), ('real("-INF")', None, True)], "TARGET.Mips", 5, 3)
+def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, count, chosen):
+    """The pool's order first (a slot's Rank of the job, then small ones), then the job's Rank, then the order of rows."""
+    table = Table.from_ads(
+        [
+            slot(n, Mips=mips, Rank=own, Memory="1" if small else "2")
+            for n, (mips, own, small) in enumerate(offers)
+        ]
+    )
+    board = Board.of(table, ENV)
+    asking = job(Rank=rank, Factor="3")
+    among = np.array([chosen >> row & 1 for row in range(len(offers))], bool)
+    rows, ranks = board.choose(asking, among, count)
+    by_pool, by_job = board.ranks.of(np.arange(len(offers)), asking, ENV)
+    low = float("-inf")
+    keys = [[low if np.isnan(value) else value for value in column.tolist()] for column in (by_pool, by_job)]
+    expected = sorted(np.flatnonzero(among).tolist(), key=lambda row: (-keys[0][row], -keys[1][row], row))[
+        :count
+    ]
+    assert rows.tolist() == expected
+    assert np.array_equal(ranks, by_job[expected], equal_nan=True)
+
+
+def test_a_rank_of_chance_is_drawn_for_the_candidates_only():
+    """It is never kept: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
+    board = Board.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
+    chance = job(Rank="random(1000000)")
+    found = [
+        board.choose(chance, np.isin(np.arange(8), rows), 3) for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])
+    ]
+    assert [sorted(ranks.tolist()) for _, ranks in found[1:]] == [sorted(found[0][1].tolist())] * 2
+    assert len(set(found[0][1].tolist())) == 3
+    assert found[1][0].tolist() == [row + 5 for row in found[0][0].tolist()]
+
+
+def test_what_one_request_draws_does_not_depend_on_those_before_it():
+    """Each request draws from the cycle's seed anew, whatever is kept."""
+    lucky = job(7, Requirements="random(1000) < 500 && TARGET.Memory > 1", Kind="7")
+    alone = pools.cycle(snapshot([slot(n) for n in range(30)], [lucky]))
+    first = job(1, Requirements="random(10) < 5", JobPrio="5")
+    both = pools.cycle(snapshot([slot(n) for n in range(30)], [first, lucky]))
+    (own,) = alone.outcomes
+    assert own.candidates > 0
+    assert own.removals[0].alone == both.outcomes[1].removals[0].alone
