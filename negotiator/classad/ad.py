@@ -26,6 +26,7 @@ _LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
 _UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
+@lru_cache(maxsize=1 << 14)
 def fold(name: str) -> str:
     """Give the form of a name that all its spellings share: only ASCII letters have case."""
     return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)

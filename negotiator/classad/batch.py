@@ -259,8 +259,13 @@ class Batch:
         if reach.opaque:
             rows = range(len(self.table))
             return from_values(self.table.pool, [self._one(expr, row, on_rows=on_rows) for row in rows])
-        groups, first = self.table.group(reach.row_names())
+        groups, first = self.table.group(list(filter(self._differs, reach.row_names())))
         return self.spread([self._one(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
+
+    def _differs(self, name: str) -> bool:
+        """Return whether the rows may differ in an attribute: most that are named are the same, or absent, in all."""
+        column = self.table.column(name)
+        return not column.is_constant or column.has(Kind.EXPRESSION)
 
     def spread(self, values: Sequence[Value], groups: IndexArray) -> Column:
         """Return the column that has in each row the value of the row's group."""

@@ -46,7 +46,7 @@ MAX_NAMES: Final = 100_000
 MAX_LINES: Final = 1 << 17
 """Lines kept by their text, of all attributes together; then it begins anew."""
 
-MAX_LINES_EACH: Final = 2048
+MAX_LINES_EACH: Final = 4096
 """Lines kept of one attribute: one with more values has a new one in most ads."""
 
 MAX_KEPT_LINE: Final = 2048

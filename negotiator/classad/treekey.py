@@ -36,19 +36,25 @@ def tree_key(expr: Expr) -> str:
     pending: list[Expr] = [expr]
     while pending:
         node = pending.pop()
-        out.append(_OWN[type(node)](node))
-        operands = children(node)
-        if operands:
-            pending += operands[::-1]
+        # The three that most nodes are come first: a key is made of each conjunct of each new kind of job.
+        if type(node) is Literal:
+            out.append(f"Literal {node.value!r}")
+        elif type(node) is Attr:
+            out.append(f"Attr{node.scope is not None} {node.absolute} {fold(node.name)!r}")
+            if node.scope is not None:
+                pending.append(node.scope)
+        elif type(node) is Binary:
+            out.append(node.op)
+            pending += (node.right, node.left)
+        else:
+            out.append(_OWN[type(node)](node))
+            pending += children(node)[::-1]
     return "\n".join(out)
 
 
-# What a node says itself, on one line: its type, how many operands follow, and the rest.
+# What another node says itself, on one line: its type, how many operands follow, and the rest.
 _OWN: Final[dict[type, Callable[[Any], str]]] = {
-    Literal: lambda node: f"Literal {node.value!r}",
     AdRef: lambda node: f"AdRef {node.side}",
-    Attr: lambda node: f"Attr{node.scope is not None} {node.absolute} {fold(node.name)!r}",
-    Binary: lambda node: f"Binary {node.op}",
     Unary: lambda node: f"Unary {node.op}",
     Paren: lambda _: "Paren",
     Call: lambda node: f"Call{len(node.args)} {fold(node.name)!r}",

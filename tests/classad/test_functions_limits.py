@@ -8,7 +8,7 @@ from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.functions.make import MAX_ITEMS
 from negotiator.classad.patterns import MAX_SUBJECT
 from negotiator.classad.scope import EvaluationFailed
-from negotiator.classad.tree import Call, Literal
+from negotiator.classad.tree import Call, ListExpr, Literal
 
 
 def call(name, *args):
@@ -96,3 +96,33 @@ def test_bytes_that_are_no_text():
     assert call("regexp", "^.a$", "\udce9a") is True
     assert call("regexp", "(*UTF)a", "\udce9a") is ERROR
     assert call("strcmp", "\udce9", "é") == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "times"),
+    [
+        ("size(Z)", 100),
+        ('strcmp(Z, "b")', 100),
+        ("stringListSize(Z)", 20),
+        ("size(split(X))", 100),
+        ("size(eval(Y))", 20),
+        ("sum(L)", 250),
+        ('size(join(",", M))', 100),
+        ("size(string(L))", 50),
+        ("random(2)", 300_000),
+    ],
+)
+def test_work_that_is_done_again_and_again_is_counted(call, times):
+    """What takes long takes many steps: done once it has a value, done many times the evaluation is an error."""
+    ad = ClassAd(
+        [
+            ("Z", "a " * (MAX_BYTES // 8)),
+            ("X", "a " * (MAX_BYTES // 64)),
+            ("Y", '"' + "a" * (MAX_BYTES // 8) + '"'),
+            ("L", ListExpr(tuple([Literal(1)] * 50_000))),
+            ("M", ListExpr(tuple([Literal("a" * 10_000)] * 100))),
+        ]
+    )
+    again = ListExpr(tuple([parse(call)] * times))
+    assert evaluate(parse(call), ad) is not ERROR
+    assert evaluate(Call("sum", (again,)), ad) is ERROR

@@ -42,6 +42,11 @@ def ours(text):
         result = value(text)
     except ParseError:
         return ["parse", ""]
+    return words(result)
+
+
+def words(result):
+    """A value in the words of ``Oracle.ask``."""
     if result is UNDEFINED or result is ERROR:
         return [result.value, ""]
     if isinstance(result, float):

@@ -1,6 +1,7 @@
 """Random expressions and ads as text, for properties that hold for all of them."""
 
 from hypothesis import strategies as st
+from signatures import any_call
 
 NAMES = ("A", "B", "C", "D", "s", "Flag", "Nested", "L", "Both", "OnlyMine", "OnlyOther", "nosuch")
 SCOPES = ("", "", "", "MY.", "TARGET.", "TARGET.", "other.", "self.", "parent.", ".", "LEFT.", "MY.TARGET.")
@@ -54,22 +55,6 @@ literals = st.one_of(
 references = st.builds("{}{}".format, st.sampled_from(SCOPES), st.sampled_from(NAMES))
 leaves = st.one_of(literals, references, references, references)
 
-FUNCTIONS_OF_ONE = [
-    "isUndefined",
-    "isError",
-    "int",
-    "real",
-    "string",
-    "bool",
-    "floor",
-    "round",
-    "size",
-    "toLower",
-    "isList",
-    "eval",
-]
-FUNCTIONS_OF_TWO = ["strcat", "pow", "stricmp", "member", "regexp", "stringListMember"]
-
 
 def expressions(*, calls=True, max_leaves=12):
     """Expressions with every operand in parentheses, so that the text has one reading."""
@@ -88,15 +73,10 @@ def expressions(*, calls=True, max_leaves=12):
             st.builds("{}[{}]".format, part, st.integers(-1, 2)),
         ]
         if calls:
+            shapes += [any_call(children, references)] * 6
             shapes += [
-                st.builds("{}({})".format, st.sampled_from(FUNCTIONS_OF_ONE), children),
-                st.builds("{}({}, {})".format, st.sampled_from(FUNCTIONS_OF_TWO), children, children),
-                st.builds("ifThenElse({}, {}, {})".format, children, children, children),
                 st.builds("evalInEachContext({}, {})".format, children, children),
                 st.builds("countMatches({}, L)".format, children),
-                st.builds("unresolved({})".format, references),
-                st.builds("unparse({})".format, references),
-                st.builds("sum({{{}, {}}})".format, children, children),
             ]
         return st.one_of(shapes)
 

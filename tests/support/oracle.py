@@ -1,6 +1,7 @@
 """HTCondor's own library, asked in a process of its own, since some expressions crash it.
 
-Run as a script it is that process: a line of JSON ``[my, target, expr]`` in, a line with the value out.
+Run as a script it is that process: a line of JSON ``[my, target, expr]`` in, a line with the value out; or a line
+``[ads, questions]`` in, a question being an expression and the numbers of its ads, and a line with all the values out.
 """
 
 import importlib
@@ -30,6 +31,16 @@ class Oracle:
 
     def ask(self, expr, my=None, target=None):
         """The value as ``[kind, text]``; ``["crash", ""]`` where the library dies of it."""
+        return self._answer([my, target, expr]) or ["crash", ""]
+
+    def ask_all(self, ads, questions):
+        """The values of many expressions over a few ads; None where the library dies of one of them.
+
+        A question is ``[expr, my, target]``, with the numbers of the ads, or None.
+        """
+        return self._answer([ads, questions])
+
+    def _answer(self, message):
         if self.process is None:
             environment = os.environ | {"CONDOR_CONFIG": "/dev/null", "TZ": "UTC"}
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -41,7 +52,7 @@ class Oracle:
                 env=environment,
             )
         try:
-            self.process.stdin.write(json.dumps([my, target, expr]) + "\n")
+            self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
             answer = self.process.stdout.readline()
         except BrokenPipeError:
@@ -49,7 +60,7 @@ class Oracle:
         if answer:
             return json.loads(answer)
         self.close()
-        return ["crash", ""]
+        return None
 
     def close(self):
         if self.process is not None:
@@ -68,9 +79,12 @@ def serve():
     importlib.import_module("htcondor2")  # first, or the library speaks another dialect
     classad2 = importlib.import_module("classad2")
 
+    def made(ad):
+        return classad2.ClassAd(ad) if isinstance(ad, str) else ad
+
     def evaluate(expr, my, target):
         try:
-            ads = [classad2.ClassAd(text) for text in (my, target) if text is not None]
+            ads = [made(ad) for ad in (my, target) if ad is not None]
             tree = classad2.ExprTree(expr)
         except classad2.ClassAdException:
             return None, "parse"
@@ -92,8 +106,15 @@ def serve():
         kind = "reltime" if isinstance(value, float) else "other"
         return [kind, evaluate(LIST_AS_TEXT % expr, my, target)[0]]
 
+    def answers(texts, questions):
+        ads = [made(text) for text in texts]
+        chosen = [(expr, *(None if at is None else ads[at] for at in sides)) for expr, *sides in questions]
+        return [answer(my, target, expr) for expr, my, target in chosen]
+
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(answer(*json.loads(line))) + "\n")
+        message = json.loads(line)
+        reply = answers(*message) if len(message) == 2 else answer(*message)
+        sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 
 

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 
 LONG: Final = 1000
-"""Letters of a string: a call with a longer one, or with a list of as many, costs more than its step."""
-
-_STEPS_FOR_ITEM: Final = 4
-"""So many elements of a list that are constants cost a step."""
+"""Letters of a string: a call with a longer one costs more than its step."""
 
 
 @runtime_checkable
@@ -134,7 +131,7 @@ def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: A
     100 there, ``sum(TARGET.L)`` of ``L = {A}`` is 1 though ``TARGET.L[0]`` is 100.
     """
     state = list_value.scope.state
-    state.charge(len(list_value.items) // _STEPS_FOR_ITEM)
+    state.charge(len(list_value.items))
     values = [item_value(state, list_value, item) for item in list_value.items]
     size = 0
     for value in values:

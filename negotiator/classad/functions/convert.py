@@ -16,6 +16,8 @@ from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, AdValue, Except
 if TYPE_CHECKING:
     from negotiator.classad.values import Value
 
+_STEPS_TO_PRINT = 3  # a letter of a list or an ad
+
 
 def as_real(value: Value) -> float | Exceptional:
     """Convert to a real: text by the number it begins with, a span of time by its whole seconds."""
@@ -53,7 +55,7 @@ def as_string(value: Value) -> str | Exceptional:
         return rel_time_text(value.seconds)
     text = unparse_value(value)
     if isinstance(value, ListValue | AdValue):
-        value.scope.state.charge(len(text))
+        value.scope.state.charge(len(text) * _STEPS_TO_PRINT)
     return text
 
 

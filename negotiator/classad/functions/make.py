@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 1 << 17
 
+_STEPS_TO_MAKE = 4  # an element
+
 
 def values_of(args: tuple[Expr, ...], scope: Scope) -> list[Value]:
     """Return the values of the arguments of a call that stands in ``scope``, from left to right; charge for long ones."""
@@ -34,6 +36,7 @@ def list_of(texts: Sequence[bytes], scope: Scope) -> Value:
     """Return a list of strings, as if it were written in ``scope``; error if there are more than ``MAX_ITEMS``."""
     if len(texts) > MAX_ITEMS:
         return ERROR
+    scope.state.charge(len(texts) * _STEPS_TO_MAKE)
     return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope)
 
 

@@ -68,15 +68,16 @@ def _integers(op: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDA
         return np.asarray(_UFUNCS[op](left, right))
     # 0 and -1 are divisors the processor traps on; by -1 a quotient is the negation and a remainder 0.
     trapping = (right == 0) | (right == -1)
-    divisor = np.where(trapping, 1, right)
+    traps = bool(trapping.any())
+    divisor = np.where(trapping, 1, right) if traps else right
     if op == "%":
         return np.asarray(np.fmod(left, divisor))
-    quotient = (
-        left // divisor
-    )  # rounded down: towards zero is one more where the signs differ and something is left
-    quotient += ((left ^ divisor) < 0) & (quotient * divisor != left)
-    if not trapping.any():
-        return np.asarray(quotient)
+    quotient = np.asarray(left // divisor)
+    down = (left ^ divisor) < 0
+    if down.any():  # rounded down: towards zero is one more where the signs differ and something is left
+        quotient = quotient + (down & (quotient * divisor != left))
+    if not traps:
+        return quotient
     negated = np.where(left == -_INT64_MAX - 1, _INT64_MAX, np.negative(left))
     return np.where(right == -1, negated, quotient)
 
