@@ -149,7 +149,7 @@ class _Reader:
         ):
             if self._open is None and is_plain and end - start <= MAX_ATTRIBUTES:
                 if begin < number:
-                    yield self._found(lines.cut(start, end), begin)
+                    yield self._found(lines.cells[start:end], lines.numbers[start:end], begin)
             else:
                 self._continue(lines.cut(start, end), range(begin, number))
                 if self._open is not None:
@@ -234,27 +234,28 @@ class _Reader:
             source = Source(self._file, ad.line)
             ad.problem = set_aside(source, f"it has more than {MAX_ATTRIBUTES} attributes")
         elif bad:
-            second = self._second_type(ad.attributes(), ad.line)
+            second = self._second_type(*ad.attributes(), ad.line)
             ad.problem = second or self._problem(ad, int(part.numbers[bad[0]]))
 
     def _done(self, ad: _Open) -> Found:
         self._open = None
-        return ad.problem or self._found(ad.attributes(), ad.line)
+        return ad.problem or self._found(*ad.attributes(), ad.line)
 
-    def _found(self, attributes: _Lines, line: int) -> Found:
-        """Give the ad of these attributes, which begins in a line."""
-        ad = self._dictionary.ad(attributes.cells)
-        second = self._second_type(attributes, line) if _TYPE in ad.shape.repeated else None
-        return second or FoundAd(ad, Source(self._file, line))
+    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> Found:
+        """Give the ad of these attributes, which begins in a line; ``numbers`` are theirs."""
+        ad = self._dictionary.ad(row)
+        if _TYPE in ad.shape.repeated and (second := self._second_type(row, numbers, line)):
+            return second
+        return FoundAd(ad, Source(self._file, line))
 
-    def _second_type(self, attributes: _Lines, line: int) -> Problem | None:
+    def _second_type(self, row: Row, numbers: NDArray[np.int64], line: int) -> Problem | None:
         """Tell of an ad that has two types: where files were joined, one ad may run into the next."""
-        names = [fold(self._dictionary.name(cell)) for cell in attributes.cells.tolist()]
+        names = [fold(self._dictionary.name(cell)) for cell in row.tolist()]
         places = [place for place, name in enumerate(names) if name == _TYPE]
         if len(places) < 2:
             return None
         message = f"a second MyType: the ad that begins at line {line} runs into another one"
-        source = Source(self._file, int(attributes.numbers[places[1]]))
+        source = Source(self._file, int(numbers[places[1]]))
         return set_aside(source, message, "part ads by a blank line")
 
     def _problem(self, ad: _Open, number: int) -> Problem:

@@ -3,9 +3,11 @@
 import attrs
 import numpy as np
 import pytest
+from calls import words
 from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import Oracle, available
 
 from negotiator.classad import (
     ERROR,
@@ -144,6 +146,39 @@ def test_every_row_has_the_value_of_the_scalar_evaluator(text, rows, other, side
 def test_every_construct_of_the_language(text, rows, other, side):
     """The same for what the tests of the scalar evaluator are made of: nested ads, lists, all ways to a name."""
     check(parse(text), [parse_ad(row) for row in rows], None if other is None else parse_ad(other), side)
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    if not available():
+        pytest.skip("HTCondor's Python package is not installed")
+    process = Oracle()
+    yield process
+    process.close()
+
+
+@settings(deadline=None)
+@given(
+    expressions(),
+    st.lists(ads("OnlyMine"), min_size=2, max_size=6),
+    st.none() | ads("OnlyOther"),
+    st.sampled_from(Side),
+)
+def test_every_row_has_the_value_that_htcondor_computes(oracle, text, rows, other, side):
+    """Kind and value, reals to the bit, among rows of other kinds, on either side of a match and alone."""
+    if side is Side.TARGET:
+        other = other or "[]"
+    last = len(rows)
+    pairs = [(at, None if other is None else last) for at in range(last)]
+    questions = [[text, *(pair if side is Side.MY else reversed(pair))] for pair in pairs]
+    expected = oracle.ask_all([*rows, other or "[]"], questions)
+    if expected is None:
+        return
+    table = Table.from_ads([parse_ad(row) for row in rows])
+    column = evaluate_table(
+        parse(text), table, None if other is None else parse_ad(other), side=side, env=ENV
+    )
+    assert [words(column.value(row)) for row in range(last)] == expected
 
 
 @settings(deadline=None)

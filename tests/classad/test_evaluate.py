@@ -4,10 +4,12 @@ import struct
 import sys
 
 import pytest
+from calls import words
 from expressions import ads, expressions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Oracle, available, real_text
+from signatures import NOT_ASKED, every_name
 
 from negotiator.classad import (
     ERROR,
@@ -24,7 +26,6 @@ from negotiator.classad import (
 )
 from negotiator.classad.functions import FUNCTIONS, elements, register
 from negotiator.classad.operators import BINARY
-from negotiator.classad.timetext import rel_time_text
 from negotiator.classad.tree import (
     AdRef,
     Attr,
@@ -285,20 +286,6 @@ def test_the_interpreter_can_still_report_its_own_recursion():
 # -- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def recorded(value):
-    """A value as the oracle gives it."""
-    match value:
-        case bool() | int() | str():
-            return [type(value).__name__, str(value)]
-        case float():
-            return ["float", real_text(value)]
-        case RelTime(seconds):
-            return ["reltime", rel_time_text(seconds)]
-    if value is UNDEFINED or value is ERROR:
-        return [value.value, ""]
-    return ["other", unparse_value(value)]
-
-
 @pytest.fixture(scope="module")
 def oracle():
     if not available():
@@ -319,10 +306,15 @@ def test_random_expressions_have_the_value_that_htcondor_computes(oracle, text, 
         return
     try:
         tree, sides = parse(text), [parse_ad(ad) for ad in (my, target) if ad is not None]
-        got = recorded(evaluate(tree, *sides))
+        got = words(evaluate(tree, *sides))
     except ParseError:
         got = ["parse", ""]
     assert got == expected
+
+
+def test_every_function_is_asked_for():
+    """Of all functions but those of clocks and chance there are random calls."""
+    assert every_name() == FUNCTIONS.keys() - NOT_ASKED
 
 
 def test_real_texts_tell_reals_apart():
