@@ -47,11 +47,12 @@ SIGNATURES = {
     "r": "unparse unresolved",
     "r p": "unresolved",
     "x a": "evalInEachContext countMatches",
-    "T": "getYear getMonth getDayOfYear getDayOfMonth getDayOfWeek getDays getHours getMinutes getSeconds absTime"
-    " relTime",
+    "T": "getYear getMonth getDayOfYear getDayOfMonth getDayOfWeek getDays getHours getMinutes getSeconds",
+    "D": "absTime",
+    "D z": "absTime",
+    "u": "relTime",
     "m": "splitTime formatTime",
     "m f": "formatTime",
-    "T o": "absTime",
     "v": "envV1ToV2 argsToList mergeEnvironment",
     "w n": "argsToList",
     "w w": "mergeEnvironment",
@@ -93,16 +94,10 @@ def _arguments(children, references):
             ["0", "absTime(86400, 7200)", "-1", "relTime(-93784.5)", "1.5e9", "{}", "true", '"x"']
         ),
         "f": _texts("%Y-%m-%d %H:%M:%S", "%j %U %a %b %%", "", "%Q%5"),
-        "T": st.sampled_from(
-            [
-                "absTime(0, 3600)",
-                "relTime(-93784.5)",
-                "86400",
-                '"2003-01-25T09:00:00-06:30"',
-                '"1+02:03:04"',
-                "1.5e9",
-            ]
-        ),
+        "T": st.sampled_from(["absTime(0, 3600)", "relTime(-93784.5)", "86400"]),
+        "D": st.sampled_from(['"2003-01-25T09:00:00-06:30"', '"1999"', "86400", "relTime(30)", "1.5e9", "A"]),
+        "z": st.sampled_from(["3600", "-86400", "0", "99999", "1.5", "B"]),
+        "u": st.sampled_from(["-93784.5", "5000000000", "absTime(7)", "A", "true"]),
     }
 
 
