@@ -5,7 +5,7 @@ from calls import ANYTHING, NUMBERS, agrees, calls, cases, needs_htcondor, quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.classad import ERROR, Environment, evaluate, parse, unparse_value
+from negotiator.classad import ERROR, UNDEFINED, Environment, evaluate, parse, parse_ad, unparse_value
 
 TABLE = r"""
 absTime(0) => absTime("1970-01-01T00:00:00Z")
@@ -196,3 +196,15 @@ def test_too_long_a_text():
     assert len(value(f'formatTime(0, "{"x" * 1022}")')) == 1022
     assert value(f'formatTime(0, "{"x" * 1023}")') is ERROR
     assert value('formatTime(0, "%99999999999999d")') is ERROR
+
+
+def test_a_time_that_was_split_lies_in_no_other_ad():
+    """What is not one of its parts is undefined, though the ad around the call has it."""
+    ad = parse_ad("[Day = 5; A = 1; S = splitTime(86400); L = {S}]")
+    for text, found in (
+        ("S.Day", 2),
+        ("S.A", UNDEFINED),
+        ("splitTime(0).A", UNDEFINED),
+        ("L[0].A", UNDEFINED),
+    ):
+        assert evaluate(parse(text), ad, ad) == found

@@ -41,5 +41,5 @@ def list_of(texts: Sequence[bytes], scope: Scope) -> Value:
 
 
 def ad_of(items: Iterable[tuple[str, LiteralValue]], scope: Scope) -> AdValue:
-    """Return an ad of constants, as if it were written in ``scope``."""
-    return Scope(ClassAd(items), scope, scope.state).value()
+    """Return an ad of constants for a call that stands in ``scope``; it lies in no other ad."""
+    return Scope(ClassAd(items), None, scope.state).value()
