@@ -288,11 +288,14 @@ class Conversation:
 
     def interrupt(self):
         """Press Ctrl-C, again where it came while Python was not listening, as people do; give what comes of it."""
+        seen = ""
         for _ in range(_PATIENCE):
             os.write(self.terminal, b"\x03")
-            if self.hears(1):
+            while self.hears(1):
+                seen += os.read(self.terminal, 4096).decode().replace("\r", "")
+            if seen.endswith("> "):
                 break
-        return self.until()
+        return seen
 
     def close(self):
         """End the command where it has not ended, and give its exit code."""
@@ -324,7 +327,7 @@ def test_a_conversation(talk):
     assert "  1 +\n     ^\n" in with_ads.say("1 +\n")
     assert with_ads.say("MY.MemoryU\t + 1\n").splitlines()[-2] == "8"
     with_ads.say("1 + 1", "1 + 1")
-    assert with_ads.interrupt() == "\n> "
+    assert with_ads.interrupt().endswith("\n> ")
     assert with_ads.say("2 + 2\n").splitlines()[-2] == "4"
     assert "TARGET is 7.0" in with_ads.say(":target jobs.ads\n")
     assert "TARGET.RequestMemory => 512  (in TARGET)" in with_ads.say(":trace Start\n")
