@@ -6,31 +6,25 @@ log writes as escapes. Ads are never written, only the fields named here, so no 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
 from negotiator import __version__
+from negotiator.audit.queueing import change_fields, placement_fields
+from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
 from negotiator.bundle.model import AuditSettings, Selection
 from negotiator.classad import ClassAd, bind, evaluate
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Expression, Match
-from negotiator.records import Provenance, Reason, Station
+from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
     from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
 
-Record: TypeAlias = dict[str, Any]
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
 
-# Bounds in characters and items, so that no user's job can make a record longer than a line may be.
-_NAME = 256
-_TEXT = 500
-_NUMBER = 64
-_NUMBERS = 16
 _REASONS = 100
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
@@ -46,7 +40,12 @@ def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]
     denials = _denial_records(result, _selector(settings.denials, result))
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
     failures = [_failure_record(result, failure) for failure in result.failures]
-    return [*matches, *denials, *discards, *failures, _cycle_record(result, len(matches), len(denials))]
+    queues = [{**_common("queue", result), **change_fields(change)} for change in result.changes]
+    placements = [
+        {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
+    ]
+    last = _cycle_record(result, len(matches), len(denials))
+    return [*queues, *placements, *matches, *denials, *discards, *failures, last]
 
 
 def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
@@ -73,9 +72,9 @@ def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mappi
             **_common("outcome", result),
             "part": number,
             "parts": len(parts),
-            "delivered": [_text(each) for each in part if each in handed_out],
-            "failed": {_text(each): _text(failed[each], _WHY) for each in part if each in failed},
-            "unknown": [_text(each) for each in part if each not in handed_out and each not in failed],
+            "delivered": [bounded(each) for each in part if each in handed_out],
+            "failed": {bounded(each): bounded(failed[each], _WHY) for each in part if each in failed},
+            "unknown": [bounded(each) for each in part if each not in handed_out and each not in failed],
         }
         for number, part in enumerate(parts, start=1)
     ]
@@ -100,7 +99,7 @@ def _common(kind: str, result: CycleResult) -> Record:
         "kind": kind,
         "cycle": result.number,
         "digest": result.digest,
-        "plugins": [_text(plugin) for plugin in result.plugins],
+        "plugins": [bounded(plugin) for plugin in result.plugins],
     }
 
 
@@ -108,7 +107,7 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
     records = []
     common = _common("match", result)
     text = "ranks among the best of the slots that no rule removed"
-    reason = {"code": "best_rank", "text": text, "provenance": _provenance(_RANKING)}
+    reason = {"code": "best_rank", "text": text, "provenance": provenance_fields(_RANKING)}
     for outcome in result.outcomes:
         records += [
             {
@@ -116,7 +115,7 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
                 **_match_fields(match),
                 "candidates": outcome.candidates,
                 "reason": reason,
-                "noted": [_reason(reason) for reason in match.noted],
+                "noted": [reason_fields(reason) for reason in match.noted],
             }
             for match in outcome.matches
             if selects(match.job_ad, match.slot_ad)
@@ -126,12 +125,13 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
 
 def _match_fields(match: Match) -> Record:
     return {
-        "id": _text(match.id),
-        "submitter": _text(match.submitter),
-        "schedd": _text(match.schedd),
-        "job": _text(match.job),
-        "slot": _text(match.slot),
-        "rank": _number(match.rank),
+        "id": bounded(match.id),
+        "submitter": bounded(match.submitter),
+        "schedd": bounded(match.schedd),
+        "job": bounded(match.job),
+        "slot": bounded(match.slot),
+        "queue": bounded(match.queue, TEXT),
+        "rank": number(match.rank),
     }
 
 
@@ -150,14 +150,15 @@ def _denial_record(result: CycleResult, outcome: Outcome) -> Record:
     told = _weightiest(outcome.removals)
     return {
         **_common("denial", result),
-        "submitter": _text(outcome.request.submitter),
-        "schedd": _text(outcome.request.schedd),
+        "submitter": bounded(outcome.request.submitter),
+        "schedd": bounded(outcome.request.schedd),
         "jobs": outcome.unmatched,
-        "first_job": _text(outcome.first_unmatched),
+        "first_job": bounded(outcome.first_unmatched),
+        "queue": bounded(outcome.request.queue, TEXT),
         "matched": len(outcome.matches),
         "candidates": outcome.candidates,
         "reasons": [
-            {**_reason(removal.reason), "removed": removal.removed, "alone": removal.alone}
+            {**reason_fields(removal.reason), "removed": removal.removed, "alone": removal.alone}
             for removal in told
         ],
         "reasons_left_out": len(outcome.removals) - len(told),
@@ -179,27 +180,25 @@ def _discard_record(result: CycleResult, discarded: Discarded) -> Record:
         **_common("discard", result),
         "ads": str(discarded.kind),
         "count": discarded.count,
-        "examples": [_text(name) for name in discarded.examples],
-        "reason": _reason(discarded.reason),
+        "examples": [bounded(name) for name in discarded.examples],
+        "reason": reason_fields(discarded.reason),
     }
 
 
 def _failure_record(result: CycleResult, failure: HookFailure) -> Record:
     return {
         **_common("failure", result),
-        "plugin": _text(failure.plugin),
-        "version": _text(failure.version),
-        "hook": _text(failure.hook),
-        "message": _text(failure.message, _TEXT),
+        "plugin": bounded(failure.plugin),
+        "version": bounded(failure.version),
+        "hook": bounded(failure.hook),
+        "message": bounded(failure.message, TEXT),
     }
 
 
 def _cycle_record(result: CycleResult, recorded_matches: int, recorded_denials: int) -> Record:
     return {
         **_common("cycle", result),
-        "time": datetime.fromtimestamp(result.now, UTC)
-        .isoformat(timespec="milliseconds")
-        .replace("+00:00", "Z"),
+        "time": instant(result.now),
         "now": result.now,
         "counts": attrs.asdict(result.counts),
         "matches": len(result.matches),
@@ -208,38 +207,6 @@ def _cycle_record(result: CycleResult, recorded_matches: int, recorded_denials: 
         "denials_recorded": recorded_denials,
         "discards": len(result.discarded),
         "failures": len(result.failures),
+        "placements": len(result.placements),
+        "queues": len(result.changes),
     }
-
-
-def _reason(reason: Reason) -> Record:
-    return {
-        "verdict": str(reason.verdict),
-        "mode": str(reason.mode),
-        "code": _text(reason.code),
-        "text": _text(reason.text, _TEXT),
-        "numbers": {
-            _text(name, _NUMBER): _number(value) for name, value in list(reason.numbers.items())[:_NUMBERS]
-        },
-        "provenance": _provenance(reason.provenance),
-    }
-
-
-def _provenance(provenance: Provenance) -> Record:
-    return {
-        "station": str(provenance.station),
-        "plugin": _text(provenance.plugin),
-        "version": _text(provenance.version),
-        "rule": _text(provenance.rule),
-        "source": _text(str(provenance.source)) if provenance.source else None,
-    }
-
-
-def _number(value: object) -> float | str:
-    """JSON has no infinity and no NaN: they are told as text, as is what a plugin gave that is no number."""
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else str(float(value))
-    return int(value) if isinstance(value, int) else _text(str(value), _NUMBER)
-
-
-def _text(text: str, longest: int = _NAME) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"

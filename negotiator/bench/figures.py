@@ -17,6 +17,8 @@ class Area(enum.StrEnum):
     SCALAR = "scalar"
     READING = "reading"
     MEMORY = "memory"
+    PLACING = "placing"
+    SWAPPING = "swapping"
 
 
 @attrs.frozen

@@ -22,6 +22,8 @@ class Plan:
     compared: int  # ads whose values are compared
     memory: int  # ads in our table
     library_memory: int
+    applications: int  # to be placed
+    queues: int  # of a configuration
     judged: bool
 
 
@@ -40,6 +42,8 @@ FULL: Final = Plan(
     compared=20,
     memory=100_000,
     library_memory=5_000,
+    applications=100_000,
+    queues=1_000,
     judged=True,
 )
 
@@ -55,6 +59,8 @@ QUICK: Final = Plan(
     compared=10,
     memory=300,
     library_memory=100,
+    applications=2_000,
+    queues=20,
     judged=False,
 )
 

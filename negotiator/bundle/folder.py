@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -16,12 +16,13 @@ from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
 MAIN = "pool.yaml"
+QUEUES = "queues.yaml"
 MAX_FILE = 16 * 1024 * 1024
 MAX_FILES = 10_000
 MAX_TOTAL = 256 * 1024 * 1024
 
 _CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
-_LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|pool\.ya?ml)", re.IGNORECASE)
+_LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|(?:pool|queues)\.ya?ml)", re.IGNORECASE)
 # What HTCondor itself passes over in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
 _PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
@@ -31,7 +32,7 @@ class Contents:
     """What lies in the folder: the names of all its files, the bytes of those that are settings, one digest."""
 
     names: frozenset[str]
-    settings: dict[str, bytes]  # pool.yaml and HTCondor-style files, in the order of their names
+    settings: dict[str, bytes]  # pool.yaml, queues.yaml and HTCondor-style files, by name
     digest: str
     problems: tuple[Problem, ...]
 
@@ -41,12 +42,14 @@ def is_condor_file(name: str) -> bool:
     return _CONDOR.fullmatch(name) is not None and not _PASSED_OVER.fullmatch(name)
 
 
-def read_folder(folder: Path) -> Contents:
+def read_folder(folder: Path, replaced: Mapping[str, bytes] | None = None) -> Contents:
     """Read all files that count: not hidden ones, not ``*~``, nothing in ``__pycache__``.
+
+    ``replaced`` has the contents that some files are to have, in place of those they have, if they are there at all.
 
     The digest is SHA-256 over name and content of each, in the order of their names, each with its length before it.
     """
-    reading = _Reading(folder)
+    reading = _Reading(folder, replaced or {})
     reading.run()
     return Contents(
         frozenset(reading.names), reading.settings, reading.hash.hexdigest(), tuple(reading.problems)
@@ -56,6 +59,7 @@ def read_folder(folder: Path) -> Contents:
 @attrs.define(eq=False)
 class _Reading:
     folder: Path
+    replaced: Mapping[str, bytes]
     names: list[str] = attrs.field(factory=list)
     settings: dict[str, bytes] = attrs.field(factory=dict)
     problems: list[Problem] = attrs.field(factory=list)
@@ -63,9 +67,10 @@ class _Reading:
     total: int = 0
 
     def run(self) -> None:
-        names = []
+        names = list(self.replaced)
         for name in self._walk():
-            names.append(name)
+            if name not in self.replaced:
+                names.append(name)
             if len(names) > MAX_FILES:
                 self._error(".", f"there are more than {MAX_FILES} files in this folder", "is it a bundle?")
                 return
@@ -94,9 +99,9 @@ class _Reading:
                     yield name
 
     def _file(self, name: str) -> None:
-        is_setting = name == MAIN or is_condor_file(name)
+        is_setting = name in {MAIN, QUEUES} or is_condor_file(name)
         try:
-            content = _read(self.folder, name)
+            content = self.replaced[name] if name in self.replaced else _read(self.folder, name)
         except OSError as error:
             self._error(name, f"this file can't be read: {error.strerror}", "")
             return
@@ -116,7 +121,7 @@ class _Reading:
             self.settings[name] = content
         elif _LIKE_SETTINGS.fullmatch(name):
             message = "this file is not read as settings"
-            hint = f"settings are {MAIN} and *.conf, in these letters"
+            hint = f"settings are {MAIN}, {QUEUES} and *.conf, in these letters"
             self.problems.append(Problem(Severity.WARNING, Source(printable(name)), message, hint))
 
     def _error(self, name: str, message: str, hint: str) -> None:

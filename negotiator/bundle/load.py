@@ -12,10 +12,11 @@ import attrs
 
 from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.folder import MAIN, Contents, read_folder
-from negotiator.bundle.model import AuditSettings, Bundle, BundleError
+from negotiator.bundle.folder import MAIN, QUEUES, Contents, read_folder
+from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
 from negotiator.bundle.nodes import Entry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
+from negotiator.bundle.queues import read_queues
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
 from negotiator.bundle.structure import INVALID, PathRule, Structurer
@@ -88,9 +89,13 @@ def examine_bundle(
     disable: Sequence[str] = (),
     entry_points: bool = True,
     tracer: Tracer | None = None,
+    replaced: Mapping[str, bytes] | None = None,
 ) -> Examination:
-    """Look at all of a folder. What raises is a bug, or a folder that does not exist."""
-    contents = read_folder(folder)
+    """Look at all of a folder. What raises is a bug, or a folder that does not exist.
+
+    ``replaced`` has contents of files, by name, to look at in place of those that are there.
+    """
+    contents = read_folder(folder, replaced)
     loading = _Loading(folder, contents, list(contents.problems))
     bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
     problems = loading.told()
@@ -122,6 +127,7 @@ class _Loading:
             return None
         audit = self._core(top, "audit", AuditSettings, FileOfBundle(self.folder, self.contents.names))
         self.problems += audit_problems(audit or AuditSettings())
+        placement = self._core(top, "placement", PlacementSettings, FileOfBundle(self.folder, ()))
         plugins = self._core(top, "plugins", PluginSettings, PluginsFolder(self.folder))
         which = self._disabled(top) if plugins is None else plugins
         if which is None:
@@ -141,8 +147,11 @@ class _Loading:
             self.problems += unknown_keys(top, layout.owners)
         settings = self._settings(top, knobs, layout)
         unset = {stamped.plugin for stamped in layout.sections} - settings.keys()
-        bundle = self._asked(hooks, settings, layout.refused | unset, audit or AuditSettings(), which)
-        return None if audit is None or plugins is None or unset else bundle
+        wrong = layout.refused | unset
+        bundle = self._asked(
+            hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
+        )
+        return None if audit is None or placement is None or plugins is None or unset else bundle
 
     def told(self) -> tuple[Problem, ...]:
         """All problems, each once, in the order of files and lines, with the line that each stands in."""
@@ -155,7 +164,7 @@ class _Loading:
         if not self.contents.settings:
             if not self.contents.problems:
                 message = (
-                    "there is neither pool.yaml nor a file *.conf in this folder: it is no policy bundle"
+                    "there is no pool.yaml, queues.yaml or *.conf in this folder: it is no policy bundle"
                 )
                 self.problems.append(
                     Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?")
@@ -165,7 +174,9 @@ class _Loading:
             file, broken = _decoded(name, content)
             self.files[name] = file
             problems: tuple[Problem, ...] = (broken,) if broken else ()
-            if name == MAIN:
+            if name == QUEUES:
+                pass  # read when it is known which plugins bring rules
+            elif name == MAIN:
                 top, problems = (None, problems) if broken else read_yaml(file)
             elif not broken:
                 found, problems = read_definitions(file)
@@ -219,6 +230,7 @@ class _Loading:
         settings: dict[str, Any],
         wrong: Collection[str],
         audit: AuditSettings,
+        placement: PlacementSettings,
         plugins: PluginSettings,
     ) -> Bundle:
         """Ask for what plugins make of their settings; those whose settings are wrong are not held to their answer."""
@@ -230,6 +242,8 @@ class _Loading:
             for failure in (*constraints.failures, *failures)
             if failure.plugin not in wrong
         )
+        queues = read_queues(self.files.get(QUEUES), placement, hooks)
+        self.problems += queues.problems
         return Bundle(
             folder=self.folder,
             digest=self.contents.digest,
@@ -239,6 +253,9 @@ class _Loading:
             job_attributes=attributes,
             audit=audit,
             plugins=plugins,
+            partition=queues.partition,
+            chain=queues.chain,
+            placement=placement,
         )
 
     def _quoted(self, problem: Problem) -> Problem:

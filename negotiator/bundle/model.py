@@ -9,9 +9,12 @@ from typing import Any
 
 import attrs
 
+from negotiator.classad import parse
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager, Stamped
 from negotiator.hooks.records import Constraint, Expression
+from negotiator.placement import Chain
+from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
 
 
@@ -35,6 +38,29 @@ class AuditSettings:
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
 
 
+def _of_job(text: str) -> Expression:
+    return Expression(parse(text), text)
+
+
+@attrs.frozen
+class PlacementSettings:
+    """The ``placement:`` part of ``pool.yaml``: what the queue configuration calls user, queue and so on, in job ads.
+
+    Each expression sees the job's ad alone. ``groups`` gives a string of names separated by commas; where it is anything
+    else plugins are asked. ``forced`` must not be left to users: a forced application needs no access.
+    ``fallback`` is a queue for what no rule places. An application that is not seen for ``forget_after`` seconds has
+    left its queue.
+    """
+
+    partition: str = "default"
+    user: Expression = attrs.field(factory=lambda: _of_job("MY.Owner"))
+    groups: Expression = attrs.field(factory=lambda: _of_job("undefined"))
+    queue: Expression = attrs.field(factory=lambda: _of_job("MY.Queue"))
+    forced: Expression = attrs.field(factory=lambda: _of_job("false"))
+    fallback: str = ""
+    forget_after: int = attrs.field(default=600, validator=attrs.validators.ge(0))
+
+
 @attrs.frozen
 class Bundle:
     """A policy bundle that passed every check."""
@@ -49,6 +75,9 @@ class Bundle:
     )  # lower case; None: a plugin did not declare, every job is its own request
     audit: AuditSettings
     plugins: PluginSettings
+    partition: PartitionConfig
+    chain: Chain | None  # None: no plugin brings placement rules, and jobs have no queues
+    placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
 
 

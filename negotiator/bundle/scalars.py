@@ -37,40 +37,42 @@ class Surprise(NamedTuple):
 
 _SURPRISES = (
     (
-        re.compile(r"(?i:yes|no|on|off|y|n)"),
+        r"(?i:yes|no|on|off|y|n)",
         Surprise("a boolean", "write true or false; or quote it, where it is a text"),
     ),
     (
-        re.compile(r"[-+]?0[0-9_]+", re.ASCII),
+        r"[-+]?0[0-9_]+",
         Surprise("a number of base 8", "leave out the leading zeros; or quote it, where it is a text"),
     ),
     (
-        re.compile(r"[-+]?0[xXbBoO][0-9a-fA-F_]*", re.ASCII),
+        r"[-+]?0[xXbBoO][0-9a-fA-F_]*",
         Surprise("a number of another base", "write it with decimal digits; or quote it, where it is a text"),
     ),
     (
-        re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII),
+        r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?",
         Surprise("a number of base 60", "quote it"),
     ),
     (
-        re.compile(r"[-+]?[0-9][0-9]*(?:_[0-9_]*)+(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?", re.ASCII),
+        r"[-+]?[0-9]+_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?",
         Surprise("a number", "leave out the underscores; or quote it, where it is a text"),
     ),
     (
-        re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt\s].*)?", re.ASCII),
+        r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?a:[Tt\s]).*)?",
         Surprise("a date", "quote it"),
     ),
     (
-        re.compile(r"[-+]?\.(?i:inf|nan)"),
+        r"[-+]?\.(?i:inf|nan)",
         Surprise("infinity or no number", "write a number; or quote it, where it is a text"),
     ),
-    (re.compile(r"=|<<"), Surprise("a directive", "quote it")),
+    (r"=|<<", Surprise("a directive", "quote it")),
 )
+_SURPRISE = re.compile("|".join(f"({pattern})" for pattern, _ in _SURPRISES))
 
 
 def surprise(text: str) -> Surprise | None:
     """What YAML 1.1 reads a plain scalar as, where that is not what it looks like."""
-    return next((found for pattern, found in _SURPRISES if pattern.fullmatch(text)), None)
+    found = _SURPRISE.fullmatch(text)
+    return _SURPRISES[found.lastindex - 1][1] if found and found.lastindex else None
 
 
 def kind(text: str) -> Kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
@@ -28,6 +28,23 @@ class Key:
     def required(self) -> bool:
         """Whether it may not be left out."""
         return self.field.default is attrs.NOTHING
+
+
+@attrs.frozen
+class Shape:
+    """What a class is made of: its keys by name, and the arguments that take the place of its object."""
+
+    keys: Mapping[str, Key]
+    places: tuple[str, ...]
+
+    @classmethod
+    def of(cls, schema: type) -> Shape:
+        """The shape of an attrs class. Raises as ``keys_of`` does."""
+        keys = {key.name: key for key in keys_of(schema)}
+        places = (
+            field.alias or field.name for field in attrs.fields(schema) if field.init and is_source(field)
+        )
+        return cls(keys, tuple(places))
 
 
 def keys_of(schema: type) -> Iterator[Key]:

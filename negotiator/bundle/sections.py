@@ -23,7 +23,7 @@ CORE = "the core"
 _PREFIX = (
     "negotiator_pe_"  # nobody but the specification has knobs of this name: one that is unknown is a slip
 )
-CORE_KEYS = ("plugins", "audit")
+CORE_KEYS = ("plugins", "audit", "placement")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

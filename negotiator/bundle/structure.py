@@ -31,15 +31,16 @@ from negotiator.bundle.nodes import (
     problem,
     shown,
 )
-from negotiator.bundle.schema import is_dict, is_enum, is_list, is_source, is_union, keys_of, union_members
+from negotiator.bundle.schema import Shape, is_dict, is_enum, is_list, is_union, union_members
 from negotiator.bundle.text import Located
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.records import Expression
-from negotiator.records import Problem, Source
+from negotiator.records import Problem, Source, Written
 from negotiator.records.text import suggest
 
 MAX_INTEGER = 2**63 - 1
+_NOT_AS_WRITTEN = frozenset({"a boolean", "a number of base 8"})
 
 
 class Invalid(enum.Enum):
@@ -57,20 +58,26 @@ Refuse = Callable[[str], Problem]
 
 
 class Structurer:
-    """Makes objects of nodes; ``problems`` is what was found wrong so far."""
+    """Makes objects of nodes; ``problems`` is what was found wrong so far.
 
-    def __init__(self, path_rule: PathRule) -> None:
+    One that is ``tolerant`` leaves out what is wrong and makes the rest, so that the rest can be checked as well.
+    """
+
+    def __init__(self, path_rule: PathRule, *, tolerant: bool = False) -> None:
         self.problems: list[Problem] = []
         self._path_rule = path_rule
+        self._tolerant = tolerant
+        self._shapes: dict[type, Shape] = {}
         self._converter = cattrs.Converter()
         hook = self._converter.register_structure_hook_func
         hook(attrs.has, self._object)
         hook(is_list, self._items)
         hook(is_dict, self._dict)
-        hook(is_union, self._union)
+        self._converter.register_structure_hook_factory(is_union, self._for_union)
         for scalar in (str, int, float, bool, Path, enum.Enum):
             self._converter.register_structure_hook(scalar, self._scalar)
         self._converter.register_structure_hook(Expression, self._expression)
+        self._converter.register_structure_hook(Written, self._written)
 
     def structure(self, node: Node, wanted: Any) -> Any:
         """The value of type ``wanted`` that a node holds, or INVALID."""
@@ -79,17 +86,22 @@ class Structurer:
     def build(self, schema: type, entries: Mapping[str, Entry], source: Source, refuse: Refuse) -> Any:
         """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message."""
         values: dict[str, Any] = {}
-        for key in keys_of(schema):
-            if key.name in entries:
-                values[key.name] = self.structure(entries[key.name].value, key.field.type)
+        shape = self._shape(schema)
+        for name, key in shape.keys.items():
+            if name in entries:
+                values[name] = self.structure(entries[name].value, key.field.type)
             elif key.required:
-                self.problems.append(refuse(f"the key {shown(key.name)} is missing"))
-                values[key.name] = INVALID
+                self.problems.append(refuse(f"the key {shown(name)} is missing"))
+                values[name] = INVALID
+        if self._tolerant:
+            values = {
+                name: value
+                for name, value in values.items()
+                if value is not INVALID or shape.keys[name].required
+            }
         if _any_invalid(values.values()):
             return INVALID
-        for field in attrs.fields(schema):
-            if field.init and is_source(field):
-                values[field.alias or field.name] = source
+        values |= dict.fromkeys(shape.places, source)
         try:
             return schema(**values)
         except Exception as error:  # noqa: BLE001 - validators of a plugin's class may raise anything
@@ -97,7 +109,7 @@ class Structurer:
             return INVALID
 
     def _object(self, node: Node, wanted: Any) -> Any:
-        keys = {key.name: key for key in keys_of(wanted)}
+        keys = self._shape(wanted).keys
         if not isinstance(node, MapNode):
             return self._refuse(node, "a mapping", f"its keys: {', '.join(keys)}")
         for name, entry in node.entries.items():
@@ -107,7 +119,13 @@ class Structurer:
                 )
                 self.problems.append(node.file.error(entry.at, message, suggest(name, keys)))
         built = self.build(wanted, node.entries, node.file.place(node.at), partial(problem, node))
-        return built if set(node.entries) <= set(keys) else INVALID
+        return built if self._tolerant or node.entries.keys() <= keys.keys() else INVALID
+
+    def _shape(self, schema: type) -> Shape:
+        # Kept no longer than this object: plugins bring their classes anew each time a bundle is loaded.
+        if schema not in self._shapes:
+            self._shapes[schema] = Shape.of(schema)
+        return self._shapes[schema]
 
     def _items(self, node: Node, wanted: Any) -> Any:
         if not isinstance(node, ListNode):
@@ -117,7 +135,10 @@ class Structurer:
                 else "begin with -"
             )
             return self._refuse(node, "a list", hint)
-        values = [self.structure(item, get_args(wanted)[0]) for item in node.items]
+        each = get_args(wanted)[0]
+        values = [self.structure(item, each) for item in node.items]
+        if self._tolerant:
+            values = [value for value in values if value is not INVALID]
         return INVALID if _any_invalid(values) else get_origin(wanted)(values)
 
     def _dict(self, node: Node, wanted: Any) -> Any:
@@ -125,15 +146,19 @@ class Structurer:
             return self._refuse(
                 node, "a mapping", "write {} or leave the key out, where there is nothing in it"
             )
-        values = {
-            name: self.structure(entry.value, get_args(wanted)[1]) for name, entry in node.entries.items()
-        }
+        each = get_args(wanted)[1]
+        values = {name: self.structure(entry.value, each) for name, entry in node.entries.items()}
+        if self._tolerant:
+            return {name: value for name, value in values.items() if value is not INVALID}
         return INVALID if _any_invalid(values.values()) else values
 
-    def _union(self, node: Node, wanted: Any) -> Any:
-        """``X | None``; and ``Enum | Expression``, where a text that is no member is an expression."""
+    def _for_union(self, wanted: Any) -> Callable[[Node, Any], Any]:
         members = union_members(wanted)
-        if len(members) < len(get_args(wanted)) and _says_nothing(node, members):
+        return partial(self._union, members, optional=len(members) < len(get_args(wanted)))
+
+    def _union(self, members: list[Any], node: Node, _: Any, *, optional: bool) -> Any:
+        """``X | None``; and ``Enum | Expression``, where a text that is no member is an expression."""
+        if optional and _says_nothing(node, members):
             return None
         if len(members) == 1:
             return self.structure(node, members[0])
@@ -158,6 +183,19 @@ class Structurer:
         if wanted is float:
             return self._float(node)
         return self._text(node, wanted)
+
+    def _written(self, node: Node, _: Any) -> Any:
+        """A scalar as it is written: what it may mean is the reader's business."""
+        if not isinstance(node, ScalarNode):
+            return self._refuse(node, "a text or a number")
+        text, plain = node.value.text, node.style is Style.PLAIN
+        # What YAML 1.1 takes for a number or a date is a text here all the same; but `on` and `010` are not what they say.
+        if plain and (found := scalars.surprise(text)) and found.meaning in _NOT_AS_WRITTEN:
+            self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
+            return INVALID
+        if plain and text in scalars.NULL:
+            return self._refuse(node, "a text or a number")
+        return Written(text, node.file.place(node.at), not plain)
 
     def _text(self, node: ScalarNode, wanted: Any) -> Any:
         text = node.value.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ class SourceText:
 
     @starts.default
     def _starts(self) -> Sequence[int]:
-        return [0, *(index + 1 for index, character in enumerate(self.text) if character == "\n")]
+        return [0, *(end.end() for end in re.finditer("\n", self.text))]
 
     def place(self, index: int) -> Source:
         """Line and column of a character; what stands behind the last one is still in the last line."""

@@ -25,6 +25,10 @@ def locate(file: SourceText, event: yaml.ScalarEvent) -> Located:
     value: str = event.value
     if file.text[start:end] == value:
         return Located(value, file, range(start, end), start)
+    if (
+        event.style in {"'", '"'} and file.text[start + 1 : end - 1] == value
+    ):  # escapes and folding make it shorter
+        return Located(value, file, range(start + 1, end - 1), start + 1 if value else start)
     if event.style in {"|", ">"}:
         header = file.text.find("\n", start, end)
         start = header + 1 if header >= 0 else end

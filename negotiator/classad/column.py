@@ -19,7 +19,7 @@ from negotiator.classad.bytestrings import fold, from_bytes, to_bytes
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 IndexArray: TypeAlias = NDArray[np.int64]
@@ -49,12 +49,13 @@ class StringPool:
     A pool is shared by a table, the tables taken from it and the columns made from them, and only grows.
     """
 
-    __slots__ = ("_codes", "_folded", "strings")
+    __slots__ = ("_codes", "_folded", "_mapped", "strings")
 
     def __init__(self) -> None:
         self.strings: list[str] = []
         self._codes: dict[str, int] = {}
         self._folded = np.zeros(0, np.int32)
+        self._mapped: dict[str, NDArray[np.int32]] = {}
 
     def code(self, text: str) -> int:
         """Return the code of ``text``, a new one where the pool has not seen it."""
@@ -67,6 +68,24 @@ class StringPool:
     def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Return the codes of several strings."""
         return np.fromiter(map(self.code, texts), np.int32, len(texts))
+
+    def mapped(
+        self, name: str, function: Callable[[str], str], codes: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Return the codes of what a function makes of strings, called once for each that the pool has.
+
+        ``name`` stands for the function: what it gives must depend on the string alone, and is remembered.
+        """
+        known = self._mapped.get(name)
+        if known is None or len(known) < len(self.strings):
+            grown = np.full(len(self.strings), -1, np.int32)
+            grown[: 0 if known is None else len(known)] = [] if known is None else known
+            known = self._mapped[name] = grown
+        missing = np.unique(codes[known[codes] < 0])
+        if len(missing):
+            strings = self.strings
+            known[missing] = self.codes([function(strings[code]) for code in missing.tolist()])
+        return known[codes]
 
     def folded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the codes of the lower-case twins: equal where ``==`` finds the strings equal."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import click
 
 from negotiator import __version__
+from negotiator.cli.access import access
+from negotiator.cli.admin import admin
 from negotiator.cli.audit import audit
 from negotiator.cli.bench import bench
 from negotiator.cli.check import check
 from negotiator.cli.eval import evaluate_command
 from negotiator.cli.group import PluginGroup
 from negotiator.cli.lint import lint_command
+from negotiator.cli.place import place
 from negotiator.cli.plugins import plugins
+from negotiator.cli.queues import queues
 from negotiator.cli.repl import repl
 from negotiator.cli.run import run
 
@@ -31,5 +35,18 @@ def main() -> None:
     """
 
 
-for command in (run, check, plugins, audit, evaluate_command, lint_command, repl, bench):
+for command in (
+    admin,
+    run,
+    check,
+    place,
+    queues,
+    access,
+    plugins,
+    audit,
+    evaluate_command,
+    lint_command,
+    repl,
+    bench,
+):
     main.add_command(command)

@@ -3,8 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from negotiator.cli.render import POINT_IN_TIME
+from negotiator.cycle.applications import is_name
+from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
+
+
+class _QueuePath(click.types.StringParamType):
+    """The full path of a queue, in any case of the letters; the value is in lower case."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take root, and what begins with it."""
+        path = str(super().convert(value, param, ctx)).lower()
+        if path != ROOT and not is_qualified(path):
+            self.fail(f"{value!r} is no path of a queue: say {ROOT}.{value}", param, ctx)
+        wrong = next((name for name in path.split(".") if not is_queue_name(name)), None)
+        if wrong is not None:
+            self.fail(f"{wrong[:80]!r} is no name of a queue: {QUEUE_NAME}", param, ctx)
+        return path
+
+
+def _user(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value and not is_name(value):
+        raise click.BadParameter("a user's name has up to 200 characters that can be printed")
+    return value
+
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -21,3 +49,20 @@ plugins_dir = click.option(
 disable = click.option(
     "--disable", multiple=True, metavar="PLUGIN", help="Plugin to leave out; may be given again."
 )
+state = click.option(
+    "--state",
+    type=FOLDER,
+    metavar="DIR",
+    help="Folder in which a negotiator keeps its queues; nothing is written.  [default: the configured queues]",
+)
+now = click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+user = click.option("--user", metavar="NAME", callback=_user, help="Whom it is asked about.")
+group = click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="A group of the user, the primary one first; may be given again.  [default: as plugins know them]",
+)
+QUEUE_PATH = _QueuePath()

@@ -75,7 +75,9 @@ def _print_folded(
 ) -> None:
     """Fold what is wide; where even that does not fit, a row is a block of lines."""
     filled = [place for place in range(len(headers)) if any(row[place] for row in cells)]
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=Text(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+    )
     needed = 0
     for place in filled:
         widest = max(map(cell_len, (headers[place], *(row[place] for row in cells))))

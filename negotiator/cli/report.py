@@ -44,6 +44,11 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         right=(1,),
     )
     print_table(
+        "Queues",
+        ("QUEUE", "WHAT BECAME OF IT"),
+        [(change.path, change.change) for change in result.changes],
+    )
+    print_table(
         "Plugins that failed",
         ("PLUGIN", "HOOK", "WHAT HAPPENED"),
         [
@@ -59,13 +64,14 @@ def _matched(result: CycleResult) -> None:
             match.job,
             match.submitter,
             match.slot,
+            match.queue,
             f"{match.rank:g}",
             ", ".join(reason.provenance.rule for reason in match.noted if reason.mode is Mode.WARN),
         )
         for match in result.matches
     ]
     title = f"Matched: {_number(len(result.matches), 'job')}"
-    print_table(title, ("JOB", "SUBMITTER", "SLOT", "RANK", "WARNINGS"), rows, right=(3,))
+    print_table(title, ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK", "WARNINGS"), rows, right=(4,))
 
 
 def _told(item: Discarded) -> tuple[str, ...]:
@@ -113,7 +119,8 @@ def _unmatched(outcome: Outcome, slots: int) -> None:
     request = outcome.request
     got = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
     jobs = f"{_number(request.count, 'job')} like {request.first_job}"
-    title = f"Not matched: {printable(request.submitter)}, {jobs}{got}; of {_number(slots, 'slot')}, {outcome.candidates} left"
+    queue = f" in {printable(request.queue)}" if request.queue else ""
+    title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{got}; of {_number(slots, 'slot')}, {outcome.candidates} left"
     shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
     print_table(
         title,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import click
 
@@ -17,18 +18,31 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import records_by_kind
-from negotiator.bundle import BundleError, default_bundle, load_bundle
+from negotiator.bundle import default_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.cli import options
+from negotiator.cli.bundles import examiner, print_warnings, the_bundle
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import POINT_IN_TIME, printable
 from negotiator.cli.report import print_report
 from negotiator.pool import PoolError, Snapshot, read_pool
-from negotiator.records import Severity
+from negotiator.runtime.pace import Pace
+from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
 from negotiator.runtime.settle import Offline
+from negotiator.runtime.state import StateError, StateStore
 
-BAD_BUNDLE, NO_POOL, NO_AUDIT, NO_OUTCOME = 1, 4, 3, 5
+NO_POOL, NO_AUDIT, NO_OUTCOME, NO_STATE = 4, 3, 5, 6
+
+
+class _Seconds(click.FloatRange):
+    """A length of time; a range alone would take what is no number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail("no length of time", param, ctx)
+        return seconds
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
@@ -46,7 +60,16 @@ BAD_BUNDLE, NO_POOL, NO_AUDIT, NO_OUTCOME = 1, 4, 3, 5
 @click.option("--no-audit", is_flag=True, help="Keep no audit log.")
 @click.option("--key-file", type=click.Path(path_type=Path), help="Key for the chain of the audit log.")
 @click.option(
-    "--cycles", type=click.IntRange(min=1), default=1, show_default=True, help="Run so many cycles."
+    "--cycles",
+    type=click.IntRange(min=1),
+    help="Run so many cycles.  [default: 1; with --every, until stopped]",
+)
+@click.option("--every", type=_Seconds(min=0), metavar="SECONDS", help="Begin a cycle so often.")
+@click.option("--watch", is_flag=True, help="Take over the bundle between two cycles when its files change.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps queues and applications from run to run.  [default: nothing is kept]",
 )
 @click.option(
     "--now",
@@ -62,9 +85,12 @@ def run(
     disable: tuple[str, ...],
     audit_log: Path,
     key_file: Path | None,
-    cycles: int,
+    cycles: int | None,
+    every: float | None,
+    state: Path | None,
     now: float | None,
     *,
+    watch: bool,
     no_audit: bool,
     as_json: bool,
     trace_hooks: bool,
@@ -74,6 +100,10 @@ def run(
     POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
     be used are set aside and named; the others go on.
 
+    With --every it goes on until SIGTERM or SIGINT, and finishes the cycle it is in. SIGHUP, --watch and negotiator admin
+    reload make it read its bundle again: another one is taken over between two cycles, whole; one with errors is told
+    and leaves the active one in place.
+
     \b
     Exit codes:
       0  the cycles ran, whether or not anything was matched
@@ -82,24 +112,37 @@ def run(
       3  the audit log could not be written: no match of that cycle was handed out
       4  the pool could not be read
       5  the audit log could not be written after matches were handed out: they are named
+      6  the state could not be read or written: no match of that cycle was handed out
       74, 130, 141  the output could not be printed, was interrupted, is read by nobody
 
     \b
     Examples:
       negotiator run examples/first-pool
       condor_status -long | negotiator run --bundle policies/default - jobs.ads
+      negotiator run --every 60 --watch --state var/state --bundle policies/site pool/
     """
     tracer = partial(click.echo, err=True) if trace_hooks else None
-    bundle = _bundle(folder or default_bundle(), plugins_dirs, disable, tracer)
+    chosen = folder or default_bundle()
+    # It looks at the files before they are read, so that no change between the two is missed.
+    reloader = Reloader(chosen, "", examiner(chosen, plugins_dirs, disable, tracer), watch=watch)
+    bundle = the_bundle(chosen, plugins_dirs, disable, tracer)
+    reloader.digest = bundle.digest
     clock = time.time if now is None else lambda: now
     with ExitStack() as stack:
         log = None
         if not no_audit:
             log = stack.enter_context(_audit(audit_log, key_file, bundle))
-        runtime = Runtime(bundle, _reader(pool), clock, Offline(), log)
         try:
-            for report in runtime.cycles(cycles):
-                _show(report, bundle, log, as_json=as_json)
+            store = stack.enter_context(_state(state)) if state else None
+            runtime = Runtime(bundle, _reader(pool), clock, Offline(), log, store, reloader)
+            pace = stack.enter_context(
+                Pace(reloader.request, every, cycles or (1 if every is None else None))
+            )
+            for _ in pace.cycles(partial(_between, runtime, chosen)):
+                _show(runtime.next_cycle(), runtime.bundle, log, as_json=as_json)
+        except StateError as error:
+            click.echo(f"error: {printable(str(error))}: no match was handed out", err=True)
+            sys.exit(NO_STATE)
         except OutcomeLostError as error:
             click.echo(f"error: {printable(str(error))}", err=True)
             sys.exit(NO_OUTCOME)
@@ -110,24 +153,27 @@ def run(
             sys.exit(NO_POOL)
 
 
-def _bundle(
-    folder: Path,
-    plugins_dirs: tuple[Path, ...],
-    disable: tuple[str, ...],
-    tracer: Callable[[str], None] | None,
-) -> Bundle:
-    try:
-        bundle = load_bundle(folder, extra_folders=plugins_dirs, disable=disable, tracer=tracer)
-    except BundleError as error:
-        print_problems(error.problems, folder=folder, err=True)
+def _between(runtime: Runtime, folder: Path) -> None:
+    """Do what was asked for between two cycles, and tell it."""
+    reloads, acts = runtime.between()
+    for done in acts:
         click.echo(
-            f"error: {printable(str(folder))} has errors: nothing was run (see negotiator check)", err=True
+            f"{done.request.kind} by {printable(done.request.by)}: {printable(done.answer.text)}", err=True
         )
-        sys.exit(BAD_BUNDLE)
-    # Notices are for ``check``: a configuration file of a whole pool has hundreds of knobs without effect here.
-    warnings = [problem for problem in bundle.problems if problem.severity is Severity.WARNING]
-    print_problems(warnings, folder=folder, err=True)
-    return bundle
+    for reload in reloads:
+        print_problems(reload.errors, folder=folder, err=True)
+        what = "is active" if reload.bundle else "has errors: the one before stays active"
+        click.echo(f"reload ({printable(reload.how)}): bundle {reload.digest[:12]} {what}", err=True)
+        if reload.bundle:
+            print_warnings(reload.problems, folder)
+
+
+def _state(folder: Path) -> StateStore:
+    store = StateStore.open(folder)
+    if not store.hold_lock():
+        store.close()
+        raise StateError(f"{folder}: another negotiator works with this state")
+    return store
 
 
 def _audit(folder: Path, key_file: Path | None, bundle: Bundle) -> AuditLog:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import attrs
 import numpy as np
@@ -10,23 +10,14 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.gathering import Gathering
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.result import Discarded
 from negotiator.cycle.words import core_reason, failure_reason, plugin_reason
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Cycle, Mask
+from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
-from negotiator.records import Mode, Reason, Station, Verdict
-
-#: So many names stand beside a count: enough to look one up, small whatever the pool's size.
-EXAMPLES = 3
-
-_NAMES: dict[AdKind, Callable[[Table, int], str]] = {
-    AdKind.SCHEDD: lambda table, row: table.ad(row).string("Name") or f"row {row}",
-    AdKind.SUBMITTER: lambda table, row: table.ad(row).string("Name") or f"row {row}",
-    AdKind.STARTD: lambda table, row: table.ad(row).string("Name") or f"row {row}",
-    AdKind.JOB: lambda table, row: job_columns.job_id(table.ad(row)),
-}
+from negotiator.records import Reason, Station, Verdict
 
 
 @attrs.frozen
@@ -39,45 +30,16 @@ class Admitted:
     failures: tuple[HookFailure, ...]
 
 
-@attrs.define
-class _Gathering:
-    """One kind of ads while its gates are asked: who is still in, and why the others are not."""
-
-    kind: AdKind
-    table: Table
-    keep: Mask
-    discarded: list[Discarded]
-
-    @classmethod
-    def of(cls, kind: AdKind, table: Table) -> _Gathering:
-        return cls(kind, table, np.ones(len(table), dtype=np.bool_), [])
-
-    def discard(self, mask: Mask, reason: Reason) -> None:
-        """Keep out the rows of the mask that are still in; where the reason does not enforce, only count them."""
-        rows = np.flatnonzero(mask & self.keep)
-        if len(rows):
-            names = tuple(_NAMES[self.kind](self.table, int(row)) for row in rows[:EXAMPLES])
-            self.discarded.append(Discarded(self.kind, reason, len(rows), names))
-        if reason.mode is Mode.ENFORCE:
-            self.keep &= ~mask
-
-    def left(self) -> Table:
-        return self.table.take(self.keep)
-
-    def out(self) -> Table:
-        return self.table.take(~self.keep)
-
-
 def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe)."""
     failures: list[HookFailure] = []
-    schedds = _Gathering.of(AdKind.SCHEDD, snapshot.schedds)
-    submitters = _Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
-    slots = _Gathering.of(AdKind.STARTD, snapshot.slots)
-    everything = _Gathering.of(AdKind.JOB, snapshot.jobs)
+    schedds = Gathering.of(AdKind.SCHEDD, snapshot.schedds)
+    submitters = Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
+    slots = Gathering.of(AdKind.STARTD, snapshot.slots)
+    everything = Gathering.of(AdKind.JOB, snapshot.jobs)
     for mask, reason in job_columns.not_served(snapshot.jobs):
         everything.discard(mask, reason)
-    jobs = _Gathering.of(AdKind.JOB, everything.left())
+    jobs = Gathering.of(AdKind.JOB, everything.left())
 
     for gathering in (schedds, submitters, slots, jobs):
         failures += _ask_gates(gathering, bundle, cycle)
@@ -91,7 +53,7 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
 
 
-def _take_jobs_along(jobs: _Gathering, schedds: _Gathering, submitters: _Gathering) -> None:
+def _take_jobs_along(jobs: Gathering, schedds: Gathering, submitters: Gathering) -> None:
     """Keep out the jobs of the schedds and submitters that were.
 
     A job says itself whose it is. Where something was kept out, a job goes on only if it belongs to what was let in:
@@ -114,7 +76,7 @@ def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:
     return frozenset(zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True))
 
 
-def _ask_gates(gathering: _Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
+def _ask_gates(gathering: Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
     answers = bundle.hooks.gate_ads(gathering.kind, gathering.table, cycle, bundle.settings)
     for stamped in answers.records:
         gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))

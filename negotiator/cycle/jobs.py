@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import ClassAd, Table, evaluate_table
 from negotiator.classad.ad import fold
+from negotiator.classad.tree import Attr
+from negotiator.cycle.texts import Strings, Texts, made_of
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
-
-Strings: TypeAlias = NDArray[np.object_]  # (N,) of str, lower case, "" where it cannot be told
 
 IDLE = 1
 #: JobStatus, HTCondor manual, Job ClassAd Attributes.
@@ -31,6 +29,13 @@ AGE = ("QDate", "ClusterId", "ProcId")
 def job_id(ad: ClassAd) -> str:
     """``cluster.proc``, as HTCondor's tools print it."""
     return f"{ad.integer('ClusterId', 0)}.{ad.integer('ProcId', 0)}"
+
+
+def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
+    """``cluster.proc`` of some rows of a table."""
+    columns = (jobs.numbers(name, default=0.0)[np.asarray(rows, np.intp)] for name in ("ClusterId", "ProcId"))
+    clusters, procs = (np.nan_to_num(column).astype(np.int64).tolist() for column in columns)
+    return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
 
 
 def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
@@ -53,21 +58,25 @@ def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
 
 
 def schedds(jobs: Table, default: str | None = None) -> Strings:
-    """The name of each job's schedd, from its GlobalJobId ("schedd#cluster.proc#time")."""
-    return _lower(_schedd(text or "", default or "") for text in jobs.strings("GlobalJobId"))
+    """The name of each job's schedd in lower case, from its GlobalJobId ("schedd#cluster.proc#time")."""
+    found = texts(jobs, "GlobalJobId").mapped("schedd", schedd_of)
+    return made_of([found], lambda schedd: schedd or fold(default or ""))
 
 
 def submitters(jobs: Table) -> Strings:
-    """The name under which each job competes: its accounting group or user, at the user's domain."""
-    columns = (jobs.strings(name) for name in ("AccountingGroup", "User", "Owner"))
-    return _lower(
-        _submitter(group or "", user or owner or "") for group, user, owner in zip(*columns, strict=True)
-    )
+    """The name under which each job competes, in lower case: its accounting group or user, at the user's domain."""
+    columns = [texts(jobs, name) for name in ("AccountingGroup", "User", "Owner")]
+    return made_of(columns, lambda group, user, owner: fold(_submitter(group, user or owner)))
+
+
+def texts(table: Table, attribute: str) -> Texts:
+    """The texts of one attribute, evaluated in its ad alone."""
+    return Texts.of(evaluate_table(Attr(attribute), table))
 
 
 def names(table: Table, attribute: str) -> Strings:
-    """The strings of one attribute, as names are compared."""
-    return _lower(name or "" for name in table.strings(attribute))
+    """The strings of one attribute, as names are compared: in lower case, empty where there is none."""
+    return made_of([texts(table, attribute)], fold)
 
 
 def is_in(values: Strings, wanted: frozenset[str]) -> Mask:
@@ -75,17 +84,10 @@ def is_in(values: Strings, wanted: frozenset[str]) -> Mask:
     return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
 
-def _lower(texts: Iterable[str]) -> Strings:
-    lower = [fold(text) for text in texts]
-    found = np.empty(len(lower), dtype=object)
-    found[:] = lower
-    return found
-
-
-def _schedd(global_id: str, default: str) -> str:
-    """The first part, which may itself have the mark in it: a schedd has the name it likes."""
+def schedd_of(global_id: str) -> str:
+    """The first part of a GlobalJobId in lower case, which may itself have the mark in it: a schedd has the name it likes. Empty where there is none."""
     parts = global_id.rsplit("#", 2)
-    return parts[0] if len(parts) == 3 else default
+    return fold(parts[0]) if len(parts) == 3 else ""
 
 
 def _submitter(group: str, user: str) -> str:

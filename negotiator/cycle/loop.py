@@ -1,10 +1,10 @@
 """One negotiation cycle: admit, place, order, match, charge.
 
-A pure function of (snapshot, bundle, cycle): no I/O, no wall clock, no randomness of its own. The same input gives the
+A pure function of (snapshot, bundle, cycle, standing): no I/O, no wall clock, no randomness of its own. The same input gives the
 same output, byte for byte. Recording and settling are the runtime's (``negotiator.runtime``).
 
-The stations *place* (queues and access) and *charge* (quotas) pass everything on until there are policies for them:
-a request goes from *order* to *match* as it is, and every candidate that *match* gives is a match.
+The station *charge* (quotas) passes everything on until there are policies for it: every candidate that *match* gives
+is a match.
 """
 
 from __future__ import annotations
@@ -20,24 +20,29 @@ from negotiator.cycle.match import Board, Candidates, match
 from negotiator.cycle.order import Queued, order
 from negotiator.cycle.place import place
 from negotiator.cycle.result import Counts, CycleResult, Outcome
+from negotiator.cycle.standing import Standing
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Mask, Match
 from negotiator.pool.snapshot import Snapshot
 
 
-def run_cycle(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> CycleResult:
+def run_cycle(
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: Standing | None = None
+) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
     :param snapshot: the ads of the pool.
     :param bundle: the checked policies; its digest should be the cycle's.
     :param cycle: number, time and digest.
+    :param standing: what earlier cycles and administrators left; without it this is the first.
     :return: every match and, for every job that got none, the counted reasons.
     """
     admitted = admit(snapshot, bundle, cycle)
-    jobs = place(admitted.jobs, bundle, cycle)
-    queue = order(admitted.slots, jobs, bundle)
+    placed = place(admitted.jobs, bundle, cycle, standing or Standing.new(bundle, cycle.now))
+    jobs = placed.jobs
+    queue = order(admitted.slots, jobs, placed.queues, bundle)
     board = Board.of(admitted.slots, cycle.environment)
-    failures = list(admitted.failures)
+    failures = [*admitted.failures, *placed.failures]
     outcomes: list[Outcome] = []
     made = 0
     for queued in queue:
@@ -66,9 +71,12 @@ def run_cycle(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> CycleResult:
         digest=cycle.digest,
         plugins=bundle.hooks.plugin_set,
         counts=counts,
-        discarded=admitted.discarded,
+        discarded=(*admitted.discarded, *placed.discarded),
         outcomes=tuple(outcomes),
         failures=_once(failures),
+        placements=placed.placements,
+        changes=placed.changes,
+        queueing=placed.queueing,
     )
 
 
@@ -89,6 +97,7 @@ def _matches(
             job_ad=job,
             slot_ad=slot,
             rank=float(rank),
+            queue=queued.request.queue,
             noted=tuple(reason for reason, mask in found.noted if mask[row]),
         )
 

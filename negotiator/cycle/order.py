@@ -6,8 +6,6 @@ holds: the priorities of the job, then its age. Jobs that are alike, of the same
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +13,10 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Kind, Table
 from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.numbering import combined, numbered
+from negotiator.cycle.place import Paths
 from negotiator.cycle.significant import alike_jobs
+from negotiator.cycle.texts import Strings
 from negotiator.hooks.records import Request
 
 #: An ad may stand for so many jobs at most: a schedd sends what it likes.
@@ -35,8 +36,11 @@ class Queued:
     rows: NDArray[np.intp]
 
 
-def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
-    """Group the jobs into requests and put these in the order in which they are served."""
+def order(slots: Table, jobs: Table, queues: Paths, bundle: Bundle) -> tuple[Queued, ...]:
+    """Group the jobs into requests and put these in the order in which they are served.
+
+    ``queues`` (N,) has the path of each job's queue: jobs of different queues are different requests.
+    """
     if not len(jobs):
         return ()
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
@@ -44,7 +48,8 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
 
     copies = _copies(jobs)
     line = _line(jobs, submitters, schedds)
-    kinds = _combined(alike.ids, submitters, schedds, *_priorities(jobs))[line]
+    numbers, _ = combined(alike.ids, submitters, schedds, *_priorities(jobs), queues)
+    kinds = numbers[line]
     by_kind = np.argsort(kinds, kind="stable")
     starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
     groups = [line[places] for places in np.split(by_kind, starts[1:])]
@@ -60,6 +65,7 @@ def order(slots: Table, jobs: Table, bundle: Bundle) -> tuple[Queued, ...]:
             ad=ad if names is None else ad.project([*names, *_WHOSE]),
             count=int(copies[groups[kind]].sum()),
             first_job=job_columns.job_id(ad),
+            queue=queues[rows[0]],
         )
         queued.append(Queued(request, rows))
     return tuple(queued)
@@ -78,25 +84,14 @@ def _rows(group: NDArray[np.intp], copies: NDArray[np.intp], slots: int) -> NDAr
     return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
 
 
-def _line(jobs: Table, submitters: job_columns.Strings, schedds: job_columns.Strings) -> NDArray[np.intp]:
+def _line(jobs: Table, submitters: Strings, schedds: Strings) -> NDArray[np.intp]:
     """Sort the rows: by submitter and schedd, then the schedd's own order of its jobs."""
     ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
-    return np.lexsort((*reversed(ages), *reversed(_priorities(jobs)), _codes(schedds), _codes(submitters)))
+    return np.lexsort(
+        (*reversed(ages), *reversed(_priorities(jobs)), numbered(schedds)[0], numbered(submitters)[0])
+    )
 
 
 def _priorities(jobs: Table) -> list[NDArray[np.float64]]:
     """Give the priorities of the jobs, weightiest first; the lowest goes first."""
     return [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]
-
-
-def _combined(*columns: NDArray[Any]) -> NDArray[np.intp]:
-    """Number the rows so that those alike in all columns share a number."""
-    numbers = np.zeros(len(columns[0]), dtype=np.intp)
-    for column in columns:
-        codes = _codes(column)
-        numbers = _codes(numbers * (int(codes.max()) + 1) + codes)
-    return numbers
-
-
-def _codes(values: NDArray[Any]) -> NDArray[np.intp]:
-    return np.unique(values, return_inverse=True)[1]

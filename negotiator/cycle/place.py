@@ -1,15 +1,191 @@
-"""Station *place*: the queue of each job, and whether its user may submit there.
+"""Station *place*: the queue of each application, and whether its user may submit there.
 
-There are no queues yet: every job goes on.
+An application that was placed before stays where it is. New ones that are alike in all that the rules read are placed
+once. Source: "App Placement Rules"; "Scheduler Configuration", Placement Rules definition.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.hooks.records import Cycle
+from negotiator.cycle.applications import JobApplications, applications, is_name, keys
+from negotiator.cycle.gathering import Gathering
+from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.numbering import Numbers, first_rows, numbered
+from negotiator.cycle.result import Discarded, Placed, Queueing
+from negotiator.cycle.standing import Standing
+from negotiator.cycle.words import core_reason
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.placement import Application
+from negotiator.hooks.records import AdKind, Cycle, Mask
+from negotiator.placement import AccessBook, Chain, Placement, Step
+from negotiator.placement.trace import NO_RULE_MATCHED
+from negotiator.queues import QueueChange, QueueTree
+from negotiator.queues.register import Keys, Register
+from negotiator.records import Provenance, Reason, Station, Verdict
+
+#: (N,) paths of queues, "" where there is none.
+Paths: TypeAlias = NDArray[np.object_]
+
+_VERDICTS = {
+    "invalid_queue_name": Verdict.MISCONFIGURED,
+    "parent_is_leaf": Verdict.MISCONFIGURED,
+    "no_user": Verdict.MISCONFIGURED,
+    "plugin_error": Verdict.BROKEN_PLUGIN,
+    "groups_unknown": Verdict.BROKEN_PLUGIN,
+}
+_TEXTS = {
+    NO_RULE_MATCHED: "no placement rule has a queue for its application",
+    "invalid_queue_name": "a placement rule gives a name that no queue can have",
+    "parent_is_leaf": "a placement rule gives a queue below a leaf",
+    "create_under_leaf": "its queue can't be made: the queue above it is a leaf",
+    "create_under_draining": "its queue can't be made: the queue above it is draining",
+    "plugin_error": "a plugin could not say where its application goes",
+    "no_user": "the job does not say whose it is, in up to 200 printable characters",
+    "groups_unknown": "the groups of its user could not be had",
+}
 
 
-def place(jobs: Table, bundle: Bundle, cycle: Cycle) -> Table:  # noqa: ARG001 -- the station's interface
-    """Give the jobs that may go on to be ordered."""
-    return jobs
+@attrs.frozen
+class PlaceResult:
+    """The jobs that go on, with the queue of each; the rest is what is to be told, and to be taken over."""
+
+    jobs: Table
+    queues: Paths
+    discarded: tuple[Discarded, ...] = ()
+    failures: tuple[HookFailure, ...] = ()
+    placements: tuple[Placed, ...] = ()
+    changes: tuple[QueueChange, ...] = ()
+    queueing: Queueing | None = None
+
+
+def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+    """Give the jobs that may go on to be ordered, each with its queue."""
+    if bundle.chain is None or not len(jobs):
+        return PlaceResult(jobs, np.full(len(jobs), "", np.object_))
+    found = applications(jobs, bundle, cycle.environment)
+    register = standing.register.copy()
+    own = keys(jobs, found.users, register)
+    gathering = Gathering.of(AdKind.JOB, jobs)
+    for mask, reason in _held(own, register, standing):
+        gathering.discard(mask, reason)
+
+    numbers = register.lookup(own)
+    rows = np.flatnonzero(numbers < 0)  # held ones too: what is in no queue could not be released
+    unlike = _as_first(own[rows], found.kinds[rows])
+    new = place_new(jobs, found, rows, unlike, bundle, cycle, standing)
+    queues = [register.number(each.queue) if each.placed else -1 for each in new.placements]
+    numbers[rows] = np.array(queues, np.int32)[new.kinds]
+    for reason, kinds in _reasons(new.placements):
+        mask = np.zeros(len(jobs), np.bool_)
+        mask[rows] = np.isin(new.kinds, kinds)
+        gathering.discard(mask, reason)
+    register.put(own[rows], numbers[rows], cycle.now)
+    return PlaceResult(
+        jobs=gathering.left(),
+        queues=register.paths_of(numbers[gathering.keep]),
+        discarded=tuple(gathering.discarded),
+        failures=new.failures,
+        placements=new.told,
+        changes=new.changes,
+        queueing=Queueing(new.queues, register, own[rows], numbers[rows]),
+    )
+
+
+def _as_first(own: Keys, kinds: Numbers) -> Numbers:
+    """The kinds of rows, those of one application alike: it goes where its first job goes, and is in one queue."""
+    numbers, count = numbered(own)
+    first = np.where(own < 0, np.arange(len(own)), first_rows(numbers, count)[numbers])
+    return kinds[first]
+
+
+def _held(own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
+    """The jobs of applications that an administrator holds."""
+    for application, hold in standing.held.items():
+        mask = own == register.key(application)
+        why = f": {hold.note}" if hold.note else ""
+        text = f"its application was taken out of matching by {hold.by}{why}"
+        yield mask, core_reason(Station.PLACE, Verdict.WAITING, "held_by_admin", text)
+
+
+@attrs.frozen
+class New:
+    """The placements of new applications: ``kinds`` (R,) has the number of the placement of each row."""
+
+    kinds: Numbers
+    placements: tuple[Placement, ...]
+    told: tuple[Placed, ...]
+    changes: tuple[QueueChange, ...]
+    failures: tuple[HookFailure, ...]
+    queues: QueueTree
+
+
+def place_new(
+    jobs: Table,
+    found: JobApplications,
+    rows: NDArray[np.intp],
+    unlike: Numbers,
+    bundle: Bundle,
+    cycle: Cycle,
+    standing: Standing,
+) -> New:
+    """Place the applications of some rows, as if none of them was placed before.
+
+    ``rows`` (R,) are rows of ``jobs``, and ``unlike`` (R,) numbers the kinds of their applications.
+    """
+    chain = bundle.chain or Chain((), frozenset())
+    queues = standing.queues.copy()
+    book = AccessBook(bundle.hooks, bundle.settings, queues)
+    kinds, count = numbered(unlike)
+    first = rows[first_rows(kinds, count)].tolist()
+    asking = [found.application(row, standing.groups) for row in first]
+    wrong = [
+        _unfit(application, row, found, standing) for application, row in zip(asking, first, strict=True)
+    ]
+    sound = [application for application, code in zip(asking, wrong, strict=True) if not code]
+    placed, changes = chain.place(sound, queues, book, cycle.now)
+    answers = iter(placed)
+    placements = tuple(Placement("", code, ()) if code else next(answers) for code in wrong)
+    counts = np.bincount(kinds, minlength=count).tolist()
+    told = tuple(
+        Placed(application, number, name, placement)
+        for application, number, name, placement in zip(
+            asking, counts, job_ids(jobs, first), placements, strict=True
+        )
+    )
+    failures = dict.fromkeys((*chain.failures(placed), *book.failures))
+    return New(kinds, placements, told, changes, tuple(failures), queues)
+
+
+def _unfit(application: Application, row: int, found: JobApplications, standing: Standing) -> str:
+    """Why the rules are not asked about an application; empty where they are."""
+    if not is_name(application.user):
+        return "no_user"
+    return "" if found.knows_groups(row, standing.groups) else "groups_unknown"
+
+
+def _reasons(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int]]]:
+    """Each reason for which applications were rejected, with the numbers of their placements."""
+    rejected: dict[tuple[str, Step | None], list[int]] = {}
+    for number, placement in enumerate(placements):
+        if not placement.placed:
+            decisive = placement.steps[-1] if placement.steps and placement.code != NO_RULE_MATCHED else None
+            key = attrs.evolve(decisive, queue="", text="") if decisive else None
+            rejected.setdefault((placement.code, key), []).append(number)
+    for (code, step), numbers in rejected.items():
+        yield _reason(code, step), numbers
+
+
+def _reason(code: str, step: Step | None) -> Reason:
+    verdict = _VERDICTS.get(code, Verdict.DENIED)
+    if step is None:
+        return core_reason(Station.PLACE, verdict, code, _TEXTS[code], "placement rules")
+    where = Provenance(Station.PLACE, step.plugin, step.version, f"rule {step.rule}", step.source)
+    return Reason(verdict, code, _TEXTS[code], where)

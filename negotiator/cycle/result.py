@@ -8,7 +8,11 @@ from __future__ import annotations
 import attrs
 
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.placement import Placement
+from negotiator.queues import QueueChange, QueueTree
+from negotiator.queues.register import Codes, Keys, Register
 from negotiator.records import Reason
 
 
@@ -33,6 +37,30 @@ class Discarded:
     reason: Reason
     count: int
     examples: tuple[str, ...]
+
+
+@attrs.frozen
+class Placed:
+    """What became of one kind of applications that were not placed before: its jobs are alike in all that rules read."""
+
+    application: Application
+    jobs: int
+    first_job: str
+    placement: Placement
+
+
+@attrs.frozen(eq=False)
+class Queueing:
+    """What a cycle did to the queues: for the runtime to take over once it is recorded.
+
+    ``keys`` and ``numbers`` (N,) are the applications that were placed, and the numbers of their queues in
+    ``register``.
+    """
+
+    queues: QueueTree
+    register: Register
+    keys: Keys
+    numbers: Codes
 
 
 @attrs.frozen
@@ -80,6 +108,9 @@ class CycleResult:
     discarded: tuple[Discarded, ...]
     outcomes: tuple[Outcome, ...]
     failures: tuple[HookFailure, ...]  # of plugins that could not be asked, each once
+    placements: tuple[Placed, ...] = ()  # of applications that were new, in their order
+    changes: tuple[QueueChange, ...] = ()  # of queues, in their order
+    queueing: Queueing | None = attrs.field(default=None, eq=False, repr=False)  # None: there are no queues
 
     @property
     def matches(self) -> tuple[Match, ...]:

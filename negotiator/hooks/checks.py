@@ -16,17 +16,22 @@ import click
 import numpy as np
 
 from negotiator.classad import Expr
+from negotiator.hooks.access import Access, Decision, UserGroups
+from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Filter, Gate, Mask, Section
 from negotiator.records import Mode, Source, Verdict
 
 T = TypeVar("T")
 Check = Callable[[Any], T]
 
-MAX_RECORDS = 10_000  # of one answer: a generator that never ends must not fill the memory
+MAX_RECORDS = (
+    10_000  # of one answer, unless more was asked: a generator that never ends must not fill the memory
+)
 MAX_NAME = 200  # characters of a rule or a code
 MAX_TEXT = 2_000  # characters of a text
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+_RULE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 class WrongAnswerError(TypeError):
@@ -45,19 +50,46 @@ def one(check: Check[T]) -> Check[tuple[T, ...]]:
     return lambda answer: (check(answer),)
 
 
-def many(check: Check[T], expected: str) -> Check[tuple[T, ...]]:
-    """The answer of a hook that returns an iterable of records, or yields them."""
+def many(check: Check[T], expected: str, limit: int = MAX_RECORDS) -> Check[tuple[T, ...]]:
+    """The answer of a hook that returns an iterable of at most ``limit`` records, or yields them."""
 
     def checked(answer: Any) -> tuple[T, ...]:
-        if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-            hint = "; return [] or yield nothing where there is nothing to say" if answer is None else ""
-            raise WrongAnswerError(f"expected an iterable of {expected}, got {kind_of(answer)}{hint}")
-        records = tuple(check(record) for record in islice(answer, MAX_RECORDS + 1))
-        if len(records) > MAX_RECORDS:
-            raise WrongAnswerError(f"expected at most {MAX_RECORDS} records, got more")
+        records = _taken(answer, check, expected, limit)
+        if len(records) > limit:
+            raise WrongAnswerError(f"expected at most {limit} records, got more")
         return records
 
     return checked
+
+
+def each_of(check: Check[T], count: int, expected: str) -> Check[tuple[T, ...]]:
+    """The answer of a hook that returns one record for each thing it was asked about."""
+
+    def checked(answer: Any) -> tuple[T, ...]:
+        known: dict[
+            int, tuple[Any, T]
+        ] = {}  # a policy often gives the same record; kept, so that no id is used twice
+
+        def once(record: Any) -> T:
+            if id(record) not in known:
+                known[id(record)] = (record, check(record))
+            return known[id(record)][1]
+
+        records = _taken(answer, once, expected, count)
+        if len(records) != count:
+            got = "more" if len(records) > count else len(records)
+            raise WrongAnswerError(f"expected {count} records of {expected}, one a question, got {got}")
+        return records
+
+    return checked
+
+
+def _taken(answer: Any, check: Check[T], expected: str, limit: int) -> tuple[T, ...]:
+    """The records of an iterable, and one beyond the limit where there are more."""
+    if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+        hint = "; return [] or yield nothing where there is nothing to say" if answer is None else ""
+        raise WrongAnswerError(f"expected an iterable of {expected}, got {kind_of(answer)}{hint}")
+    return tuple(check(record) for record in islice(answer, limit + 1))
 
 
 def section(record: Any) -> Section:
@@ -86,6 +118,44 @@ def constraint(record: Any) -> Constraint:
     _instance(record.expression, Expr, "an expression (negotiator.classad.parse) in a Constraint")
     kept: Constraint = attrs.evolve(record, **_common(record, "Constraint"))
     return kept
+
+
+def placement_rule(record: Any) -> PlacementRule:
+    """A PlacementRule with a name that a configuration may say, and functions that can be called."""
+    _exactly(record, PlacementRule, "a PlacementRule")
+    name = _name(record.name, "name of a PlacementRule")
+    if _RULE.fullmatch(name) is None:
+        raise WrongAnswerError(f"expected letters, digits and _ as name of a PlacementRule, got {name!r}")
+    for function in (record.target, record.tags):
+        if not callable(function):
+            raise WrongAnswerError(f"expected functions in a PlacementRule, got {kind_of(function)}")
+    for flag in (record.needs_value, record.fixed):
+        _exactly(flag, bool, "True or False as needs_value and fixed of a PlacementRule")
+    text = _string(record.absent, "absent of a PlacementRule", MAX_TEXT)
+    kept: PlacementRule = attrs.evolve(record, name=name.lower(), absent=text)
+    return kept
+
+
+def access(record: Any) -> Access:
+    """An Access whose every field is of its type."""
+    _exactly(record, Access, "an Access")
+    _instance(record.decision, Decision, "a Decision in an Access")
+    _source(record.source, "an Access")
+    text = _string(record.text, "text of an Access", MAX_TEXT)
+    return Access(record.decision, _name(record.rule, "rule of an Access"), text, record.source)
+
+
+def user_groups(record: Any) -> UserGroups:
+    """UserGroups with a user, and a tuple of names."""
+    _exactly(record, UserGroups, "UserGroups")
+    if type(record.groups) not in {tuple, list}:
+        raise WrongAnswerError(f"expected a tuple of groups in UserGroups, got {kind_of(record.groups)}")
+    if len(record.groups) > MAX_RECORDS:
+        raise WrongAnswerError(
+            f"expected at most {MAX_RECORDS} groups in UserGroups, got {len(record.groups)}"
+        )
+    groups = tuple(_name(group, "group in UserGroups") for group in record.groups)
+    return UserGroups(_name(record.user, "user in UserGroups"), groups)
 
 
 def attribute_name(record: Any) -> str:
@@ -133,13 +203,17 @@ def _decision(record: Any, what: str) -> dict[str, str]:
 
 def _common(record: Any, what: str) -> dict[str, str]:
     _instance(record.mode, Mode, f"a Mode as mode of a {what}")
-    if record.source is not None:
-        _exactly(record.source, Source, f"a Source or None as source of a {what}")
-        _string(record.source.file, f"file in the source of a {what}", MAX_TEXT)
-        for number in (record.source.line, record.source.column):
-            _exactly(number, int, f"numbers as line and column in the source of a {what}")
+    _source(record.source, f"a {what}")
     text = _string(record.text, f"text of a {what}", MAX_TEXT)
     return {"rule": _name(record.rule, f"rule of a {what}"), "text": text}
+
+
+def _source(source: Any, whose: str) -> None:
+    if source is not None:
+        _exactly(source, Source, f"a Source or None as source of {whose}")
+        _string(source.file, f"file in the source of {whose}", MAX_TEXT)
+        for number in (source.line, source.column):
+            _exactly(number, int, f"numbers as line and column in the source of {whose}")
 
 
 def _exactly(value: object, kind: type, expected: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -11,15 +12,19 @@ import click
 
 from negotiator.classad import Table
 from negotiator.hooks import checks, specs
+from negotiator.hooks.access import Access, AccessQuestion, QueueNotice
 from negotiator.hooks.answers import Answers as Answers
 from negotiator.hooks.answers import HookFailure as HookFailure
 from negotiator.hooks.answers import PluginInfo as PluginInfo
 from negotiator.hooks.answers import PluginStatus as PluginStatus
 from negotiator.hooks.answers import Stamped as Stamped
+from negotiator.hooks.decide import decide_access
 from negotiator.hooks.guard import Clock, Guarded, Tracer
+from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pluggy_adapter import Registry, specs_of
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
 from negotiator.hooks.settings import PluginSettings
+from negotiator.queues import QueueTree
 
 T = TypeVar("T")
 
@@ -98,6 +103,39 @@ class HookManager:
             return None, answers.failures
         return frozenset(answer.record for answer in answers.records), ()
 
+    def placement_rules(self) -> Answers[PlacementRule]:
+        """The types of placement rules that plugins bring. A failure is to refuse the bundle."""
+        return self._ask("negotiator_placement_rules", checks.many(checks.placement_rule, "PlacementRule"))
+
+    def access(
+        self, questions: Sequence[AccessQuestion], queues: QueueTree, settings: Mapping[str, Any]
+    ) -> tuple[tuple[Stamped[Access], ...], tuple[HookFailure, ...]]:
+        """Whether each question's user may do what it asks: the answer that decides, granted or not.
+
+        Nobody who grants is a denial, and so is each failure.
+        """
+        check = checks.each_of(checks.access, len(questions), "Access")
+        answers = self._ask("negotiator_access", check, settings, questions=tuple(questions), queues=queues)
+        return decide_access(len(questions), answers), answers.failures
+
+    def user_groups(
+        self, users: Sequence[str], now: float, settings: Mapping[str, Any]
+    ) -> tuple[Mapping[str, tuple[str, ...]], tuple[HookFailure, ...]]:
+        """The groups of the users that some plugin knows, from the first that knows them.
+
+        After one that failed nobody is believed, since it might have known a user first: where there is a failure,
+        what depends on the groups of the users that are missing is to be rejected.
+        """
+        asked = tuple(users)
+        check = checks.many(checks.user_groups, "UserGroups", max(checks.MAX_RECORDS, len(asked)))
+        answers = self._ask("negotiator_user_groups", check, settings, users=asked, now=now)
+        believed = self._before(answers.failures, "negotiator_user_groups")
+        found: dict[str, tuple[str, ...]] = {}
+        for stamped in answers.records:
+            if stamped.plugin in believed:
+                found.setdefault(stamped.record.user, stamped.record.groups)
+        return {user: found[user] for user in asked if user in found}, answers.failures
+
     def gate_ads(self, kind: AdKind, ads: Table, cycle: Cycle, settings: Mapping[str, Any]) -> Answers[Gate]:
         """The gates over the ads of one kind. A failure is to keep out all of them."""
         check = checks.many(checks.gate(len(ads)), "Gate")
@@ -119,6 +157,15 @@ class HookManager:
         given = tuple(matches)
         return self._ask(
             "negotiator_matches_made", checks.nothing, settings, matches=given, cycle=cycle
+        ).failures
+
+    def queues_changed(
+        self, changes: Sequence[QueueNotice], cycle: Cycle, settings: Mapping[str, Any]
+    ) -> tuple[HookFailure, ...]:
+        """Tell the observers what became of queues."""
+        given = tuple(changes)
+        return self._ask(
+            "negotiator_queues_changed", checks.nothing, settings, changes=given, cycle=cycle
         ).failures
 
     def end_cycle(self) -> None:
@@ -152,6 +199,12 @@ class HookManager:
 
     def _implementing(self, hook: str) -> frozenset[str]:
         return frozenset(guarded.implementation.plugin for guarded in self._guarded[hook])
+
+    def _before(self, failures: Iterable[HookFailure], hook: str) -> frozenset[str]:
+        """The plugins that are asked before the first that failed."""
+        failed = {failure.plugin for failure in failures}
+        asked = (guarded.implementation.plugin for guarded in self._guarded[hook])
+        return frozenset(takewhile(lambda plugin: plugin not in failed, asked))
 
     def _all(self) -> Iterable[Guarded]:
         return (guarded for implementations in self._guarded.values() for guarded in implementations)

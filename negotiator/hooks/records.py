@@ -115,6 +115,7 @@ class Request:
     ad: ClassAd
     count: int
     first_job: str  # "cluster.proc" of the job that stands for the others
+    queue: str = ""  # the path of the queue its applications were placed in
 
 
 @attrs.frozen(kw_only=True)
@@ -145,6 +146,7 @@ class Match:
     job_ad: ClassAd
     slot_ad: ClassAd
     rank: float
+    queue: str = ""  # the path of the queue of its application
     noted: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
 
 

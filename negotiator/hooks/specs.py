@@ -16,8 +16,11 @@ from typing import Any
 import click
 
 from negotiator.classad import Table
+from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
+from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pluggy_adapter import hookspec
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
+from negotiator.queues import QueueTree
 
 
 @hookspec(enforces=True)
@@ -99,6 +102,76 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
 
 
 @hookspec(enforces=True)
+def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
+    """Bring types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
+
+    Called once when a bundle is loaded. A failure refuses the bundle. The core does what all rules have in common:
+    filter, parent rule, ``create``, names that are no names, and the access of the user to the queue.
+
+    Example::
+
+        def by_project(application, rule):
+            project = application.tags.get("project")
+            return Target.child(project) if project else None
+
+        @hookimpl
+        def negotiator_placement_rules():
+            yield PlacementRule(name="project", target=by_project, tags=lambda value: ["Project"])
+
+    :return: the types; a name that is taken already is refused.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_access(  # type: ignore[empty-body]
+    questions: Sequence[AccessQuestion], queues: QueueTree, settings: Any
+) -> Iterable[Access]:
+    """Say who may submit to a queue, administer it, or configure the scheduler.
+
+    Called with all that a cycle wants to know at once. Whoever is granted something by one policy and forbidden it by
+    none may do it. Where an implementation fails, everything it was asked about is denied (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_access(questions):
+            for asked in questions:
+                if asked.user in SUSPENDED:
+                    yield Access(Decision.FORBID, "suspended", f"{asked.user} is suspended")
+                else:
+                    yield Access(Decision.ABSTAIN, "suspended", "not suspended")
+
+    :param questions: what is asked, each once.
+    :param queues: the queues as they are now, with their access control lists.
+    :param settings: this plugin's part of the bundle.
+    :return: an answer for each question, in their order.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> Iterable[UserGroups]:  # type: ignore[empty-body]
+    """Say which groups users are in.
+
+    Called before a cycle, never in it, with the users whose groups no job tells: here a plugin may read files and ask
+    servers. The first plugin that knows a user is believed. Where an implementation fails, new applications of the
+    users that no other plugin before it knows are rejected (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_user_groups(users):
+            for user in users:
+                if user in DIRECTORY:
+                    yield UserGroups(user, DIRECTORY[user])
+
+    :param users: the names of the users, each once.
+    :param settings: this plugin's part of the bundle.
+    :param now: seconds since the epoch, to tell how old an answer is.
+    :return: the groups of the users that this plugin knows.
+    """
+
+
+@hookspec(enforces=True)
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
     """Say which ads are kept out of the cycle.
 
@@ -159,6 +232,28 @@ def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycl
                 print(match.job, match.slot)
 
     :param matches: all matches of the cycle that were delivered; empty where there were none.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    """
+
+
+@hookspec(enforces=False)
+def negotiator_queues_changed(changes: Sequence[QueueNotice], settings: Any, cycle: Cycle) -> None:
+    """Be told what became of queues, and which are draining still: to notify administrators and owners.
+
+    Called once a cycle, after it was recorded, if there is something to tell. A failure is reported, and nothing else
+    changes.
+
+    Example::
+
+        @hookimpl
+        def negotiator_queues_changed(changes, cycle):
+            for notice in changes:
+                if notice.change == "draining":
+                    days = (cycle.now - notice.since) / 86400
+                    mail(notice.owners, f"{notice.queue} is closing, since {days:.0f} days: move your jobs")
+
+    :param changes: what changed since the last cycle, and every queue that is draining.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     """

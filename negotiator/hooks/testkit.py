@@ -10,20 +10,26 @@ Example::
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from negotiator.classad import ClassAd, Table, parse_ad
 from negotiator.hooks import dropins, specs
+from negotiator.hooks.access import UserGroups
 from negotiator.hooks.manager import Answers, HookFailure, HookManager, Loaded
+from negotiator.hooks.placement import ConfiguredRule
 from negotiator.hooks.pluggy_adapter import Registry, specs_of
 from negotiator.hooks.records import AdKind, Cycle, Match, Request
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.vetting import vet
 from negotiator.pool.longform import read_long
 from negotiator.pool.projection import pool_dictionary
-from negotiator.records import Problem, Severity
+from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueTree
+from negotiator.queues.acl import NOBODY
+from negotiator.queues.names import upwards
+from negotiator.records import Problem, Severity, Source
 
 NAME = "tested"
 
@@ -76,12 +82,35 @@ def match(job: str = 'Owner = "alice"', slot: str = 'Name = "slot1@a"', *, ordin
     )
 
 
+def queues(submit: Mapping[str, str] | None = None) -> QueueTree:
+    """Make queues of full paths with their ``submitacl``; the root, and those above them, are there as well."""
+    lists = {path.lower(): Acl.parse(acl) for path, acl in (submit or {}).items()}
+    paths = {above for path in (ROOT, *lists) for above in upwards(path)}
+    parents = {above for path in paths for above in upwards(path) if above != path}
+    made = {path: QueueConfig(path, path not in parents, submit=lists.get(path, NOBODY)) for path in paths}
+    return QueueTree({path: Queue(config, managed=True, since=0.0) for path, config in made.items()})
+
+
+def rule(
+    value: str = "", *, name: str = "tested", create: bool = False, groups: Sequence[str] | None = None
+) -> ConfiguredRule:
+    """Make a rule as it might stand in ``queues.yaml``, for ``target`` of a PlacementRule.
+
+    Its filter lets ``groups`` through, or every group.
+    """
+    return ConfiguredRule(
+        name, value, create, lambda group: groups is None or group in groups, Source("queues.yaml")
+    )
+
+
 def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
     """Call one hook of a plugin through the guard, and return the records of its answer.
 
     ``plugin`` is a module, an object, or the path of a ``.py`` file or package (loaded anew at each call, without the
-    checks of who could have written it). Arguments that are left out are an empty table, one request, one cycle, no
-    settings. ``negotiator_job_attributes`` gives the names in lower case.
+    checks of who could have written it). Arguments that are left out are an empty table, one request, one cycle and its
+    time, no question, user, match or change, the root queue alone, no settings. ``negotiator_job_attributes`` gives the
+    names in lower case, ``negotiator_access`` an answer for each question, ``negotiator_user_groups`` the users that are
+    known in the order in which they were asked about.
 
     PluginFailedError where the plugin would be refused, has no such hook, raises, or gives a wrong answer.
     """
@@ -125,8 +154,20 @@ def _ask(
         case "negotiator_filter_slots":
             asking = arguments.get("request") or request()
             return _plain(manager.filter_slots(asking, arguments.get("slots", table("")), at, settings))
+        case "negotiator_access":
+            asked = arguments.get("questions", ())
+            answers, failures = manager.access(asked, arguments.get("queues") or queues(), settings)
+            return tuple(stamped.record for stamped in answers), failures
+        case "negotiator_user_groups":
+            users = arguments.get("users", ())
+            found, failures = manager.user_groups(users, arguments.get("now", at.now), settings)
+            return tuple(UserGroups(user, groups) for user, groups in found.items()), failures
+        case "negotiator_placement_rules":
+            return _plain(manager.placement_rules())
         case "negotiator_matches_made":
             return (), manager.matches_made(arguments.get("matches", ()), at, settings)
+        case "negotiator_queues_changed":
+            return (), manager.queues_changed(arguments.get("changes", ()), at, settings)
         case "negotiator_job_attributes":
             names, failures = manager.job_attributes(settings)
             return tuple(sorted(names or ())), failures

@@ -8,3 +8,4 @@ from negotiator.records.reason import Reason as Reason
 from negotiator.records.reason import Station as Station
 from negotiator.records.reason import Verdict as Verdict
 from negotiator.records.source import Source as Source
+from negotiator.records.written import Written as Written

@@ -22,7 +22,8 @@ class Problem:
     """One problem of a bundle, of an ad or of a file of ads.
 
     ``excerpt`` is the line it stands in, for a caret below ``source.column``; empty where it is not known or would
-    show a secret. ``hint`` says what to do about it.
+    show a secret. ``hint`` says what to do about it. ``code`` names what is wrong in a word, for machines, where
+    somebody needs it: it is no part of what people are told.
     """
 
     severity: Severity
@@ -30,6 +31,7 @@ class Problem:
     message: str
     hint: str = ""
     excerpt: str = ""
+    code: str = ""
 
     def __str__(self) -> str:
         """``pool.yaml:12:3: error: message (hint)``, one line."""

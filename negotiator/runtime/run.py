@@ -1,6 +1,7 @@
 """Run cycles: snapshot, decide, record the intent, settle, record the outcome.
 
-Nothing is handed out before its record is on disk. A cycle whose records cannot be written hands out no match.
+Nothing is handed out before its record is on disk. A cycle whose records cannot be written hands out no match. Between
+two cycles administrators' acts are done, and another bundle may take the place of the one that is active.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from negotiator.audit.administration import act_record, reload_record
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
@@ -18,8 +20,12 @@ from negotiator.cycle.result import CycleResult
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
 from negotiator.pool.snapshot import Snapshot
+from negotiator.runtime.acts import Done, perform
 from negotiator.runtime.handed_out import HandedOut
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, Settler
+from negotiator.runtime.state import ActKind, StateStore
 
 
 class OutcomeLostError(AuditError):
@@ -41,7 +47,8 @@ class CycleReport:
 class Runtime:
     """What a cycle needs of the outside world.
 
-    ``read`` gives the pool as it is now, ``clock`` the time in seconds since the epoch.
+    ``read`` gives the pool as it is now, ``clock`` the time in seconds since the epoch. With a ``store`` queues and
+    applications outlive the process; with a ``reloader`` the bundle may change between cycles.
     """
 
     bundle: Bundle
@@ -49,34 +56,114 @@ class Runtime:
     clock: Callable[[], float]
     settler: Settler
     audit: AuditLog | None
+    store: StateStore | None = None
+    reloader: Reloader | None = None
     handed_out: HandedOut = attrs.field(factory=HandedOut)
+    _keeper: Keeper | None = None
     _cycles: int = 0
+
+    @property
+    def keeper(self) -> Keeper:
+        """Queues and applications between the cycles."""
+        if self._keeper is None:
+            self._keeper = Keeper.begin(self.bundle, self.clock(), self.store)
+        return self._keeper
 
     def cycles(self, count: int) -> Iterator[CycleReport]:
         """Run so many cycles, one after the other; raises ``AuditError`` where one could not be recorded."""
         for _ in range(count):
             yield self.cycle(self._number())
 
+    def next_cycle(self) -> CycleReport:
+        """Run one more cycle."""
+        return self.cycle(self._number())
+
+    def between(self) -> tuple[tuple[Reload, ...], tuple[Done, ...]]:
+        """Do what was asked for since the last cycle: acts of administrators, and another bundle.
+
+        :raises AuditError: it could not be recorded, and was not done.
+        """
+        done = tuple(self._acts())
+        reload = self.reloader.look() if self.reloader else None
+        if reload is None:
+            return (), done
+        self._record([self._told(reload)])
+        if reload.bundle is not None:
+            self.bundle = reload.bundle
+            self.keeper.use(reload.bundle, self.clock())
+        return (reload,), done
+
     def cycle(self, number: int) -> CycleReport:
         """Run one cycle.
 
         :raises AuditError: its intent could not be recorded, and nothing was handed out.
+        :raises StateError: queues could not be written down, and nothing was handed out.
         :raises OutcomeLostError: its outcome could not be recorded: matches were handed out, and the audit log holds
             the intent only.
         """
         snapshot = self.read()
+        keeper = self.keeper
         cycle = Cycle(number, self.clock(), self.bundle.digest)
-        result = run_cycle(self.handed_out.without(snapshot), self.bundle, cycle)
+        standing, unknown = keeper.standing(snapshot, cycle.now)
+        result = run_cycle(self.handed_out.without(snapshot), self.bundle, cycle, standing)
+        result = attrs.evolve(
+            result, changes=(*keeper.changes, *result.changes), failures=(*unknown, *result.failures)
+        )
         self._record(intent_records(result, self.bundle.audit))
+        keeper.adopt(result)
         deliveries = tuple(self.settler.settle(result.matches))
         delivered = [item.match for item in deliveries if item.delivered]
         failed = {item.match.id: item.text for item in deliveries if not item.delivered}
         self.handed_out.add(delivered)
         self._record_outcome(result, delivered, failed)
-        observers = self.bundle.hooks.matches_made(delivered, cycle, self.bundle.settings)
+        observers = self._tell(result, delivered, cycle)
         self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         return CycleReport(snapshot, result, deliveries, observers, head)
+
+    def _tell(self, result: CycleResult, delivered: Sequence[Match], cycle: Cycle) -> tuple[HookFailure, ...]:
+        hooks, settings = self.bundle.hooks, self.bundle.settings
+        notices = self.keeper.notices(result)
+        failures = hooks.queues_changed(notices, cycle, settings) if notices else ()
+        return (*failures, *hooks.matches_made(delivered, cycle, settings))
+
+    def _acts(self) -> Iterator[Done]:
+        """What administrators asked for, each recorded before it is written down."""
+        for request in self.store.waiting() if self.store else ():
+            done = perform(request, self.keeper, self.clock())
+            self._record([self._recorded(done)])
+            # One step: a request that is done again after a crash must not find that it was done.
+            self.keeper.write(answered=(request.number, done.answer))
+            if done.answer.ok and request.kind in {ActKind.RELOAD, ActKind.CHANGE} and self.reloader:
+                self.reloader.request(f"command by {request.by}")
+            yield done
+
+    def _told(self, reload: Reload) -> dict[str, object]:
+        return reload_record(
+            now=self.clock(),
+            how=reload.how,
+            before=self.bundle.digest,
+            digest=reload.digest,
+            problems=reload.errors,
+            accepted=reload.bundle is not None,
+        )
+
+    def _recorded(self, done: Done) -> dict[str, object]:
+        request = done.request
+        return act_record(
+            now=self.clock(),
+            digest=self.bundle.digest,
+            number=request.number,
+            act=request.kind,
+            by=request.by,
+            asked=request.at,
+            application=request.application,
+            queue=request.queue,
+            note=request.note,
+            ok=done.answer.ok,
+            text=done.answer.text,
+            rule=done.by_rule,
+        )
 
     def _number(self) -> int:
         """A number that no earlier cycle in the audit log has, so that the ids of matches are unique in it."""

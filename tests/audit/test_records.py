@@ -37,12 +37,13 @@ def a_match(number=1, **changes):
         "job_ad": ClassAd([("Owner", "ada"), ("Priority", number), ("ClaimId", SECRET)]),
         "slot_ad": ClassAd([("Name", f"slot{number}@node"), ("Mips", 100 * number), ("Capability", SECRET)]),
         "rank": 2.5,
+        "queue": "root.a",
     }
     return Match(**(values | changes))
 
 
 def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
-    request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1")
+    request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1", "root.a")
     first = f"12.{len(matches) + 1}" if jobs > len(matches) else ""
     return Outcome(request, matches, first, 3, tuple(removals))
 
@@ -84,6 +85,7 @@ def test_a_match_tells_who_got_what_and_why():
         "schedd": "submit1",
         "job": "12.1",
         "slot": "slot1@node",
+        "queue": "root.a",
         "rank": 2.5,
         "candidates": 3,
         "reason": {
@@ -122,6 +124,7 @@ def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
         "schedd": "submit1",
         "jobs": 4,
         "first_job": "12.2",
+        "queue": "root.a",
         "matched": 1,
         "candidates": 3,
         "reasons_left_out": 0,

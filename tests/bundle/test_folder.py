@@ -57,11 +57,11 @@ def test_a_folder_without_settings_is_no_bundle(bundle):
     bundle.write("README", "x")
     assert bundle.problems() == [
         (
-            "pool.yaml: error: there is neither pool.yaml nor a file *.conf in this folder: it is no policy bundle "
+            "pool.yaml: error: there is no pool.yaml, queues.yaml or *.conf in this folder: it is no policy bundle "
             "(is it the right folder?)"
         )
     ]
-    with pytest.raises(BundleError, match=r"neither pool\.yaml"):
+    with pytest.raises(BundleError, match=r"there is no pool\.yaml"):
         bundle.load()
 
 

@@ -164,10 +164,10 @@ def test_every_row_counts_and_so_does_the_kind_of_a_value(cases):
 
 def test_folders_without_a_runner_are_named(tmp_path):
     """A folder with queues only is run as far as that goes, and told to be what nothing runs."""
-    (tmp_path / "yunikorn").mkdir()
+    (tmp_path / "gridengine").mkdir()
     result = run(tmp_path)
     assert result.returncode == 0
-    assert f"not run: {tmp_path / 'yunikorn'}: no runner for these cases exists yet" in result.stdout
+    assert f"not run: {tmp_path / 'gridengine'}: no runner for these cases exists yet" in result.stdout
     assert f"not run: {tmp_path} has no classad/*.jsonl.gz" in result.stdout
 
 

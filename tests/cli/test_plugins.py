@@ -40,7 +40,7 @@ def run(*arguments):
 def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
     """Name, version, status, calls, time, failures, origin and hooks of each, as aligned text."""
     result = run("--bundle", bundle)
-    title, headers, good, expressions, *_ = result.stdout.splitlines()
+    title, headers, good, access, *_ = result.stdout.splitlines()
     assert result.exit_code == 0
     assert title == "Plugins, in the order in which they are asked"
     assert headers.split()[:8] == ["NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN"]
@@ -50,7 +50,7 @@ def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
     assert float(milliseconds) >= 0
     assert origin == str(bundle / "mine" / "good.py")
     assert hooks == ["constraints,", "matches_made"]
-    assert expressions.split()[0] == "expressions"
+    assert access.split()[0] == "access"
     assert headers.index("ORIGIN") == good.index(origin)
 
 

@@ -4,10 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yunikorn
 from golden import Folder
 
 HERE = Path(__file__).parent
-WITHOUT_RUNNER = ("yunikorn", "gridengine")
+WITHOUT_RUNNER = ("gridengine",)
 
 
 def _folder(config):
@@ -15,14 +16,17 @@ def _folder(config):
 
 
 def pytest_generate_tests(metafunc):
-    """Give ``file_name`` each file of ``classad/``, ``area`` each folder that nothing here can run."""
+    """Give each file of ``classad/`` and ``yunikorn/``, and ``area`` each folder that nothing here can run."""
     folder = _folder(metafunc.config)
     if "file_name" in metafunc.fixturenames:
         names = Folder(folder / "classad").files()
         _parametrize(metafunc, "file_name", names, f"{folder} has no classad/*.jsonl.gz: nothing to run")
+    if "queue_file" in metafunc.fixturenames:
+        names = yunikorn.Folder(folder / "yunikorn").files()
+        _parametrize(metafunc, "queue_file", names, f"{folder} has no yunikorn/*.yaml: nothing to run")
     if "area" in metafunc.fixturenames:
         present = [area for area in WITHOUT_RUNNER if (folder / area).is_dir()]
-        reason = f"{folder} has neither {'/ nor '.join(WITHOUT_RUNNER)}/: nothing to run"
+        reason = f"{folder} has no {'/ and no '.join(WITHOUT_RUNNER)}/: nothing to run"
         _parametrize(metafunc, "area", present, reason)
 
 
@@ -35,6 +39,12 @@ def _parametrize(metafunc, name, values, reason):
 def classad_cases(request):
     """The folder of cases of the language."""
     return Folder(_folder(request.config) / "classad")
+
+
+@pytest.fixture(scope="session")
+def queue_cases(request):
+    """The folder of cases of queues."""
+    return yunikorn.Folder(_folder(request.config) / "yunikorn")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Cases of queues and quotas: so far nothing runs them, and that is said."""
+"""Cases of resource quota sets: so far nothing runs them, and that is said."""
 
 import pytest
 

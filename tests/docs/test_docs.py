@@ -1,5 +1,6 @@
 """What the documents promise is so: their bundles load, their commands run, their keys are those of the program."""
 
+import inspect
 import os
 import re
 import shutil
@@ -8,13 +9,20 @@ import sys
 from pathlib import Path
 
 import attrs
+import pools
 import pytest
 
-from negotiator.bundle import check_bundle
+from negotiator.audit.administration import act_record, reload_record
+from negotiator.audit.records import intent_records, outcome_records
+from negotiator.bundle import check_bundle, load_bundle
+from negotiator.bundle.model import AuditSettings, PlacementSettings
 from negotiator.cli import main
 from negotiator.hooks.loading import PluginSettings
+from negotiator.queues import Change, QueueChange
 from negotiator.records import Severity
+from negotiator_access import AccessSettings
 from negotiator_expressions.settings import CentralExpressions, NamedPolicy
+from negotiator_groups.settings import Groups
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -36,9 +44,10 @@ def blocks(language, documents):
 
 
 @pytest.mark.parametrize("text", blocks("yaml", [ROOT / "README.md", ROOT / "docs" / "bundle.md"]))
-def test_every_piece_of_pool_yaml_passes_check(tmp_path, text):
+def test_every_piece_of_a_bundle_passes_check(tmp_path, text):
     text = text.replace("folders: [plugins] ", "").replace("  modules: [site_policy]", "#")
-    (tmp_path / "pool.yaml").write_text(text)
+    (tmp_path / ("queues.yaml" if text.startswith("partitions:") else "pool.yaml")).write_text(text)
+    (tmp_path / "groups.yaml").write_text("alice: [physics, astro]")
     problems = [str(problem) for problem in check_bundle(tmp_path) if problem.severity is Severity.ERROR]
     assert problems == []
 
@@ -74,13 +83,42 @@ def test_the_first_look_of_the_readme_works(tmp_path):
         assert (done.returncode, done.stderr) == (0, b""), command
 
 
+def test_the_defaults_of_placement_and_groups_are_told(tmp_path):
+    text = (ROOT / "docs" / "bundle.md").read_text()
+    (block,) = (text for text in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "placement:" in text)
+    (tmp_path / "pool.yaml").write_text(block)
+    (tmp_path / "groups.yaml").write_text("{}")
+    told, nothing = load_bundle(tmp_path), PlacementSettings()
+    for key in attrs.fields_dict(PlacementSettings):
+        value, default = getattr(told.placement, key), getattr(nothing, key)
+        assert key == "fallback" or getattr(value, "text", value) == getattr(default, "text", default), key
+    assert attrs.evolve(told.settings["groups"].groups, map=None) == Groups()
+
+
 def test_every_key_of_the_bundle_is_documented():
     text = (ROOT / "docs" / "bundle.md").read_text()
-    fields = [*attrs.fields(CentralExpressions), *attrs.fields(NamedPolicy), *attrs.fields(PluginSettings)]
-    missing = [
-        field.alias for field in fields if f"`{field.alias}`" not in text and f"{field.alias}:" not in text
+    classes = (CentralExpressions, NamedPolicy, PluginSettings, PlacementSettings, AccessSettings, Groups)
+    keys = [field.alias for each in classes for field in attrs.fields(each)]
+    missing = [key for key in keys if f"`{key}`" not in text and f"{key}:" not in text]
+    assert [key for key in missing if key != "source"] == []
+
+
+def test_every_kind_and_field_of_an_audit_record_is_documented():
+    text = (ROOT / "docs" / "audit.md").read_text()
+    result = pools.cycle(pools.snapshot([], [pools.job(), pools.job(1, Owner=None)]), number=1)
+    result = attrs.evolve(result, changes=(QueueChange("root.old", Change.DRAINING, pools.NOW),))
+    common = {"now": 0.0, "digest": "", "how": "", "before": "", "problems": (), "accepted": True}
+    act = inspect.signature(act_record).parameters
+    records = [
+        *intent_records(result, AuditSettings()),
+        *outcome_records(result, (), {}),
+        reload_record(**common),
+        act_record(**{name: 0 if parameter.annotation != "str" else "" for name, parameter in act.items()}),
     ]
-    assert [name for name in missing if name != "source"] == []
+    assert {"placement", "queue", "denial", "discard", "act", "reload"} <= {each["kind"] for each in records}
+    names = {name for each in records for name in [each["kind"], *each]}
+    names |= {name for each in records for step in each.get("steps", ()) for name in step}
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -12,7 +12,7 @@ import pytest
 
 import negotiator.hooks
 from negotiator.classad import parse
-from negotiator.hooks import specs, testkit
+from negotiator.hooks import AccessQuestion, Act, QueueNotice, specs, testkit
 from negotiator.hooks.pluggy_adapter import specs_of
 
 HERE = Path(__file__).parent
@@ -36,6 +36,7 @@ def run(code):
     scope = {name: getattr(negotiator.hooks, name) for name in dir(negotiator.hooks)}
     scope |= {"attrs": attrs, "np": np, "parse": parse, "Path": Path, "DOWN": ["a"]}
     scope |= {"show_calendar": click.Command("calendar"), "__name__": "example"}
+    scope |= {"SUSPENDED": ["eve"], "DIRECTORY": {"bob": ("staff",)}, "mail": print}
     exec(compile(code, "example", "exec", dont_inherit=True), scope)  # noqa: S102 - our own documentation
     return scope
 
@@ -45,14 +46,16 @@ def ask(name, code):
     scope = run(code)
     plugin = type("Plugin", (), {name: staticmethod(scope[name])})()
     slots = testkit.table('Machine = "a"\nLastHeardFrom = 5\n\nMachine = "b"\nLastHeardFrom = 1749999999')
-    given = {"slots": slots, "ads": slots, "matches": [testkit.match()]}
+    given = {"slots": slots, "ads": slots, "matches": [testkit.match()], "users": ["eve", "bob"]}
+    given["questions"] = [AccessQuestion("eve", (), Act.CONFIGURE), AccessQuestion("bob", (), Act.CONFIGURE)]
+    given["changes"] = [QueueNotice("root.old", "draining", testkit.cycle().now - 2 * 86400, ("bob",))]
     taken = {key: value for key, value in given.items() if key in SPECS[name].arguments}
     return testkit.call(plugin, name, **taken)
 
 
 def test_there_are_hooks():
     """Without any, the tests below would test nothing."""
-    assert len(SPECS) >= 7
+    assert len(SPECS) >= 11
     assert all(name.startswith("negotiator_") for name in SPECS)
 
 
@@ -82,6 +85,13 @@ def test_the_docstring_has_summary_arguments_example_and_answer(spec):
     assert bool(re.search(r"^:return: \S", text, flags=re.MULTILINE)) == (returns != "None")
 
 
+#: What the examples of observers print.
+TOLD = {
+    "negotiator_matches_made": "1.0 slot1@a\n",
+    "negotiator_queues_changed": "('bob',) root.old is closing, since 2 days: move your jobs\n",
+}
+
+
 @HOOKS
 def test_the_examples_run(spec, capsys):
     """The one in the document and the one in the docstring are plugins that work."""
@@ -89,9 +99,8 @@ def test_the_examples_run(spec, capsys):
     indented = re.search(r"^Example::\n\n(.*?)^(?=:|\Z)", docstring, flags=re.MULTILINE | re.DOTALL)[1]
     (written,) = snippets(documented(spec.name))
     for code in (written, inspect.cleandoc(indented)):
-        assert bool(ask(spec.name, code)) == (spec.name != "negotiator_matches_made")
-    if spec.name == "negotiator_matches_made":
-        assert capsys.readouterr().err == "1.0 slot1@a\n" * 2
+        assert bool(ask(spec.name, code)) == (spec.name not in TOLD)
+    assert capsys.readouterr().err == TOLD.get(spec.name, "") * 2
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):

@@ -5,10 +5,20 @@ import numpy as np
 import pytest
 
 from negotiator.classad import parse
-from negotiator.hooks import AdKind, Constraint, ConstraintSide
+from negotiator.hooks import (
+    AccessQuestion,
+    Act,
+    AdKind,
+    Application,
+    Constraint,
+    ConstraintSide,
+    Decision,
+    QueueNotice,
+    Target,
+)
 from negotiator.hooks.manager import Stamped
-from negotiator.hooks.testkit import cycle, match, request, table
-from negotiator.records import Mode, Verdict
+from negotiator.hooks.testkit import cycle, match, queues, request, rule, table
+from negotiator.records import Mode, Source, Verdict
 
 SLOTS = 'Name = "slot1@a"\nMachine = "a"\n\nName = "slot1@b"\nMachine = "b"'
 
@@ -108,6 +118,153 @@ def test_negotiator_job_attributes_are_known_where_every_filter_tells(plugins):
     assert plugins.load().job_attributes({}) == (frozenset(), ())
 
 
+def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(plugins):
+    """The functions of a rule are the plugin's own; its name is one whatever its case."""
+    plugins.write(
+        "b.py",
+        """
+        def by_project(application, rule):
+            return Target.given(application.tags["project"] + rule.value)
+        @hookimpl
+        def negotiator_placement_rules():
+            yield PlacementRule(name="Project_2", target=by_project, tags=lambda value: [value], fixed=True)
+        """,
+    )
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_placement_rules():
+            return [PlacementRule(name="none", target=lambda application, rule: None, absent="no", needs_value=True)]
+        """,
+    )
+    answers = plugins.load().placement_rules()
+    assert answers.failures == ()
+    none, project = (stamped.record for stamped in answers.records)
+    assert [stamped.plugin for stamped in answers.records] == ["a", "b"]
+    assert (none.name, none.absent, none.needs_value, none.fixed) == ("none", "no", True, False)
+    assert (project.name, project.needs_value, project.fixed) == ("project_2", False, True)
+    assert none.target(Application("alice"), rule()) is None
+    given = project.target(Application("alice", tags={"project": "root.a"}), rule("b"))
+    assert given == Target("root.ab", qualified=True)
+    assert (list(none.tags("x")), list(project.tags("x"))) == ([], ["x"])
+
+
+def test_negotiator_access_is_asked_with_all_questions_and_the_queues(plugins):
+    """A policy sees who asks for what, the queues with their lists, and its own settings."""
+    plugins.write(
+        "acl.py",
+        """
+        @hookimpl
+        def negotiator_access(questions, queues, settings):
+            for asked in questions:
+                queue = queues.get(asked.queue)
+                whom = queue.config.submit.allows(asked.user, asked.groups) if queue else ""
+                yield Access(Decision.GRANT if whom else Decision.ABSTAIN, f"{settings} {asked.act}", whom,
+                             Source("queues.yaml", 3))
+        """,
+    )
+    asked = [AccessQuestion(user, ("dev",), Act.SUBMIT, "root.a") for user in ("bob", "eve")]
+    asked.append(AccessQuestion("eve", (), Act.CONFIGURE))
+    manager = plugins.load()
+    answers, failures = manager.access(asked, queues({"root.a": "bob"}), {"acl": "mine"})
+    assert failures == ()
+    assert [(each.record.decision, each.record.rule, each.record.text) for each in answers] == [
+        (Decision.GRANT, "mine submit", "user bob"),
+        (Decision.ABSTAIN, "mine submit", ""),
+        (Decision.ABSTAIN, "mine configure", ""),
+    ]
+    assert {(each.plugin, each.version) for each in answers} == {("acl", manager.plugins[0].version)}
+    assert answers[0].record.source == Source("queues.yaml", 3)
+
+
+def knows(**groups):
+    """A plugin that knows these users."""
+    return f"""
+        @hookimpl
+        def negotiator_user_groups():
+            for user, groups in {groups}.items():
+                yield UserGroups(user, groups)
+        """
+
+
+def test_negotiator_user_groups_is_asked_with_users_settings_and_time(plugins):
+    """A plugin sees all users at once and answers for those that it knows; a list will do for a tuple."""
+    plugins.write(
+        "p.py",
+        """
+        @hookimpl
+        def negotiator_user_groups(users, settings, now):
+            assert type(users) is tuple
+            return [UserGroups(user, [user + "s", settings, str(now)]) for user in users if user != "eve"]
+        """,
+    )
+    found, failures = plugins.load().user_groups(["bob", "eve", "ann"], 5.0, {"p": "mine"})
+    assert failures == ()
+    assert list(found.items()) == [("bob", ("bobs", "mine", "5.0")), ("ann", ("anns", "mine", "5.0"))]
+
+
+def test_negotiator_user_groups_come_from_the_first_plugin_that_knows_a_user(plugins):
+    """In the bundle's order; a user without groups is known as well, and who was not asked about is passed over."""
+    plugins.write("a.py", knows(bob=("a",), ann=()))
+    plugins.write("b.py", knows(bob=("b",), ann=("b",), eve=("b", "b2"), zoe=("b",)))
+    users = ["eve", "bob", "ann", "nobody"]
+    expected = {"eve": ("b", "b2"), "bob": ("a",), "ann": ()}
+    assert plugins.load().user_groups(users, 0.0, {}) == (expected, ())
+    turned, _ = plugins.load(order=("b",)).user_groups(users, 0.0, {})
+    assert turned == {"eve": ("b", "b2"), "bob": ("b",), "ann": ("b",)}
+
+
+def test_negotiator_user_groups_takes_the_first_record_of_a_user(plugins):
+    """As with two plugins: the first that says something is believed."""
+    plugins.write(
+        "p.py",
+        """
+        @hookimpl
+        def negotiator_user_groups():
+            return [UserGroups("bob", ("first",)), UserGroups("bob", ("second",))]
+        """,
+    )
+    assert plugins.load().user_groups(["bob"], 0.0, {}) == ({"bob": ("first",)}, ())
+
+
+def test_negotiator_user_groups_after_a_plugin_that_failed_are_not_believed(plugins):
+    """It might have known the user, and with other groups; what plugins before it know stands."""
+    plugins.write("a.py", knows(bob=("a",)))
+    plugins.write("b.py", "@hookimpl\ndef negotiator_user_groups(): raise OSError('no server')\n")
+    plugins.write("c.py", knows(bob=("c",), eve=("c",)))
+    found, failures = plugins.load().user_groups(["bob", "eve"], 0.0, {})
+    assert found == {"bob": ("a",)}
+    assert [(failure.plugin, failure.message) for failure in failures] == [("b", "OSError: no server")]
+    later, failures = plugins.load(order=("a", "c")).user_groups(["bob", "eve"], 0.0, {})
+    assert later == {"bob": ("a",), "eve": ("c",)}
+    assert [failure.plugin for failure in failures] == ["b"]
+
+
+def test_negotiator_user_groups_has_room_for_all_users_that_are_asked_about(plugins):
+    """As many records as there are users, and no fewer than an answer may have otherwise."""
+    plugins.write(
+        "p.py",
+        """
+        @hookimpl
+        def negotiator_user_groups(users, settings):
+            for number in range(settings):
+                yield UserGroups(f"user{number}", ("staff",))
+        """,
+    )
+    manager = plugins.load()
+    users = [f"user{number}" for number in range(20_001)]
+    found, failures = manager.user_groups(users, 0.0, {"p": len(users)})
+    assert (len(found), failures) == (20_001, ())
+    assert manager.user_groups(users[:1], 0.0, {"p": 10_000}) == ({"user0": ("staff",)}, ())
+    for asked, records in ((1, 10_001), (20_001, 20_002)):
+        found, (failure,) = manager.user_groups(users[:asked], 0.0, {"p": records})
+        assert (found, failure.message) == (
+            {},
+            f"wrong answer: expected at most {max(asked, 10_000)} records, got more",
+        )
+
+
 def test_negotiator_gate_ads_is_asked_with_kind_table_and_cycle(plugins):
     """A gate sees all ads of a kind at once and answers with a mask over them."""
     plugins.write(
@@ -178,6 +335,27 @@ def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):
     ]
     assert told.read_text() == "3: ['1.0', '2.0']"
     assert len(made) == 2
+
+
+def test_negotiator_queues_changed_is_told_of_the_changes_as_a_tuple(plugins):
+    """Each observer is told of all changes; one that fails is in nobody's way."""
+    plugins.write("a.py", "@hookimpl\ndef negotiator_queues_changed(changes): changes.clear()\n")
+    told = plugins.write(
+        "b.py",
+        """
+        from pathlib import Path
+        @hookimpl
+        def negotiator_queues_changed(changes, settings, cycle):
+            lines = [f"{settings} {cycle.number} {each.queue} {each.change} {each.owners}" for each in changes]
+            Path(__file__).with_suffix(".txt").write_text("\\n".join(lines))
+        """,
+    ).with_suffix(".txt")
+    changes = [QueueNotice("root.a", "draining", 3.0, ("bob",)), QueueNotice("root.b", "created", 4.0)]
+    (failure,) = plugins.load().queues_changed(changes, cycle(number=3), {"b": "mine"})
+    assert (failure.plugin, failure.hook) == ("a", "negotiator_queues_changed")
+    assert failure.message == "AttributeError: 'tuple' object has no attribute 'clear'"
+    assert told.read_text() == "mine 3 root.a draining ('bob',)\nmine 3 root.b created ()"
+    assert len(changes) == 2
 
 
 @pytest.mark.parametrize("getter", ["numbers('Cpus')", "column('Cpus').kinds", "column('Cpus').data[4]"])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from negotiator.hooks import AdKind, Filter, hookimpl
+from negotiator.hooks import AccessQuestion, Act, AdKind, Filter, hookimpl
 from negotiator.hooks.manager import PluginStatus
-from negotiator.hooks.testkit import PluginFailedError, call, cycle, request, table
+from negotiator.hooks.testkit import PluginFailedError, call, cycle, queues, request, table
 from negotiator.records import Mode, Source, Verdict
 
 SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
@@ -169,6 +169,14 @@ def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
     assert failure_of(plugins, body).message == f"wrong answer: expected {expected}"
 
 
+NOTHING = " where there is nothing to say"
+
+
+def a_rule_with(field):
+    """An answer with one placement rule that has one field otherwise than it should be."""
+    return "placement_rules", f"[PlacementRule(**(dict(name='r', target=print) | dict({field})))]"
+
+
 @pytest.mark.parametrize(
     ("hook", "answer", "expected"),
     [
@@ -196,6 +204,72 @@ def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
         ("job_attributes", "['My.Owner']", "the name of an attribute, got 'My.Owner'"),
         ("job_attributes", "[3]", "the name of an attribute, got int"),
         ("matches_made", "[]", "None, got list"),
+        ("queues_changed", "[]", "None, got list"),
+        (
+            "placement_rules",
+            "None",
+            "an iterable of PlacementRule, got None; return [] or yield nothing" + NOTHING,
+        ),
+        ("placement_rules", "[3]", "a PlacementRule, got int"),
+        (
+            "placement_rules",
+            "[type('Mine', (PlacementRule,), {})(name='r', target=print)]",
+            "a PlacementRule, got Mine",
+        ),
+        (*a_rule_with("name=3"), "a string as name of a PlacementRule, got int"),
+        (*a_rule_with("name=''"), "a name of a PlacementRule, got an empty string"),
+        (*a_rule_with("name='a' * 201"), "at most 200 characters as name of a PlacementRule, got 201"),
+        (
+            *a_rule_with("name='by project'"),
+            "letters, digits and _ as name of a PlacementRule, got 'by project'",
+        ),
+        (*a_rule_with("name='1st'"), "letters, digits and _ as name of a PlacementRule, got '1st'"),
+        (*a_rule_with("name='größe'"), "letters, digits and _ as name of a PlacementRule, got 'größe'"),
+        (*a_rule_with("name='a\\n'"), "printable characters only as name of a PlacementRule"),
+        (*a_rule_with("target=None"), "functions in a PlacementRule, got None"),
+        (*a_rule_with("target='root.a'"), "functions in a PlacementRule, got str"),
+        (*a_rule_with("tags=['project']"), "functions in a PlacementRule, got list"),
+        (*a_rule_with("needs_value=1"), "True or False as needs_value and fixed of a PlacementRule, got int"),
+        (*a_rule_with("fixed=None"), "True or False as needs_value and fixed of a PlacementRule, got None"),
+        (*a_rule_with("absent=None"), "a string as absent of a PlacementRule, got None"),
+        (*a_rule_with("absent='a' * 2001"), "at most 2000 characters as absent of a PlacementRule, got 2001"),
+        (*a_rule_with("absent='\\x1b[2J'"), "printable characters only as absent of a PlacementRule"),
+        ("access", "None", "an iterable of Access, got None; return [] or yield nothing" + NOTHING),
+        ("access", "'yes'", "an iterable of Access, got str"),
+        ("access", "[True]", "an Access, got bool"),
+        ("access", "[Decision.GRANT]", "an Access, got Decision"),
+        ("access", "[type('Mine', (Access,), {})(Decision.GRANT, 'r', 't')]", "an Access, got Mine"),
+        ("access", "[Access('grant', 'r', 't')]", "a Decision in an Access, got str"),
+        ("access", "[Access(True, 'r', 't')]", "a Decision in an Access, got bool"),
+        ("access", "[Access(Decision.GRANT, '', 't')]", "a rule of an Access, got an empty string"),
+        ("access", "[Access(Decision.GRANT, None, 't')]", "a string as rule of an Access, got None"),
+        ("access", "[Access(Decision.GRANT, 'r', 3)]", "a string as text of an Access, got int"),
+        ("access", "[Access(Decision.GRANT, 'r', '\\n')]", "printable characters only as text of an Access"),
+        (
+            "access",
+            "[Access(Decision.GRANT, 'r', 't', 'a:3')]",
+            "a Source or None as source of an Access, got str",
+        ),
+        ("access", "[]", "1 records of Access, one a question, got 0"),
+        ("user_groups", "{'bob': ['staff']}", "UserGroups, got str"),
+        ("user_groups", "[('bob', ['staff'])]", "UserGroups, got tuple"),
+        ("user_groups", "[UserGroups('bob', 'staff')]", "a tuple of groups in UserGroups, got str"),
+        ("user_groups", "[UserGroups('bob', {'staff'})]", "a tuple of groups in UserGroups, got set"),
+        (
+            "user_groups",
+            "[UserGroups('bob', type('T', (tuple,), {})())]",
+            "a tuple of groups in UserGroups, got T",
+        ),
+        (
+            "user_groups",
+            "[UserGroups('bob', ('g',) * 10001)]",
+            "at most 10000 groups in UserGroups, got 10001",
+        ),
+        ("user_groups", "[UserGroups('bob', (b'g',))]", "a string as group in UserGroups, got bytes"),
+        ("user_groups", "[UserGroups('bob', (5,))]", "a string as group in UserGroups, got int"),
+        ("user_groups", "[UserGroups('bob', ('',))]", "a group in UserGroups, got an empty string"),
+        ("user_groups", "[UserGroups(None, ())]", "a string as user in UserGroups, got None"),
+        ("user_groups", "[UserGroups('b\\0b', ())]", "printable characters only as user in UserGroups"),
     ],
 )
 def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
@@ -208,6 +282,10 @@ def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
         "constraints": lambda: manager.constraints({}).failures,
         "job_attributes": lambda: manager.job_attributes({})[1],
         "matches_made": lambda: manager.matches_made([], cycle(), {}),
+        "queues_changed": lambda: manager.queues_changed([], cycle(), {}),
+        "placement_rules": lambda: manager.placement_rules().failures,
+        "access": lambda: manager.access([AccessQuestion("bob", (), Act.CONFIGURE)], queues(), {})[1],
+        "user_groups": lambda: manager.user_groups(["bob"], 0.0, {})[1],
     }[hook]()
     assert [failure.message for failure in failures] == [f"wrong answer: expected {expected}"]
 

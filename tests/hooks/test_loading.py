@@ -1,6 +1,7 @@
 """The three ways a plugin comes in, and what is said of those that are refused."""
 
 import sys
+from importlib.metadata import distribution
 from itertools import count
 
 import pytest
@@ -24,10 +25,14 @@ def install(folder, name, value, *, by="", source=None):
         (folder / f"{value.split(':')[0]}.py").write_text(source)
 
 
+OURS = tuple(entry.name for entry in distribution("negotiator").entry_points.select(group="negotiator"))
+
+
 def load(**settings):
     """Load what is installed besides the plugins that come along."""
-    manager, problems = load_plugins(PluginSettings(disable=("expressions",), **settings))
-    return manager, [str(p) for p in problems if "expressions" not in p.message]
+    disabled = (*settings.pop("disable", ()), *OURS)
+    manager, problems = load_plugins(PluginSettings(disable=disabled, **settings))
+    return manager, [str(p) for p in problems if not any(f"plugin {name}" in p.message for name in OURS)]
 
 
 @pytest.fixture
@@ -214,7 +219,7 @@ def test_what_is_disabled_is_not_imported(plugins, tmp_path, module):
     settings = PluginSettings(
         folders=(plugins.folder,),
         modules=(f"{module}_2",),
-        disable=("night", "a", "b", f"{module}_2", "expressions"),
+        disable=("night", "a", "b", f"{module}_2", *OURS),
     )
     manager, problems = load_plugins(settings)
     assert [info.name for info in manager.plugins] == ["c"]
@@ -355,7 +360,9 @@ def test_nothing_is_loaded_from_nothing():
 
 
 def test_the_plugins_that_come_along_register_like_anybodys():
-    """The central expressions are found by their entry point."""
+    """All are found by their entry points, the central expressions among them."""
+    assert set(OURS) >= {"access", "expressions", "groups", "placement"}
     manager, _ = load_plugins(PluginSettings())
     origins = {info.name: info.origin for info in manager.plugins}
+    assert origins.keys() >= set(OURS)
     assert origins["expressions"].startswith("entry point expressions = negotiator_expressions (negotiator ")

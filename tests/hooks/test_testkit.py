@@ -2,7 +2,17 @@
 
 import pytest
 
-from negotiator.hooks.testkit import PluginFailedError, ads, call, cycle, request, table
+from negotiator.hooks import (
+    Access,
+    AccessQuestion,
+    Act,
+    Application,
+    Decision,
+    QueueNotice,
+    Target,
+    UserGroups,
+)
+from negotiator.hooks.testkit import PluginFailedError, ads, call, cycle, queues, request, rule, table
 
 GOOD = """
 from negotiator.hooks import Filter, hookimpl
@@ -41,6 +51,89 @@ def test_a_file_is_called_through_the_guard(tmp_path):
     assert answer.text == "5"
     assert call(str(tmp_path / "good.py"), "negotiator_filter_slots")[0].allow.tolist() == []
     assert call(tmp_path / "good.py", "negotiator_job_attributes") == ("requestcpus",)
+
+
+QUEUES = """
+from negotiator.hooks import *
+@hookimpl
+def negotiator_access(questions, queues):
+    for asked in questions:
+        allowed = queues.nearest(asked.queue).config.submit.allows(asked.user, asked.groups)
+        yield Access(Decision.GRANT if allowed else Decision.FORBID, "acl", allowed)
+@hookimpl
+def negotiator_user_groups(users, settings, now):
+    return [UserGroups(user, (settings or str(now),)) for user in reversed(users) if user != "eve"]
+@hookimpl
+def negotiator_placement_rules():
+    yield PlacementRule(name="Of", target=lambda app, rule: Target.child(app.user) if rule.lets_through("a") else None)
+@hookimpl
+def negotiator_queues_changed(changes):
+    raise ValueError([each.queue for each in changes])
+"""
+
+
+@pytest.fixture
+def policy(tmp_path):
+    """A plugin that decides about queues."""
+    (tmp_path / "policy.py").write_text(QUEUES)
+    return tmp_path / "policy.py"
+
+
+def test_access_is_asked_over_queues_that_a_test_makes(policy):
+    """An answer for each question; without queues there is the root alone."""
+    asked = [AccessQuestion(user, ("dev",), Act.SUBMIT, "root.a.b.c") for user in ("bob", "eve")]
+    made = queues({"root.A.b": "bob", "root.z": " dev"})
+    assert call(policy, "negotiator_access", questions=asked, queues=made) == (
+        Access(Decision.GRANT, "acl", "user bob"),
+        Access(Decision.FORBID, "acl", ""),
+    )
+    alone = call(policy, "negotiator_access", questions=asked)
+    assert [each.decision for each in alone] == [Decision.FORBID] * 2
+    assert call(policy, "negotiator_access") == ()
+
+
+def test_queues_are_made_with_all_above_them():
+    """Only what has nothing below it takes applications."""
+    made = queues({"root.a.b": "bob", "root.a": "*"})
+    assert [(queue.path, queue.leaf) for queue in made] == [
+        ("root", False),
+        ("root.a", False),
+        ("root.a.b", True),
+    ]
+    assert made.get("root.a").config.submit.everybody
+    assert [queue.path for queue in queues()] == ["root"]
+
+
+def test_groups_come_back_for_the_users_that_are_known(policy):
+    """In the order in which they were asked about, at the time of the cycle where no other is given."""
+    users = ["bob", "eve", "ann"]
+    assert call(policy, "negotiator_user_groups", users=users, now=5.0) == (
+        UserGroups("bob", ("5.0",)),
+        UserGroups("ann", ("5.0",)),
+    )
+    (known,) = call(policy, "negotiator_user_groups", users=["bob"])
+    assert known.groups == (str(cycle().now),)
+    assert call(policy, "negotiator_user_groups", users=["bob"], settings="s")[0].groups == ("s",)
+    assert call(policy, "negotiator_user_groups") == ()
+
+
+def test_a_placement_rule_is_called_with_a_rule_that_a_test_makes(policy):
+    """Its filter lets every group through, or those that are named."""
+    (made,) = call(policy, "negotiator_placement_rules")
+    assert made.name == "of"
+    assert made.target(Application("bob"), rule()) == Target("bob")
+    assert made.target(Application("bob"), rule(groups=["b"])) is None
+    assert made.target(Application("bob"), rule(groups=["a", "b"])) == Target("bob")
+    configured = rule("x", name="of", create=True)
+    assert (configured.value, configured.name, configured.create) == ("x", "of", True)
+
+
+def test_an_observer_of_queues_is_told(policy):
+    """And what it raises fails the test."""
+    with pytest.raises(PluginFailedError, match=r"ValueError: \['root.a'\]"):
+        call(policy, "negotiator_queues_changed", changes=[QueueNotice("root.a", "created", 0.0)])
+    with pytest.raises(PluginFailedError, match=r"ValueError: \[\]"):
+        call(policy, "negotiator_queues_changed")
 
 
 @pytest.mark.parametrize(

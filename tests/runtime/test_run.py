@@ -61,8 +61,8 @@ def test_what_is_handed_out_is_in_the_log_before_it_is_handed_out(tmp_path, fold
     settler = Watching(folder)
     run, _ = runtime(tmp_path, log, settler)
     report = run.cycle(1)
-    assert [record["kind"] for record in settler.seen] == ["match", "match", "denial", "cycle"]
-    assert [record["kind"] for record in _records(folder)][4:] == ["outcome"]
+    assert [record["kind"] for record in settler.seen] == ["placement", "match", "match", "denial", "cycle"]
+    assert [record["kind"] for record in _records(folder)][5:] == ["outcome"]
     assert report.head == log.head
 
 

@@ -1,0 +1,88 @@
+"""Reads ``queues.yaml``: the queues of the pool, and the chain of rules that places its jobs."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable
+from functools import cache
+
+import attrs
+
+from negotiator.bundle.folder import QUEUES
+from negotiator.bundle.model import PlacementSettings
+from negotiator.bundle.structure import INVALID, Structurer
+from negotiator.bundle.text import SourceText
+from negotiator.bundle.yaml_reader import read_yaml
+from negotiator.hooks.manager import HookManager
+from negotiator.placement import Chain, make_chain
+from negotiator.queues import PartitionConfig, QueueConfig
+from negotiator.queues.checks import check_configuration
+from negotiator.queues.config import ConfigurationEntry
+from negotiator.records import Problem, Severity, Source
+
+#: What holds where nothing can be read.
+_NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
+
+
+@attrs.frozen
+class Queues:
+    """What a bundle says of queues, and what is wrong with it."""
+
+    partition: PartitionConfig
+    chain: Chain | None
+    problems: tuple[Problem, ...]
+
+
+def read_queues(file: SourceText | None, settings: PlacementSettings, hooks: HookManager) -> Queues:
+    """Read and check a queue configuration whole; without one, or with an empty one, the program's own holds.
+
+    With that one there are no queues at all where no plugin brings rules.
+    """
+    entry, problems = _structured(file) if file else (ConfigurationEntry(), ())
+    empty = entry is not None and not entry.partitions and not any(map(_is_error, problems))
+    if empty:
+        entry, _ = _structured(_default())
+    default = empty or (file is not None and file.text == _default().text)
+    partition, found = (None, ()) if entry is None else check_configuration(entry, settings.partition.lower())
+    if not default:
+        problems += found
+    answers = hooks.placement_rules()
+    origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
+    problems += tuple(
+        Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
+        for failure in answers.failures
+    )
+    if partition is None or (default and not answers.records):
+        return Queues(partition or _NOTHING, None, problems)
+    chain, wrong = make_chain(partition, answers.records, settings.fallback)
+    return Queues(partition, chain, (*problems, *wrong))
+
+
+@cache
+def _default() -> SourceText:
+    text = importlib.resources.files("negotiator.bundle").joinpath("default", QUEUES).read_text("utf-8")
+    return SourceText(f"default {QUEUES}", text)
+
+
+def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Problem, ...]]:
+    top, unread = read_yaml(file)
+    unread = tuple(
+        attrs.evolve(each, code="yaml_syntax" if top is None else "yaml_schema") for each in unread
+    )
+    if top is None:
+        return None, unread
+    if not top.entries:
+        message = "this file says nothing: everybody's jobs go to root.default"
+        return ConfigurationEntry(), (*unread, file.problem(Severity.NOTICE, 0, message))
+    structurer = Structurer(lambda _: ("there are no files here", ""), tolerant=True)
+    entry = structurer.structure(top, ConfigurationEntry)
+    problems = (*unread, *_coded(structurer.problems, "yaml_schema"))
+    return (None if entry is INVALID else entry), problems
+
+
+def _coded(problems: Iterable[Problem], code: str) -> tuple[Problem, ...]:
+    return tuple(attrs.evolve(problem, code=code) for problem in problems)
+
+
+def _is_error(problem: Problem) -> bool:
+    return problem.severity is Severity.ERROR

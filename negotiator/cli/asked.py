@@ -1,0 +1,76 @@
+"""What commands about queues begin with: the queues as a negotiator keeps them, and a user with their groups."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import attrs
+import click
+
+from negotiator.bundle.model import Bundle
+from negotiator.cli.render import printable
+from negotiator.cycle.applications import groups_of
+from negotiator.hooks.answers import HookFailure
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state import StateError, StateStore
+
+NO_STATE = 6
+
+
+@attrs.frozen
+class Person:
+    """Whom a command asks about. ``known`` is False where a plugin failed that might have known more groups."""
+
+    user: str
+    groups: tuple[str, ...]
+    origin: str  # of the groups, for people
+    failures: tuple[HookFailure, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether the groups are what a cycle would find."""
+        return not self.failures
+
+    def __str__(self) -> str:
+        """``user sue, groups dev, ops (as plugins know them)``."""
+        noun = "group" if len(self.groups) == 1 else "groups"
+        return f"user {self.user}, {noun} {', '.join(self.groups) or 'none'} ({self.origin})"
+
+
+def person(bundle: Bundle, user: str, groups: Sequence[str], now: float) -> Person:
+    """Take the groups that are given, else look them up as a cycle does; what failed is told on standard error."""
+    if groups:
+        return Person(user, groups_of(",".join(groups)), "as given")
+    found, failures = bundle.hooks.user_groups((user,), now, bundle.settings)
+    for failure in failures:
+        click.echo(f"error: {printable(str(failure))}", err=True)
+    if user in found:
+        return Person(user, found[user], "as plugins know them")
+    origin = "a plugin failed" if failures else "no plugin knows the user"
+    return Person(user, (), origin, failures)
+
+
+def keeper(state: Path | None, bundle: Bundle, now: float) -> Keeper:
+    """Give the queues and applications of a folder of state, the configured queues without one; end where that fails.
+
+    Nothing is written.
+    """
+    if state is None:
+        return Keeper.begin(bundle, now)
+    if not StateStore.exists(state):
+        _no_state(f"{state}: no negotiator keeps its state here")
+    try:
+        with StateStore.open(state) as store:
+            kept = Keeper.begin(bundle, now, store)
+    except StateError as error:
+        _no_state(str(error))
+    kept.store = None
+    return kept
+
+
+def _no_state(why: str) -> NoReturn:
+    click.echo(f"error: {printable(why)}", err=True)
+    sys.exit(NO_STATE)

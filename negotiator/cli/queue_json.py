@@ -1,0 +1,72 @@
+"""Queues as YuniKorn's REST interface gives them.
+
+Source: YuniKorn, "Scheduler" (REST API), Partition queues. Amounts are raw integers: memory and the like in bytes, vcore in
+thousandths. A key is absent where its value is zero or empty, but for those that YuniKorn always gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from negotiator.cli.queue_tables import Applications
+from negotiator.queues import Queue, QueueTree
+from negotiator.queues.model import Template
+from negotiator.queues.names import parent_of
+
+
+def tree_json(queues: QueueTree, top: str, partition: str, applications: Applications) -> dict[str, Any]:
+    """Make the tree below a queue as YuniKorn's REST interface gives it, children in the order of their names.
+
+    There is no preemption here and no order by priority: what YuniKorn always tells of them says so. ``runningApps``
+    counts the applications of a queue whether or not a job of theirs runs.
+    """
+    made: dict[str, dict[str, Any]] = {}
+    for queue in queues:
+        made[queue.path] = _queue_json(queue, partition, applications)
+        above = made.get(parent_of(queue.path))
+        if above is not None:
+            above.setdefault("childNames", []).append(queue.path)
+            above.setdefault("children", []).append(made[queue.path])
+    return made[top]
+
+
+def _queue_json(queue: Queue, partition: str, applications: Applications) -> dict[str, Any]:
+    config = queue.config
+    where_set = {
+        "status": str(queue.state),
+        "maxResource": dict(config.max),
+        "guaranteedResource": dict(config.guaranteed),
+        "properties": dict(config.properties),
+        "parent": parent_of(queue.path),
+        "template": _template_json(config.template) if config.template else {},
+        "maxRunningApps": config.applications,
+        "runningApps": applications.get(queue.path, 0) if applications else 0,
+    }
+    return {
+        "queuename": queue.path,
+        "partition": partition,
+        "isLeaf": queue.leaf,
+        "isManaged": queue.managed,
+        "currentPriority": 0,
+        "prioritySorting": False,
+        "preemptionEnabled": False,
+        "isPreemptionFence": False,
+        "isPriorityFence": False,
+        **_filled(where_set),
+    }
+
+
+def _template_json(template: Template) -> dict[str, Any]:
+    return _filled(
+        {
+            "maxApplications": template.applications,
+            "maxResource": dict(template.max),
+            "guaranteedResource": dict(template.guaranteed),
+            "properties": dict(template.properties),
+        }
+    )
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}

@@ -1,0 +1,154 @@
+"""Queues as tables for people: the tree, what drains, who may do what, limits and templates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import click
+
+from negotiator.cli.render import print_table, printable
+from negotiator.queues import Acl, Limit, Queue, QueueConfig
+from negotiator.queues.model import Template
+from negotiator.queues.names import upwards
+from negotiator.queues.quantities import Resources, format_quantity
+
+#: The number of applications in each queue and below it; None where nobody keeps them.
+Applications = Mapping[str, int] | None
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def counted(counts: Mapping[str, int]) -> Counter[str]:
+    """The applications of leaves, added up on the way to the root."""
+    total: Counter[str] = Counter()
+    for path, count in counts.items():
+        for each in upwards(path):
+            total[each] += count
+    return total
+
+
+def print_tree(shown: list[Queue], applications: Applications) -> None:
+    """Print queues with their state, applications and resources; the first is the top, and has its full path."""
+    depth = shown[0].path.count(".")
+    rows = [
+        (
+            "  " * (queue.path.count(".") - depth) + (queue.path if queue is shown[0] else _name(queue.path)),
+            f"{'' if queue.managed else 'dynamic '}{'leaf' if queue.leaf else 'parent'}",
+            str(queue.state),
+            _applications(queue, applications),
+            _resources(queue.config),
+        )
+        for queue in shown
+    ]
+    headers = ("QUEUE", "TYPE", "STATE", "APPLICATIONS", "RESOURCES")
+    print_table("Queues", headers, rows)
+
+
+def print_draining(shown: list[Queue], now: float) -> None:
+    """Tell since when queues are draining: it is what an administrator waits for."""
+    rows = [
+        (queue.path, _instant(queue.since), _duration(now - queue.since)) for queue in shown if queue.draining
+    ]
+    print_table("Draining", ("QUEUE", "SINCE", "FOR"), rows)
+
+
+def print_access(shown: list[Queue]) -> None:
+    """Print the access control lists of those queues that have any."""
+    rows = [
+        (queue.path, _names(queue.config.submit), _names(queue.config.admin))
+        for queue in shown
+        if queue.config.submit != Acl() or queue.config.admin != Acl()
+    ]
+    print_table("Access control lists", ("QUEUE", "SUBMIT", "ADMINISTER"), rows)
+
+
+def print_limits(shown: list[Queue]) -> None:
+    """Print the limits of queues, each with the place where it is written."""
+    rows = [
+        (queue.path, _limited(limit), limit.text, str(limit.source))
+        for queue in shown
+        for limit in queue.config.limits
+    ]
+    print_table("Limits", ("QUEUE", "LIMIT", "ABOUT IT", "WRITTEN IN"), rows)
+
+
+def print_templates(shown: list[Queue]) -> None:
+    """Print what queues begin with that placement rules make below these."""
+    rows = [
+        (
+            queue.path,
+            str(template.applications or ""),
+            _resources(template),
+            ", ".join(f"{key}={value}" for key, value in sorted(template.properties.items())),
+        )
+        for queue in shown
+        if (template := queue.config.template)
+    ]
+    headers = ("BELOW", "APPLICATIONS", "RESOURCES", "PROPERTIES")
+    print_table("Child templates", headers, rows)
+
+
+def print_source(queue: Queue) -> None:
+    """Say where a queue comes from."""
+    written = queue.config.source
+    gone = "no longer configured" if queue.managed else "made by a placement rule"
+    click.echo(printable(f"{queue.path} is {f'configured in {written}' if written.file else gone}"))
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _applications(queue: Queue, applications: Applications) -> str:
+    """``3 of 10``; without a state the first is not known, without a maximum there is no second."""
+    there = "-" if applications is None else str(applications.get(queue.path, 0))
+    most = queue.config.applications
+    return f"{there} of {most}" if most else there
+
+
+def _resources(config: QueueConfig | Template) -> str:
+    parts = (("guaranteed", config.guaranteed), ("max", config.max))
+    return "; ".join(f"{word} {_amounts(amounts)}" for word, amounts in parts if amounts)
+
+
+def _amounts(amounts: Resources) -> str:
+    return ", ".join(f"{name} {format_quantity(name, amount)}" for name, amount in amounts.items())
+
+
+def _names(acl: Acl) -> str:
+    """``sue, bob, @dev``: users, then groups with an @ before them."""
+    if acl.everybody:
+        return "everybody"
+    return ", ".join((*sorted(acl.users), *(f"@{group}" for group in sorted(acl.groups))))
+
+
+def _limited(limit: Limit) -> str:
+    """``user sue: memory 10G, 5 applications``."""
+    users, groups = ", ".join(limit.users), ", ".join(limit.groups)
+    whom = [
+        f"{noun}{'s' if len(names) > 1 else ''} {told}"
+        for noun, names, told in (("user", limit.users, users), ("group", limit.groups, groups))
+        if names
+    ]
+    amounts = [_amounts(limit.resources)] if limit.resources else []
+    if limit.applications:
+        amounts.append(f"{limit.applications} application{'' if limit.applications == 1 else 's'}")
+    return f"{' and '.join(whom)}: {', '.join(amounts)}"
+
+
+def _instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _duration(seconds: float) -> str:
+    """``3 d 4 h``: the largest unit and the next, whole."""
+    left = max(0, int(seconds))
+    place = next((place for place, (_, size) in enumerate(_UNITS) if left >= size), len(_UNITS) - 1)
+    parts: list[str] = []
+    for unit, size in _UNITS[place : place + 2]:
+        count, left = divmod(left, size)
+        if count or not parts:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts)

@@ -1,0 +1,48 @@
+"""Numbers for rows: those alike share one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+
+_TABLE = 1 << 22  # so many numbers are looked up in a table; more are sorted
+
+
+def numbered(values: NDArray[Any]) -> tuple[Numbers, int]:
+    """Number the rows by value, (N,), in the order of the values; and how many numbers there are."""
+    if not len(values):
+        return np.zeros(0, np.int64), 0
+    if values.dtype.kind in "iu":
+        low = int(values.min())
+        width = int(values.max()) - low + 1
+        if width == 1:
+            return np.zeros(len(values), np.int64), 1
+        if width <= max(_TABLE, len(values)):
+            shifted = values.astype(np.int64) - low
+            there = np.zeros(width, np.bool_)
+            there[shifted] = True
+            order = np.cumsum(there) - 1
+            return order[shifted], int(order[-1]) + 1
+    found, numbers = np.unique(values, return_inverse=True)
+    return numbers.astype(np.int64), len(found)
+
+
+def combined(*columns: NDArray[Any]) -> tuple[Numbers, int]:
+    """Number the rows so that those alike in all columns share a number; and how many numbers there are."""
+    numbers, count = numbered(columns[0])
+    for column in columns[1:]:
+        more, width = numbered(column)
+        if width > 1:
+            numbers, count = numbered(numbers * width + more)
+    return numbers, count
+
+
+def first_rows(numbers: Numbers, count: int) -> Numbers:
+    """The first row of each number, (count,)."""
+    first = np.zeros(count, np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    return first

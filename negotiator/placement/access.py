@@ -1,0 +1,53 @@
+"""Asks the access policies, each question once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from negotiator.hooks.access import Access, AccessQuestion, Act, Decision
+from negotiator.hooks.answers import HookFailure, Stamped
+from negotiator.hooks.manager import HookManager
+from negotiator.queues import QueueTree
+
+_BATCH = 5_000
+
+
+@attrs.define
+class AccessBook:
+    """What the policies of a bundle said, over one state of the queues.
+
+    ``failures`` are of policies that could not be asked.
+    """
+
+    hooks: HookManager
+    settings: Mapping[str, Any]
+    queues: QueueTree
+    failures: dict[HookFailure, None] = attrs.field(factory=dict)
+    _known: dict[AccessQuestion, Stamped[Access]] = attrs.field(factory=dict)
+
+    def ask(self, questions: Iterable[AccessQuestion]) -> None:
+        """Ask for what will be wanted, all at once."""
+        missing = [question for question in dict.fromkeys(questions) if question not in self._known]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            answers, failures = self.hooks.access(batch, self.queues, self.settings)
+            self._known.update(zip(batch, answers, strict=True))
+            self.failures.update(dict.fromkeys(failures))
+
+    def answer(self, question: AccessQuestion) -> Stamped[Access]:
+        """The answer that decides one question."""
+        if question not in self._known:
+            self.ask([question])
+        return self._known[question]
+
+    def submit(self, user: str, groups: tuple[str, ...], path: str) -> Stamped[Access]:
+        """Say whether a user may submit to a queue, which may not exist yet."""
+        return self.answer(AccessQuestion(user, groups, Act.SUBMIT, path))
+
+
+def is_granted(answer: Stamped[Access]) -> bool:
+    """Whether an answer that decides says yes."""
+    return answer.record.decision is Decision.GRANT

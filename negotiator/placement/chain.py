@@ -1,0 +1,261 @@
+"""The rules in their order: each gives a queue or nothing; the first whose queue serves places the application.
+
+Source: "App Placement Rules". An application that no rule places is rejected. A rule that goes wrong (a name that is
+no queue's name, a parent rule that gives a leaf) rejects it at once; a rule that does not serve lets the next be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import attrs
+
+from negotiator import __version__
+from negotiator.hooks.access import AccessQuestion, Act
+from negotiator.hooks.answers import HookFailure, Stamped
+from negotiator.hooks.guard import describe_error
+from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, Target
+from negotiator.placement.access import AccessBook, is_granted
+from negotiator.placement.filters import UserFilter
+from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, Step
+from negotiator.queues import RECOVERY, ROOT, QueueChange, QueueTree
+from negotiator.queues.names import below, is_qualified, is_queue_name, is_queue_path
+from negotiator.queues.tree import QueueError
+from negotiator.records import Source
+
+#: What rejects an application at once; all else lets the next rule be tried.
+FATAL = frozenset(
+    {
+        "invalid_queue_name",
+        "parent_is_leaf",
+        "create_under_leaf",
+        "create_under_draining",
+        "plugin_error",
+    }
+)
+_HOOK = "negotiator_placement_rules"
+
+
+@attrs.frozen
+class Level:
+    """A queue that must exist, or may be created, on the way to the one a rule gives."""
+
+    path: str
+    create: bool
+    rule: str
+
+    @property
+    def qualified(self) -> str:
+        """The path as what is below it begins: one that does not begin at the root is put below it."""
+        return self.path if is_qualified(self.path) else below(ROOT, self.path)
+
+
+@attrs.frozen
+class Proposal:
+    """What a rule says of an application before the queues are looked at: levels from the top, or why none."""
+
+    levels: tuple[Level, ...] = ()
+    code: str = ""
+    text: str = ""
+
+
+@attrs.frozen
+class Rule:
+    """One rule of the configuration, with the type that a plugin brought for it."""
+
+    type: Stamped[PlacementRule]
+    configured: ConfiguredRule
+    filter: UserFilter
+    parent: Rule | None = None
+
+    def propose(self, application: Application) -> Proposal:
+        """Give the queue that the rule has for an application, whether or not there is such a queue."""
+        if not self.filter.applies(application.user, application.groups):
+            text = f"the filter of rule {self.configured.name} leaves {application.user} out"
+            return Proposal(code="filtered", text=text)
+        return self._same_for_all or self._proposed(application)
+
+    @cached_property
+    def _same_for_all(self) -> Proposal | None:
+        """What the rule proposes for everybody whom its filter takes, where that is the same."""
+        above = self.parent
+        if not self.type.record.fixed or (above and not (above.filter.takes_all and above._same_for_all)):
+            return None
+        return self._proposed(Application(user=""))
+
+    def _proposed(self, application: Application) -> Proposal:
+        name = self.configured.name
+        try:
+            target = self._asked(application)
+        except Exception as error:  # noqa: BLE001 - the function is a plugin's
+            return Proposal(code="plugin_error", text=f"rule {name}: {describe_error(error)}")
+        if target is None:
+            return Proposal(code="no_value", text=self.type.record.absent)
+        if not is_queue_path(target.path):
+            wrong = next(each for each in target.path.split(".") if not is_queue_name(each))
+            return Proposal(code="invalid_queue_name", text=f"{wrong[:80]!r} is no name of a queue")
+        if target.qualified:
+            return Proposal((Level(target.path, self.configured.create, name),))
+        above: tuple[Level, ...] = ()
+        if self.parent is not None:
+            given = self.parent.propose(application)
+            if given.code:
+                return attrs.evolve(given, text=f"parent rule: {given.text}")
+            above = given.levels
+        parent = above[-1].qualified if above else ROOT
+        return Proposal((*above, Level(below(parent, target.path), self.configured.create, name)))
+
+    def _asked(self, application: Application) -> Target | None:
+        target = self.type.record.target(application, self.configured)
+        if target is not None and (type(target) is not Target or type(target.path) is not str):
+            raise TypeError(f"expected a Target or None, got {type(target).__name__}")
+        return target
+
+    @property
+    def tags(self) -> Iterator[str]:
+        """The names of the tags that the rule and its parents read."""
+        yield from self.type.record.tags(self.configured.value)
+        if self.parent is not None:
+            yield from self.parent.tags
+
+
+@attrs.frozen
+class Chain:
+    """All rules of a partition. ``fallback`` is a queue for what no rule places, empty where that is rejected."""
+
+    rules: tuple[Rule, ...]
+    tags: frozenset[str]  # names of what the rules read, in lower case
+    fallback: str = ""
+
+    def place(
+        self, applications: Sequence[Application], queues: QueueTree, book: AccessBook, now: float
+    ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
+        """Place applications, in their order, and make the queues that they need.
+
+        ``book`` must be over the same ``queues``, which are changed.
+        """
+        proposals: list[list[Proposal]] = [[] for _ in applications]
+        book.ask(self._questions(applications, proposals))
+        placements: list[Placement] = []
+        changes: list[QueueChange] = []
+        for application, proposed in zip(applications, proposals, strict=True):
+            placement = self._decide(application, proposed, queues, book)
+            if placement.placed and queues.get(placement.queue) is None:
+                try:
+                    changes += queues.create(placement.queue, now)
+                except QueueError as error:
+                    placement = _not_made(placement, error)
+            placements.append(placement)
+        return tuple(placements), tuple(changes)
+
+    def decide(self, application: Application, queues: QueueTree, book: AccessBook) -> Placement:
+        """Say where an application would go; no queue is made."""
+        return self._decide(application, [], queues, book)
+
+    def failures(self, placements: Iterable[Placement]) -> Iterator[HookFailure]:
+        """The rules that could not be asked."""
+        for placement in placements:
+            for step in placement.steps[-1:]:
+                if step.code == "plugin_error":
+                    yield HookFailure(step.plugin, step.version, _HOOK, step.text)
+
+    def _questions(
+        self, applications: Sequence[Application], proposals: Sequence[list[Proposal]]
+    ) -> Iterator[AccessQuestion]:
+        """What is to be asked of the first queue that a rule gives: mostly it is the last. Fills in the proposals."""
+        for application, proposed in zip(applications, proposals, strict=True):
+            for rule in self.rules:
+                proposal = rule.propose(application)
+                proposed.append(proposal)
+                if proposal.levels:
+                    path = proposal.levels[-1].path.lower()
+                    yield AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
+                    break
+
+    def _decide(
+        self, application: Application, proposed: Sequence[Proposal], queues: QueueTree, book: AccessBook
+    ) -> Placement:
+        steps: list[Step] = []
+        for number, rule in enumerate(self.rules):
+            proposal = proposed[number] if number < len(proposed) else rule.propose(application)
+            path, code, text = _serves(application, proposal, queues, book)
+            steps.append(
+                Step(
+                    rule.configured.name,
+                    path,
+                    code,
+                    text,
+                    rule.type.plugin,
+                    rule.type.version,
+                    rule.configured.source,
+                )
+            )
+            if code == MATCHED:
+                return Placement(path, MATCHED, tuple(steps))
+            if code in FATAL:
+                return Placement("", code, tuple(steps))
+        recovery = queues.get(RECOVERY)
+        if application.forced and (recovery is None or recovery.leaf):
+            steps.append(_own("recovery", RECOVERY, MATCHED, "a forced application that no rule places"))
+            return Placement(RECOVERY, MATCHED, tuple(steps))
+        if self.fallback:
+            proposal = Proposal((Level(self.fallback, create=False, rule="fallback"),))
+            path, code, text = _serves(application, proposal, queues, book)
+            steps.append(_own("fallback", path, code, text))
+            if code == MATCHED:
+                return Placement(path, MATCHED, tuple(steps))
+        return Placement("", NO_RULE_MATCHED, tuple(steps))
+
+
+def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
+    """The queue that a rule gives, as the rule writes it, or a code and a sentence why there is none.
+
+    Only the way there is looked at: each level is there or may be made, and only the last is a leaf, if any. Whether
+    the queue takes the application is another question.
+    """
+    if proposal.code:
+        return "", proposal.code, proposal.text
+    for level, following in zip(proposal.levels, (*proposal.levels[1:], None), strict=True):
+        if not level.create and queues.get(level.path) is None:
+            return (
+                level.path,
+                "queue_missing",
+                f"there is no {level.path}, and rule {level.rule} creates none",
+            )
+        if following is not None:
+            above = queues.get(level.qualified)
+            if above is not None and above.leaf:
+                return level.path, "parent_is_leaf", f"{above.path} is a leaf: there can be nothing below it"
+    return proposal.levels[-1].path, "", ""
+
+
+def _serves(
+    application: Application, proposal: Proposal, queues: QueueTree, book: AccessBook
+) -> tuple[str, str, str]:
+    """The queue that a rule made, a code and a sentence: whether it takes the application."""
+    path, code, text = walk(proposal, queues)
+    if code:
+        return path, code, text
+    path = path.lower()
+    if path.startswith(below(RECOVERY, "")) or (path == RECOVERY and not application.forced):
+        return path, "queue_reserved", f"{path} is for forced applications that no rule places"
+    queue = queues.get(path)
+    if queue is not None and not queue.leaf:
+        return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications"
+    answer = book.submit(application.user, application.groups, path)
+    if not is_granted(answer):
+        code = "plugin_error" if answer.record.rule == "plugin_error" else "access_denied"
+        return path, code, answer.record.text
+    if queue is not None and queue.draining:
+        return path, "queue_draining", f"{path} is draining: it takes no new applications"
+    return path, MATCHED, answer.record.text
+
+
+def _own(rule: str, path: str, code: str, text: str) -> Step:
+    return Step(rule, path, code, text, "negotiator", __version__, Source(""))
+
+
+def _not_made(placement: Placement, error: QueueError) -> Placement:
+    *before, last = placement.steps
+    return Placement("", error.code, (*before, attrs.evolve(last, code=error.code, text=str(error))))

@@ -1,0 +1,181 @@
+"""Limits of users and groups: whom they name, what they allow, and how they stand to their queue and those above.
+
+Source: "User and Group Quota Enforcement", limits in the queue configuration; YuniKorn's checks of its configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+
+import attrs
+
+from negotiator.queues.checks.findings import Findings
+from negotiator.queues.config import LimitEntry
+from negotiator.queues.model import Limit, QueueConfig
+from negotiator.queues.names import GROUP_NAME, USER_NAME, WILDCARD, is_group_name, is_user_name
+from negotiator.queues.quantities import Resources, compared, exceeding, is_zero, smaller
+from negotiator.records import Written
+
+
+class Whom(StrEnum):
+    """What a name in a limit is."""
+
+    USER = "user"
+    GROUP = "group"
+
+
+@attrs.define
+class _Named:
+    """The names of one kind that the limits of a queue gave so far."""
+
+    whom: Whom
+    valid: Callable[[str], bool]
+    form: str
+    seen: set[str] = attrs.field(factory=set)
+
+    def take(self, names: Sequence[Written], findings: Findings) -> tuple[str, ...]:
+        for name in names:
+            self._one(name, findings)
+        if WILDCARD in [name.text for name in names] and len(names) > 1:
+            message = f"the wildcard stands beside other {self.whom}s; it has the same limit as each of them"
+            findings.warning(names[-1].source, message, "give it an entry of its own, the last")
+        return tuple(name.text for name in names)
+
+    def _one(self, name: Written, findings: Findings) -> None:
+        text, source = name.text, name.source
+        if text != WILDCARD and not self.valid(text):
+            findings.error(
+                f"limit_invalid_{self.whom}", source, f"{text[:80]!r} is no name of a {self.whom}", self.form
+            )
+        if text in self.seen:
+            message = f"there is a second limit for {self.whom} {text[:80]}"
+            findings.error(f"limit_duplicate_{self.whom}", source, message, "remove one of the two")
+        elif WILDCARD in self.seen:
+            message = f"{self.whom} {text[:80]} comes after the wildcard, which takes everybody who is left"
+            findings.error(
+                f"limit_{self.whom}_after_wildcard", source, message, "put it before the entry with '*'"
+            )
+        self.seen.add(text)
+
+
+def check_limits(entries: Sequence[LimitEntry], findings: Findings) -> tuple[Limit, ...]:
+    """Read the limits of one queue or partition."""
+    users = _Named(Whom.USER, is_user_name, USER_NAME)
+    groups = _Named(Whom.GROUP, is_group_name, GROUP_NAME)
+    return tuple(_limit(entry, users, groups, findings) for entry in entries)
+
+
+def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings) -> Limit:
+    if not entry.users and not entry.groups:
+        findings.error(
+            "limit_names_missing",
+            entry.source,
+            "this limit is for nobody",
+            "name users or groups; '*' is everybody",
+        )
+    named_users = users.take(entry.users or (), findings)
+    named_groups = groups.take(entry.groups or (), findings)
+    if groups.seen == {WILDCARD}:
+        message = "the wildcard group alone would be a limit of the whole queue"
+        findings.error(
+            "limit_group_wildcard_alone", entry.source, message, "name a group before it, or limit the queue"
+        )
+    applications = findings.count("maxapplications", entry.maxapplications)
+    resources = findings.resources(entry.maxresources, entry.source)
+    if resources is not None:
+        _limits_something(resources, applications, entry, findings)
+    text = entry.limit.text if entry.limit else ""
+    return Limit(
+        named_users,
+        named_groups,
+        resources or {},
+        applications,
+        text,
+        *([entry.source] if entry.source else []),
+    )
+
+
+def _limits_something(resources: Resources, applications: int, entry: LimitEntry, findings: Findings) -> None:
+    if resources and is_zero(resources):
+        message = "all resources of this limit are zero"
+        findings.error(
+            "limit_resources_zero", entry.source, message, "leave maxresources out, or name an amount"
+        )
+    elif not resources and not applications:
+        message = "this limit limits nothing"
+        findings.error(
+            "limit_nothing_set", entry.source, message, "say maxresources or maxapplications, above 0"
+        )
+
+
+def check_levels(root: QueueConfig, findings: Findings) -> None:
+    """Limits against the maximum of their queue, and against those that hold for the same user or group above."""
+    waiting: list[tuple[QueueConfig, Resources, int, tuple[QueueConfig, ...]]] = [(root, {}, 0, ())]
+    while waiting:
+        queue, maximum, applications, above = waiting.pop()
+        maximum = smaller(queue.max, maximum)
+        applications = queue.applications or applications
+        for limit in queue.limits:
+            _against_queue(limit, queue, maximum, applications, findings)
+            for whom, name in _names(limit):
+                _against_ancestors(limit, whom, name, above, findings)
+        limited = (*above, queue) if queue.limits else above
+        waiting += [(child, maximum, applications, limited) for child in reversed(queue.children)]
+
+
+def _names(limit: Limit) -> Iterator[tuple[Whom, str]]:
+    yield from ((Whom.USER, name) for name in limit.users)
+    yield from ((Whom.GROUP, name) for name in limit.groups)
+
+
+def _against_queue(
+    limit: Limit, queue: QueueConfig, maximum: Resources, applications: int, findings: Findings
+) -> None:
+    over = exceeding(limit.resources, maximum)
+    if over:
+        message = (
+            f"the limit is above the maximum of {queue.path}: {compared(over, limit.resources, maximum)}"
+        )
+        findings.error(
+            "limit_resources_exceed_queue", limit.source, message, "it could never be reached: lower it"
+        )
+    if applications and limit.applications > applications:
+        message = f"{limit.applications} applications are more than the {applications} of {queue.path}"
+        findings.error(
+            "limit_maxapps_exceed_queue", limit.source, message, "it could never be reached: lower it"
+        )
+
+
+def _against_ancestors(
+    limit: Limit, whom: Whom, name: str, above: Sequence[QueueConfig], findings: Findings
+) -> None:
+    """Each queue above has at most one limit that holds for a name: its own, or the wildcard's."""
+    told: set[str] = set()
+    for queue in above:
+        other, by = _holding(queue, whom, name)
+        if other is None:
+            continue
+        kind = "_wildcard" if by == WILDCARD != name else ""
+        whose = f"that of {by if by != WILDCARD else 'the wildcard'} at {queue.path} ({other.source})"
+        over = exceeding(limit.resources, other.resources)
+        code = f"limit_{whom}_resources_exceed_ancestor{kind}"
+        if over and code not in told:
+            message = f"the limit of {whom} {name} is above {whose}: {compared(over, limit.resources, other.resources)}"
+            findings.error(code, limit.source, message, "lower it: the one above holds as well")
+            told.add(code)
+        code = f"limit_{whom}_maxapps_exceed_ancestor{kind}"
+        if other.applications and not 0 < limit.applications <= other.applications and code not in told:
+            number = limit.applications or "no limit of"
+            message = f"{number} applications for {whom} {name} are more than {other.applications}, {whose}"
+            findings.error(code, limit.source, message, f"say at most maxapplications: {other.applications}")
+            told.add(code)
+
+
+def _holding(queue: QueueConfig, whom: Whom, name: str) -> tuple[Limit | None, str]:
+    """The limit of a queue that holds for a name, and the name it is written under."""
+    for wanted in dict.fromkeys((name, WILDCARD)):
+        for limit in queue.limits:
+            if wanted in (limit.users if whom is Whom.USER else limit.groups):
+                return limit, wanted
+    return None, ""

@@ -1,0 +1,139 @@
+"""The whole configuration: partitions, what is said of each as a whole, and what has no effect here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from negotiator.queues.checks.findings import Findings
+from negotiator.queues.checks.limits import check_levels, check_limits
+from negotiator.queues.checks.resources import check_applications, check_resources
+from negotiator.queues.checks.structure import build_tree, in_effect
+from negotiator.queues.config import ConfigurationEntry, NodeSortEntry, PartitionEntry, QueueEntry
+from negotiator.queues.model import PartitionConfig
+from negotiator.records import Problem, Source
+
+DEFAULT = "default"
+_NOT_YET = "have no effect here yet: nothing is counted"
+_SORTINGS = ("", "fair", "binpacking")
+
+
+def check_configuration(
+    entry: ConfigurationEntry, wanted: str = DEFAULT
+) -> tuple[PartitionConfig | None, tuple[Problem, ...]]:
+    """Read a configuration: the partition of the pool, and everything that is wrong with any.
+
+    None where there is no partition of that name: the pool then has the default configuration.
+    """
+    findings = Findings()
+    partitions: dict[str, PartitionConfig | None] = {}
+    for each in entry.partitions or ():
+        name = (each.name.text if each.name else "").lower() or DEFAULT
+        if name in partitions:
+            message = f"there is a second partition {name}"
+            findings.error("duplicate_partition", each.name.source if each.name else each.source, message)
+        partition = _partition(each, name, findings)
+        partitions.setdefault(name, partition)
+        if name != wanted:
+            findings.notice(
+                each.source, f"partition {name} has no effect here: the pool is partition {wanted}"
+            )
+    if partitions and wanted not in partitions:
+        message = f"there is no partition {wanted}, which is the pool's"
+        hint = f"there are: {', '.join(partitions)}; name one of them in pool.yaml (partition:)"
+        findings.error("partition_missing", entry.source, message, hint)
+    return partitions.get(wanted), tuple(findings.problems)
+
+
+def _partition(entry: PartitionEntry, name: str, findings: Findings) -> PartitionConfig | None:
+    if entry.queues is None:
+        findings.error(
+            "no_queues", entry.source, f"partition {name} has no queues", "name at least the root queue"
+        )
+        return None
+    if entry.nodesortpolicy is not None:
+        _node_sorting(entry.nodesortpolicy, findings)
+    root = build_tree(entry.queues, entry.source or Source(""), findings)
+    limits = check_limits(entry.limits or (), findings)
+    if limits and root.limits and limits != root.limits:
+        message = f"the limits of partition {name} are not those of its root queue ({root.source})"
+        source = (entry.limits or ())[0].source
+        findings.error(
+            "limits_partition_root_differ", source, message, "they are the same thing: write them once"
+        )
+    root = attrs.evolve(root, limits=root.limits or limits)
+    check_resources(root, findings)
+    check_applications(root, findings)
+    check_levels(root, findings)
+    for source, message in _without_effect(entry):
+        findings.notice(source, message)
+    return PartitionConfig(name, in_effect(root), entry.placementrules or (), entry.source or Source(""))
+
+
+def _node_sorting(entry: NodeSortEntry, findings: Findings) -> None:
+    kind = entry.type.text if entry.type else ""
+    if kind not in _SORTINGS:
+        source = entry.type.source if entry.type else entry.source
+        message = f"there is no node sorting policy {kind[:80]!r}"
+        findings.error("node_sort_policy_unknown", source, message, "there are: fair, binpacking")
+    for resource, written in (entry.resourceweights or {}).items():
+        source = written.source if written else entry.source
+        try:
+            weight = float(written.text if written else "")
+        except ValueError:
+            findings.error("yaml_schema", source, f"the weight of {resource[:80]} is no number")
+            continue
+        if weight < 0:
+            findings.error("node_weight_negative", source, f"the weight of {resource[:80]} is negative")
+
+
+def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]]:
+    """What is accepted, and changes nothing: each key once, where it is met first."""
+    here = "has no effect here"
+    told = {
+        "nodesortpolicy": (entry.nodesortpolicy, f"{here}: slots are ranked by the job, then by the pool"),
+        "preemption": (entry.preemption, f"{here}: no job is preempted"),
+        "statedumpfilepath": (entry.statedumpfilepath, here),
+        "usergroupresolver": (entry.usergroupresolver, f"{here}: see groups: in pool.yaml"),
+        "limits": (next(iter(entry.limits or ()), None), _NOT_YET),
+    }
+    for key, (value, message) in told.items():
+        if value is not None:
+            yield value.source, f"{key} {message}"
+    seen = {"limits"} if entry.limits else set()
+    for queue in _walk(entry.queues or ()):
+        for key, source, message in _of_queue(queue):
+            if key not in seen:
+                seen.add(key)
+                yield source or queue.source, message
+
+
+def _of_queue(queue: QueueEntry) -> Iterator[tuple[str, Source | None, str]]:
+    """The keys of one queue that change nothing, with their places."""
+    resources, applications = queue.resources, queue.maxapplications
+    if resources is not None and resources.guaranteed:
+        yield "guaranteed", resources.source, f"guaranteed resources {_NOT_YET}, in any queue"
+    if resources is not None and resources.max:
+        yield "max", resources.source, f"maximum resources {_NOT_YET}, in any queue"
+    if applications is not None:
+        yield "maxapplications", applications.source, f"maxapplications {_NOT_YET}, in any queue"
+    if queue.limits:
+        yield "limits", queue.limits[0].source, f"limits {_NOT_YET}, in any queue"
+    if queue.childtemplate is not None:
+        yield (
+            "childtemplate",
+            queue.childtemplate.source,
+            f"childtemplate: what it says {_NOT_YET}, in any queue",
+        )
+    for key, value in (queue.properties or {}).items():
+        source = value.source if value else queue.source
+        yield f"property {key}", source, f"the property {key[:80]} has no effect here, in any queue"
+
+
+def _walk(entries: Sequence[QueueEntry]) -> Iterator[QueueEntry]:
+    waiting = list(reversed(entries))
+    while waiting:
+        entry = waiting.pop()
+        yield entry
+        waiting += reversed(entry.queues or ())

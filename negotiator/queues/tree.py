@@ -1,0 +1,228 @@
+"""The queues of the pool as they are now: those of the configuration, and those that placement rules made.
+
+Source: "Scheduler Configuration", Configuration updates; YuniKorn's partition manager. A managed queue that leaves the
+configuration drains: it takes no application any more and goes when its last one is gone. A queue that a rule made
+goes as soon as it is empty.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Iterator, Mapping
+from typing import Self
+
+import attrs
+
+from negotiator.queues.model import QueueConfig, Template
+from negotiator.queues.names import ROOT, parent_of, upwards
+
+
+class State(enum.StrEnum):
+    """What a queue takes, in YuniKorn's words."""
+
+    ACTIVE = "Active"
+    DRAINING = "Draining"
+
+
+class Change(enum.StrEnum):
+    """What became of a queue."""
+
+    CREATED = "created"  # by a rule, or by the configuration
+    CHANGED = "changed"
+    MANAGED = "managed"  # made by a rule; the configuration names it now
+    DRAINING = "draining"  # left the configuration
+    RESTORED = "restored"  # was draining, and is in the configuration again
+    REMOVED = "removed"
+
+
+@attrs.frozen
+class QueueChange:
+    """One change of one queue, and when, in seconds since the epoch."""
+
+    path: str
+    change: Change
+    at: float
+
+
+class QueueError(Exception):
+    """A queue that can't be made; ``code`` says why in a word."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@attrs.frozen
+class Queue:
+    """One queue. ``since`` is when it got its state, in seconds since the epoch."""
+
+    config: QueueConfig
+    managed: bool
+    since: float
+    state: State = State.ACTIVE
+
+    @property
+    def path(self) -> str:
+        """The full path, in lower case."""
+        return self.config.path
+
+    @property
+    def leaf(self) -> bool:
+        """Whether it takes applications."""
+        return self.config.leaf
+
+    @property
+    def draining(self) -> bool:
+        """Whether it takes no new application, since it is to go."""
+        return self.state is State.DRAINING
+
+
+class QueueTree:
+    """All queues by path. Paths are found whatever their case."""
+
+    def __init__(self, queues: Mapping[str, Queue]) -> None:
+        self._queues = dict(queues)
+        self._children: dict[str, int] = {}
+        for path in self._queues:
+            self._count(path, 1)
+
+    @classmethod
+    def of(cls, root: QueueConfig, now: float) -> Self:
+        """The queues of a configuration, and no others."""
+        return cls({each.path: Queue(each, managed=True, since=now) for each in root.walk()})
+
+    def copy(self) -> Self:
+        """A tree of its own with the same queues."""
+        return type(self)(self._queues)
+
+    def __iter__(self) -> Iterator[Queue]:
+        """All queues, each before those below it."""
+        return iter([self._queues[path] for path in sorted(self._queues, key=lambda path: path.split("."))])
+
+    def __len__(self) -> int:
+        return len(self._queues)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QueueTree) and self._queues == other._queues
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def get(self, path: str) -> Queue | None:
+        """The queue of a path, or None."""
+        return self._queues.get(path) or self._queues.get(path.lower())
+
+    def nearest(self, path: str) -> Queue:
+        """The queue of a path, or the lowest one above it that exists; the root for what is not below it."""
+        return next(filter(None, map(self.get, upwards(path))), self._queues[ROOT])
+
+    def has_children(self, path: str) -> bool:
+        """Whether there are queues below one."""
+        return bool(self._children.get(path))
+
+    def create(self, path: str, now: float) -> tuple[QueueChange, ...]:
+        """Make a leaf, and what is missing above it.
+
+        :raises QueueError: ``create_under_leaf``, ``create_under_draining``.
+        """
+        path = path.lower()
+        top = self.nearest(path)
+        if top.path == path:
+            return ()
+        if top.leaf:
+            raise QueueError("create_under_leaf", f"{path} can't be made: {top.path} is a leaf")
+        if top.draining:
+            raise QueueError("create_under_draining", f"{path} can't be made: {top.path} is draining")
+        missing = [each for each in upwards(path) if each not in self._queues]
+        template = self._template(top.path)
+        for each in reversed(missing):
+            leaf = each == path
+            self._put(Queue(_dynamic(each, template, leaf=leaf), managed=False, since=now))
+        return tuple(QueueChange(each, Change.CREATED, now) for each in reversed(missing))
+
+    def apply(self, root: QueueConfig, now: float) -> tuple[QueueChange, ...]:
+        """Take over a new configuration; nothing that runs is touched."""
+        changes = []
+        wanted = {each.path: each for each in root.walk()}
+        for path, config in wanted.items():
+            old = self._queues.get(path)
+            change = _difference(old, config)
+            since = now if old is None or change in {Change.MANAGED, Change.RESTORED} else old.since
+            self._put(Queue(config, managed=True, since=since))
+            if change is not None:
+                changes.append(QueueChange(path, change, now))
+        for path in sorted(self._queues.keys() - wanted.keys()):
+            changes += self._drain(path, now)
+        return tuple(changes)
+
+    def renew_templates(self) -> None:
+        """Give each queue that a rule made what the template above it says now, as if it were made now."""
+        for path, queue in self._queues.items():
+            if not queue.managed and queue.leaf:
+                self._queues[path] = attrs.evolve(
+                    queue, config=_dynamic(path, self._template(parent_of(path)), leaf=True)
+                )
+
+    def drain(self, path: str, now: float) -> tuple[QueueChange, ...]:
+        """Let a managed queue take no application any more, nor those below it that are managed."""
+        top = path.lower()
+        paths = sorted(each for each in self._queues if each == top or each.startswith(top + "."))
+        return tuple(change for each in paths if each != ROOT for change in self._drain(each, now))
+
+    def clean(self, busy: Collection[str], now: float) -> tuple[QueueChange, ...]:
+        """Remove what is empty and draining, or made by a rule, from the bottom up.
+
+        :param busy: the paths of the queues that have applications.
+        """
+        removed = []
+        for path in sorted(self._queues, key=lambda each: (-each.count("."), each)):
+            queue = self._queues[path]
+            if (queue.draining or not queue.managed) and path not in busy and not self.has_children(path):
+                del self._queues[path]
+                self._count(path, -1)
+                removed.append(QueueChange(path, Change.REMOVED, now))
+        return tuple(removed)
+
+    def _drain(self, path: str, now: float) -> Iterator[QueueChange]:
+        queue = self._queues[path]
+        if queue.managed and not queue.draining:
+            self._queues[path] = attrs.evolve(queue, state=State.DRAINING, since=now)
+            yield QueueChange(path, Change.DRAINING, now)
+
+    def _template(self, path: str) -> Template | None:
+        configs = (self._queues[each].config for each in upwards(path) if each in self._queues)
+        return next((config.template for config in configs if config.template), None)
+
+    def _put(self, queue: Queue) -> None:
+        if queue.path not in self._queues:
+            self._count(queue.path, 1)
+        self._queues[queue.path] = queue
+
+    def _count(self, path: str, by: int) -> None:
+        parent = parent_of(path)
+        self._children[parent] = self._children.get(parent, 0) + by
+
+
+def _dynamic(path: str, template: Template | None, *, leaf: bool) -> QueueConfig:
+    if template is None or not leaf:
+        return QueueConfig(path, leaf)
+    return QueueConfig(
+        path,
+        leaf,
+        guaranteed=template.guaranteed,
+        max=template.max,
+        applications=template.applications,
+        properties=template.properties,
+    )
+
+
+def _difference(old: Queue | None, config: QueueConfig) -> Change | None:
+    if old is None:
+        return Change.CREATED
+    if not old.managed:
+        return Change.MANAGED
+    if old.draining:
+        return Change.RESTORED
+    same = attrs.evolve(old.config, source=config.source, children=(), template=None) == attrs.evolve(
+        config, children=(), template=None
+    )
+    return None if same and old.config.template == config.template else Change.CHANGED

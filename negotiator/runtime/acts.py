@@ -1,0 +1,112 @@
+"""Administrators' acts: who may do what, and doing it. Every one is recorded, also those that are denied.
+
+An administrator of a queue (``adminacl``) may move applications out of it, hold and release them; an administrator of
+the scheduler may do that anywhere, and change the configuration.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from negotiator.cycle.standing import Hold
+from negotiator.hooks.access import Access, AccessQuestion, Act
+from negotiator.hooks.answers import Stamped
+from negotiator.placement import AccessBook
+from negotiator.placement.access import is_granted
+from negotiator.queues.register import Entry
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state import Act as Request
+from negotiator.runtime.state import ActKind, Answer
+
+
+@attrs.frozen
+class Done:
+    """A request and what became of it: ``by_rule`` is the rule of the access policy that decided."""
+
+    request: Request
+    answer: Answer
+    by_rule: str
+
+
+def perform(request: Request, keeper: Keeper, now: float) -> Done:
+    """Do what an administrator asks for, if it is theirs to ask; what changed is written down by the keeper's owner."""
+    book = AccessBook(keeper.bundle.hooks, keeper.bundle.settings, keeper.queues)
+    if request.kind in {ActKind.RELOAD, ActKind.CHANGE}:
+        decided = book.answer(_asked(request, Act.CONFIGURE, ""))
+        what = "was changed, and" if request.kind is ActKind.CHANGE else "will be looked at, and"
+        text = f"the bundle {what} is taken over before the next cycle if it has no errors"
+        return _done(request, decided, Answer(ok=True, text=text))
+    found = _find(request.application, keeper)
+    if not found:
+        text = f"there is no application {request.application}: name it schedd#cluster, once a cycle has placed it"
+        return Done(request, Answer(ok=False, text=text), "")
+    if len({entry.id.schedd for entry in found}) > 1:
+        names = ", ".join(str(entry.id) for entry in found[:5])
+        return Done(request, Answer(ok=False, text=f"{request.application} is one of: {names}"), "")
+    decided = _administers(request, found[0].queue, book)
+    refused = next(
+        (
+            each
+            for each in (_administers(request, entry.queue, book) for entry in found)
+            if not is_granted(each)
+        ),
+        None,
+    )
+    if refused is not None:
+        return _done(request, refused, Answer(ok=True, text=""))
+    return _done(request, decided, _do(request, found, keeper, book, now))
+
+
+def _do(request: Request, found: tuple[Entry, ...], keeper: Keeper, book: AccessBook, now: float) -> Answer:
+    name = str(found[0].id)
+    if request.kind is ActKind.MOVE:
+        return _move(request, found, keeper, book, now)
+    if request.kind is ActKind.HOLD:
+        keeper.held.update((entry.id, Hold(request.by, now, request.note)) for entry in found)
+        return Answer(ok=True, text=f"{name} is out of matching")
+    released = [keeper.held.pop(entry.id, None) for entry in found]
+    if not any(released):
+        return Answer(ok=False, text=f"{name} is not held")
+    return Answer(ok=True, text=f"{name} takes part in matching again")
+
+
+def _move(request: Request, found: tuple[Entry, ...], keeper: Keeper, book: AccessBook, now: float) -> Answer:
+    target = keeper.queues.get(request.queue)
+    if target is None:
+        return Answer(ok=False, text=f"there is no queue {request.queue}")
+    if not target.leaf or target.draining:
+        what = "is draining" if target.leaf else "is a parent queue"
+        return Answer(ok=False, text=f"{target.path} {what}: it takes no applications")
+    into = book.answer(_asked(request, Act.SUBMIT, target.path))
+    if not is_granted(into) and not is_granted(book.answer(_asked(request, Act.CONFIGURE, ""))):
+        return Answer(ok=False, text=f"not into {target.path}: {into.record.text}")
+    for entry in found:
+        keeper.register.move(entry.id, target.path, now)
+    return Answer(ok=True, text=f"{found[0].id} was moved from {found[0].queue} to {target.path}")
+
+
+def _find(name: str, keeper: Keeper) -> tuple[Entry, ...]:
+    """The applications of a name: ``schedd#cluster``, or a cluster that only one schedd has."""
+    schedd, _, cluster = name.rpartition("#")
+    if not (cluster.isascii() and cluster.isdecimal() and len(cluster) < 19):
+        return ()
+    return keeper.register.find(schedd.lower(), int(cluster))
+
+
+def _administers(request: Request, queue: str, book: AccessBook) -> Stamped[Access]:
+    """Whether they administer the queue; else, whether they configure the scheduler."""
+    own = book.answer(_asked(request, Act.ADMINISTER, queue))
+    if is_granted(own):
+        return own
+    scheduler = book.answer(_asked(request, Act.CONFIGURE, ""))
+    return scheduler if is_granted(scheduler) else own
+
+
+def _asked(request: Request, act: Act, queue: str) -> AccessQuestion:
+    return AccessQuestion(request.by, request.groups, act, queue)
+
+
+def _done(request: Request, decided: Stamped[Access], answer: Answer) -> Done:
+    if not is_granted(decided):
+        return Done(request, Answer(ok=False, text=f"denied: {decided.record.text}"), decided.record.rule)
+    return Done(request, answer, decided.record.rule)

@@ -1,0 +1,97 @@
+"""Changes a file of a bundle: the whole bundle is checked with it, then it is written at once, and the old one kept."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import attrs
+
+from negotiator.bundle import Examination
+from negotiator.records import Problem
+
+_LOCK = ".change.lock"
+_MODE = 0o644  # of a file that was not there
+
+
+class ChangeError(Exception):
+    """A file that can't be changed: which, why, and what to do about it."""
+
+
+@attrs.frozen
+class Changed:
+    """What came of a change: with errors among the problems nothing was written."""
+
+    digest: str  # of the bundle with the change
+    problems: tuple[Problem, ...]
+    written: bool
+    kept: Path | None = None  # the copy of the old file, if there was one
+
+
+def change_file(
+    folder: Path, name: str, content: bytes, examine: Callable[[Mapping[str, bytes]], Examination], now: float
+) -> Changed:
+    """Give a file of a bundle other contents, if the bundle is then still without errors.
+
+    The old contents are kept beside it as ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or
+    the new one, never part of one. Two changes at a time take turns.
+
+    :param examine: looks at the bundle with the contents that files are to have.
+    :raises ChangeError: the file can't be written.
+    """
+    try:
+        with (folder / _LOCK).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            examination = examine({name: content})
+            if examination.bundle is None:
+                return Changed(examination.digest, examination.problems, written=False)
+            kept = _keep(folder, name, now)
+            _replace(folder / name, content, (folder / name).stat() if kept else None)
+            return Changed(examination.digest, examination.problems, written=True, kept=kept)
+    except OSError as error:
+        raise ChangeError(f"{folder / name} can't be changed: {error.strerror or error}") from None
+
+
+def _keep(folder: Path, name: str, now: float) -> Path | None:
+    """Copy the old file under a name that no earlier copy has."""
+    old = folder / name
+    if not old.exists():
+        return None
+    stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+    for number in range(1, 1000):
+        kept = folder / f"{name}.{stamp}{'' if number == 1 else f'-{number}'}~"
+        if not kept.exists():
+            _replace(kept, old.read_bytes(), old.stat())
+            return kept
+    raise OSError(0, "there are too many copies of the same second")
+
+
+def _replace(path: Path, content: bytes, like: os.stat_result | None) -> None:
+    """Write a file beside, make it durable, and let it take the place of the one that is there.
+
+    It belongs to whom the one that it is ``like`` belongs, as far as this process can give files away.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            if like is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(opened.fileno(), like.st_uid, like.st_gid)
+            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else _MODE)
+            os.fsync(opened.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

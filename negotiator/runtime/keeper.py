@@ -1,0 +1,120 @@
+"""Keeps queues and applications from one cycle to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Environment
+from negotiator.cycle.applications import application_keys, users_without_groups
+from negotiator.cycle.result import CycleResult
+from negotiator.cycle.standing import Hold, Standing
+from negotiator.hooks.access import QueueNotice
+from negotiator.hooks.manager import HookFailure
+from negotiator.pool.snapshot import Snapshot
+from negotiator.queues import Change, QueueChange, QueueTree
+from negotiator.queues.names import upwards
+from negotiator.queues.register import ApplicationId, Mark, Register
+from negotiator.runtime.state import Answer, StateStore
+
+
+@attrs.define(eq=False)
+class Keeper:
+    """The standing between cycles, in memory and, with a store, on disk.
+
+    ``changes`` are those of queues that no cycle has told of yet.
+    """
+
+    bundle: Bundle
+    queues: QueueTree
+    store: StateStore | None = None
+    register: Register = attrs.field(factory=Register)
+    held: dict[ApplicationId, Hold] = attrs.field(factory=dict)
+    changes: list[QueueChange] = attrs.field(factory=list)
+    _written: Mark = attrs.field(factory=lambda: Register().mark())
+
+    @classmethod
+    def begin(cls, bundle: Bundle, now: float, store: StateStore | None = None) -> Keeper:
+        """Take up what an earlier process left, if there is a store."""
+        if store is None:
+            return cls(bundle, QueueTree.of(bundle.partition.root, now))
+        stored = store.load(now)
+        if not stored.queues:
+            keeper = cls(bundle, QueueTree.of(bundle.partition.root, now), store)
+        else:
+            queues = QueueTree({queue.path: queue for queue in stored.queues})
+            changes = queues.apply(bundle.partition.root, now)
+            queues.renew_templates()
+            keeper = cls(bundle, queues, store)
+            keeper.changes += (each for each in changes if each.change is not Change.CHANGED)
+        keeper.register = Register(stored.applications)
+        keeper.held = dict(stored.held)
+        keeper._written = keeper.register.mark()
+        return keeper
+
+    def standing(self, snapshot: Snapshot, now: float) -> tuple[Standing, tuple[HookFailure, ...]]:
+        """What the next cycle has to know: gone applications leave, empty queues go, groups are looked up."""
+        env = Environment(now=now)
+        settings = self.bundle.placement
+        if self.bundle.chain is not None and len(snapshot.jobs):
+            self.register.touch(application_keys(snapshot.jobs, settings, env, self.register), now)
+        self.register.forget(now - settings.forget_after)
+        self.changes += self.queues.clean(self.register.busy(), now)
+        users = users_without_groups(snapshot.jobs, settings, env) if self.bundle.chain else ()
+        groups, failures = self._groups(users, now)
+        return Standing(self.queues, self.register, dict(self.held), groups), failures
+
+    def adopt(self, result: CycleResult) -> None:
+        """Take over what a recorded cycle did, and write it down.
+
+        :raises StateError: it can't be written; the cycle must not hand anything out.
+        """
+        if result.queueing is not None:
+            self.queues, self.register = result.queueing.queues, result.queueing.register
+        self.changes.clear()
+        self.write(queues=self.queues)
+
+    def use(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:
+        """Work with another bundle from now on."""
+        changes = self.queues.apply(bundle.partition.root, now)
+        self.bundle = bundle
+        self.changes += changes
+        return changes
+
+    def write(self, *, queues: QueueTree | None = None, answered: tuple[int, Answer] | None = None) -> None:
+        """Write to the store what is not what was written last, and with it the answer to a request.
+
+        Queues are written once their changes are recorded: those of a crash before are found, and told, again.
+        """
+        if self.store is None:
+            return
+        changed, gone = self.register.since(self._written)
+        self.store.save(changed, gone, self.held.items(), queues=queues, answered=answered)
+        self._written = self.register.mark()
+
+    def notices(self, result: CycleResult) -> tuple[QueueNotice, ...]:
+        """What is to be told of queues after a cycle: its changes, and all that are draining."""
+        changed = [each for each in result.changes if each.change is not Change.DRAINING]
+        told = [self._notice(each.path, str(each.change), each.at) for each in changed]
+        told += (self._notice(each.path, "draining", each.since) for each in self.queues if each.draining)
+        return tuple(told)
+
+    def _notice(self, path: str, change: str, since: float) -> QueueNotice:
+        lists = [queue.config.admin for queue in map(self.queues.get, upwards(path)) if queue]
+        users = (user for acl in lists for user in sorted(acl.users))
+        groups = (f"@{group}" for acl in lists for group in sorted(acl.groups))
+        administrators = tuple(dict.fromkeys((*users, *groups)))
+        return QueueNotice(path, change, since, self.register.users(path), administrators)
+
+    def _groups(
+        self, users: tuple[str, ...], now: float
+    ) -> tuple[Mapping[str, tuple[str, ...] | None], tuple[HookFailure, ...]]:
+        """The groups of users; None for those whom nobody knows while a plugin fails, since it might have."""
+        if not users:
+            return {}, ()
+        found, failures = self.bundle.hooks.user_groups(users, now, self.bundle.settings)
+        if not failures:
+            return found, ()
+        return {**dict.fromkeys(users), **found}, failures

@@ -1,0 +1,314 @@
+"""What has to outlive the process: queues, the applications in them, holds, and what administrators asked for.
+
+An SQLite database in a folder of its own, with a write-ahead log: what was committed is there after a crash. One
+negotiator at a time holds the folder's lock; commands may write requests beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+import attrs
+
+from negotiator.cycle.standing import Hold
+from negotiator.queues import Queue, QueueConfig, QueueTree, State
+from negotiator.queues.register import ApplicationId, Entry
+
+_FILE = "state.sqlite"
+_LOCK = "state.lock"
+_VERSION = 1
+_FOLDER_MODE, _FILE_MODE = 0o750, 0o640
+_WAIT = 10.0  # seconds for another process to finish its transaction
+
+_TABLES = """
+CREATE TABLE queues (path TEXT PRIMARY KEY, leaf INTEGER, managed INTEGER, state TEXT, since REAL) STRICT;
+CREATE TABLE applications (
+    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, PRIMARY KEY (schedd, user, cluster)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE holds (
+    schedd TEXT, user TEXT, cluster INTEGER, by TEXT, at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE acts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, by TEXT, groups TEXT, act TEXT, application TEXT, queue TEXT,
+    note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
+) STRICT;
+"""
+
+
+class StateError(Exception):
+    """A folder of state that can't be used: what happened, and what to do about it."""
+
+
+class ActKind(StrEnum):
+    """What an administrator may ask of a negotiator."""
+
+    MOVE = "move"
+    HOLD = "hold"
+    RELEASE = "release"
+    RELOAD = "reload"
+    CHANGE = "change"  # a file of the bundle was replaced
+
+
+@attrs.frozen
+class Act:
+    """A request of an administrator: who asked, when (seconds since the epoch), and for what."""
+
+    number: int
+    at: float
+    by: str
+    groups: tuple[str, ...]
+    kind: ActKind
+    application: str = ""  # schedd#cluster, or the cluster alone
+    queue: str = ""
+    note: str = ""
+
+
+@attrs.frozen
+class Answer:
+    """What became of a request."""
+
+    ok: bool
+    text: str
+
+
+@attrs.frozen
+class Stored:
+    """What an earlier process left."""
+
+    queues: tuple[Queue, ...]
+    applications: tuple[Entry, ...]
+    held: dict[ApplicationId, Hold]
+
+
+@attrs.define(eq=False)
+class StateStore:
+    """An open database of state."""
+
+    folder: Path
+    _db: sqlite3.Connection
+    _lock: int = -1
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether there is state in a folder; ``open`` would make it."""
+        return (folder / _FILE).is_file()
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the state in a folder, made where there is none.
+
+        :raises StateError: it can't be read or written, or another version of the program wrote it.
+        """
+        try:
+            folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+            file = folder / _FILE
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _FILE_MODE))
+        except OSError as error:
+            raise StateError(f"{folder}: the state can't be opened: {error.strerror or error}") from None
+        with _naming(folder, "open"), contextlib.ExitStack() as undo:
+            store = cls(folder, sqlite3.connect(file, timeout=_WAIT, isolation_level=None))
+            undo.callback(store.close)
+            store._db.text_factory = _text
+            store._db.execute("PRAGMA journal_mode = WAL")
+            store._db.execute("PRAGMA synchronous = FULL")
+            store._prepare()
+            undo.pop_all()
+        return store
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it belongs to who runs this process, who may then be its negotiator."""
+        with _naming(self.folder, "look at"):
+            return (self.folder / _FILE).stat().st_uid == os.geteuid()
+
+    def hold_lock(self) -> bool:
+        """Become the negotiator of this state; False where another process is.
+
+        :raises StateError: this process may not.
+        """
+        if self._lock >= 0:
+            return True
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        with _naming(self.folder, "lock"), contextlib.ExitStack() as undo:
+            lock = os.open(self.folder / _LOCK, flags, _FILE_MODE)
+            undo.callback(os.close, lock)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            undo.pop_all()
+        self._lock = lock
+        return True
+
+    def close(self) -> None:
+        """Close it, and let another process be the negotiator."""
+        self._db.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def load(self, now: float) -> Stored:
+        """Read what is there; applications count as seen ``now``. The configuration of queues is not kept."""
+        with _naming(self.folder, "read"):
+            queues = tuple(
+                Queue(QueueConfig(path, bool(leaf)), bool(managed), since, State(state))
+                for path, leaf, managed, state, since in self._db.execute(
+                    "SELECT * FROM queues ORDER BY path"
+                )
+            )
+            applications = tuple(
+                Entry(ApplicationId(schedd, user, cluster), queue, now)
+                for schedd, user, cluster, queue in self._db.execute("SELECT * FROM applications")
+            )
+            held = {
+                ApplicationId(schedd, user, cluster): Hold(by, at, note)
+                for schedd, user, cluster, by, at, note in self._db.execute("SELECT * FROM holds")
+            }
+        return Stored(queues, applications, held)
+
+    def save(
+        self,
+        changed: Iterable[Entry],
+        gone: Iterable[ApplicationId],
+        held: Iterable[tuple[ApplicationId, Hold]],
+        *,
+        queues: QueueTree | None = None,
+        answered: tuple[int, Answer] | None = None,
+    ) -> None:
+        """Write the holds, and the applications that are not what was written last; all or nothing.
+
+        With ``queues`` they are written too; with ``answered``, the number of a request and what became of it.
+        """
+        with _naming(self.folder, "write"), self._transaction():
+            if queues is not None:
+                self._save_queues(queues)
+            self._db.executemany(
+                "INSERT OR REPLACE INTO applications VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT))",
+                ((*_row(each.id), _bytes(each.queue)) for each in changed),
+            )
+            self._db.executemany(
+                "DELETE FROM applications WHERE schedd = CAST(? AS TEXT) AND user = CAST(? AS TEXT) AND cluster = ?",
+                map(_row, gone),
+            )
+            self._db.execute("DELETE FROM holds")
+            self._db.executemany(
+                "INSERT INTO holds VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, CAST(? AS TEXT))",
+                (
+                    (*_row(application), _bytes(hold.by), hold.at, _bytes(hold.note))
+                    for application, hold in held
+                ),
+            )
+            if answered:
+                self._answer(*answered)
+
+    def request(self, act: Act) -> int:
+        """Note what an administrator asks for, and give it a number; that of ``act`` does not count."""
+        who = act.at, _bytes(act.by), _bytes(",".join(act.groups))
+        what = str(act.kind), _bytes(act.application), _bytes(act.queue), _bytes(act.note)
+        with _naming(self.folder, "write"), self._transaction():
+            cursor = self._db.execute(
+                "INSERT INTO acts (at, by, groups, act, application, queue, note) VALUES"
+                " (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
+                (*who, *what),
+            )
+        return int(cursor.lastrowid or 0)
+
+    def waiting(self) -> tuple[Act, ...]:
+        """The requests that nobody answered yet, in their order."""
+        query = "SELECT number, at, by, groups, act, application, queue, note FROM acts WHERE done = 0 ORDER BY number"
+        with _naming(self.folder, "read"):
+            return tuple(
+                Act(
+                    number,
+                    at,
+                    by,
+                    tuple(filter(None, groups.split(","))),
+                    ActKind(act),
+                    application,
+                    queue,
+                    note,
+                )
+                for number, at, by, groups, act, application, queue, note in self._db.execute(query)
+            )
+
+    def answer(self, number: int, answer: Answer) -> None:
+        """Note what became of a request."""
+        with _naming(self.folder, "write"), self._transaction():
+            self._answer(number, answer)
+
+    def answered(self, number: int) -> Answer | None:
+        """What became of a request, if anything did."""
+        with _naming(self.folder, "read"):
+            row = self._db.execute(
+                "SELECT ok, answer FROM acts WHERE number = ? AND done = 1", (number,)
+            ).fetchone()
+        return Answer(bool(row[0]), row[1]) if row else None
+
+    def _answer(self, number: int, answer: Answer) -> None:
+        self._db.execute(
+            "UPDATE acts SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
+            (answer.ok, _bytes(answer.text), number),
+        )
+
+    def _save_queues(self, queues: QueueTree) -> None:
+        self._db.execute("DELETE FROM queues")
+        rows = ((_bytes(each.path), each.leaf, each.managed, str(each.state), each.since) for each in queues)
+        self._db.executemany("INSERT INTO queues VALUES (CAST(? AS TEXT), ?, ?, ?, ?)", rows)
+
+    def _prepare(self) -> None:
+        with self._transaction():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {_VERSION}")
+            elif version != _VERSION:
+                raise StateError(
+                    f"{self.folder}: the state is of version {version}, this program's is {_VERSION}"
+                )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+
+@contextlib.contextmanager
+def _naming(folder: Path, doing: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError, ValueError) as error:
+        hint = "it must belong to the user that runs the negotiator; is its file system full?"
+        raise StateError(f"{folder}: can't {doing} the state: {error} ({hint})") from None
+
+
+def _row(application: ApplicationId) -> tuple[bytes, bytes, int]:
+    return _bytes(application.schedd), _bytes(application.user), application.cluster
+
+
+def _bytes(text: str) -> bytes:
+    """A text as it is given to SQL, which casts it: names come from ads, and need not be UTF-8."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogatepass")

@@ -1,0 +1,110 @@
+"""Access control lists of queues, and the one of the scheduler.
+
+Source: "Scheduler Configuration", Access Control Lists. Nobody may do anything that no list gives them. A queue's
+lists are asked first, then those of the queues above it; who may administer a queue may submit to it. The list of the
+scheduler stands apart: it neither lets anybody submit nor administer a queue. The owner of the process is always on it.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import attrs
+
+from negotiator.hooks import Access, AccessQuestion, Act, Decision, Section, hookimpl
+from negotiator.queues import RECOVERY, Acl, QueueTree
+from negotiator.queues.acl import HINT, AclError
+from negotiator.queues.names import upwards
+from negotiator.records import Problem, Severity, Source
+
+
+@attrs.frozen
+class AccessSettings:
+    """``scheduleracl``: who may configure the scheduler, as an access control list."""
+
+    scheduleracl: str = ""
+    source: Source | None = None
+
+    @property
+    def scheduler(self) -> Acl:
+        """The list, without the owner of the process."""
+        return Acl.parse(self.scheduleracl)
+
+
+def _check(settings: AccessSettings) -> Iterable[Problem]:
+    try:
+        acl = settings.scheduler
+    except AclError as error:
+        yield Problem(Severity.ERROR, settings.source or Source(""), f"scheduleracl: {error}", HINT)
+        return
+    if acl.ignored:
+        message = (
+            f"scheduleracl: no names of users or groups, so they never match: {', '.join(acl.ignored[:5])}"
+        )
+        yield Problem(Severity.WARNING, settings.source or Source(""), message, HINT)
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Own ``scheduleracl``."""
+    return Section(schema=AccessSettings, check=_check)
+
+
+@hookimpl
+def negotiator_access(
+    questions: Sequence[AccessQuestion], queues: QueueTree, settings: AccessSettings
+) -> Iterable[Access]:
+    """Look each question up in the lists that it is a matter of."""
+    scheduler = settings.scheduler
+    for asked in questions:
+        if asked.act is Act.CONFIGURE:
+            yield _of_scheduler(asked, scheduler)
+        else:
+            yield _of_queue(asked, queues) or Access(Decision.ABSTAIN, "acl", _nobody(asked))
+
+
+def _of_scheduler(asked: AccessQuestion, acl: Acl) -> Access:
+    if asked.user and asked.user == _owner():
+        return Access(Decision.GRANT, "process owner", f"the scheduler runs as {asked.user}")
+    whom = acl.allows(asked.user, asked.groups)
+    if whom:
+        return Access(Decision.GRANT, "scheduleracl", f"scheduleracl has {whom}")
+    return Access(Decision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {asked.user}")
+
+
+def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
+    """The first list on the way up to the root that gives access. The recovery queue takes nobody's submission."""
+    if asked.queue == RECOVERY and asked.act is Act.SUBMIT:
+        return None
+    for path in upwards(asked.queue):
+        queue = queues.get(path)
+        if queue is None:
+            continue
+        config = queue.config
+        lists = (("submitacl", config.submit), ("adminacl", config.admin))
+        for key, acl in lists if asked.act is Act.SUBMIT else lists[1:]:
+            whom = acl.allows(asked.user, asked.groups)
+            if whom:
+                return _granted(key, path, whom, config.source)
+    return None
+
+
+@cache
+def _granted(key: str, path: str, whom: str, source: Source) -> Access:
+    return Access(Decision.GRANT, f"{key} of {path}", f"{key} of {path} has {whom}", source)
+
+
+def _nobody(asked: AccessQuestion) -> str:
+    lists = "submitacl or adminacl" if asked.act is Act.SUBMIT else "adminacl"
+    return f"no {lists} of {asked.queue}, or of a queue above it, has {asked.user or 'nobody'}"
+
+
+@cache
+def _owner() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return ""

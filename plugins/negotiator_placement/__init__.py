@@ -1,0 +1,45 @@
+"""The placement rules of YuniKorn: provided, user, fixed and tag.
+
+Source: "App Placement Rules", Rules. Filters, parents, ``create`` and access are the core's; the rule for forced
+applications (recovery) as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from negotiator.hooks import Application, ConfiguredRule, PlacementRule, Target, hookimpl
+
+
+@hookimpl
+def negotiator_placement_rules() -> Iterable[PlacementRule]:
+    """Bring the four rules."""
+    yield PlacementRule(name="provided", target=_provided, absent="the application names no queue")
+    yield PlacementRule(name="user", target=_user, absent="the application has no user")
+    yield PlacementRule(name="fixed", target=_fixed, needs_value=True, fixed=True)
+    yield PlacementRule(
+        name="tag",
+        target=_tag,
+        absent="the application does not have the tag",
+        needs_value=True,
+        tags=lambda value: [value],
+    )
+
+
+def _provided(application: Application, _rule: ConfiguredRule) -> Target | None:
+    return Target.given(application.queue) if application.queue else None
+
+
+def _user(application: Application, _rule: ConfiguredRule) -> Target | None:
+    return Target.child(application.user) if application.user else None
+
+
+def _fixed(_application: Application, rule: ConfiguredRule) -> Target | None:
+    """A path below the root, or below the parent rule's queue. Plain ``root`` is the root itself."""
+    path = rule.value.lower()
+    return Target(path, qualified=path == "root" or path.startswith("root."))
+
+
+def _tag(application: Application, rule: ConfiguredRule) -> Target | None:
+    value = application.tags.get(rule.value.lower(), "")
+    return Target.given(value) if value else None

@@ -1,0 +1,45 @@
+"""The further placement rules of the design document: user name, primary and secondary group, application type.
+
+Source: "Scheduler Configuration", Placement Rules definition. YuniKorn never had them under these names, so they are
+unknown until a bundle asks for this plugin: ``plugins: modules: [negotiator_placement_classic]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from negotiator.hooks import Application, ConfiguredRule, PlacementRule, Target, hookimpl
+
+_TYPE = "ApplicationType"
+
+
+@hookimpl
+def negotiator_placement_rules() -> Iterable[PlacementRule]:
+    """Bring the rules, the group rules also under the shorter names that are in use."""
+    yield PlacementRule(name="username", target=_user, absent="the application has no user")
+    for name in ("primarygroupname", "primarygroup"):
+        yield PlacementRule(name=name, target=_primary, absent="the user is in no group")
+    for name in ("secondarygroupname", "secondarygroup"):
+        yield PlacementRule(name=name, target=_secondary, absent="no secondary group of the user matches")
+    yield PlacementRule(
+        name="applicationtype", target=_type, absent="the application has no type", tags=lambda _: [_TYPE]
+    )
+
+
+def _user(application: Application, _rule: ConfiguredRule) -> Target | None:
+    return Target.child(application.user) if application.user else None
+
+
+def _primary(application: Application, _rule: ConfiguredRule) -> Target | None:
+    return Target.child(application.groups[0]) if application.groups else None
+
+
+def _secondary(application: Application, rule: ConfiguredRule) -> Target | None:
+    """The first secondary group that the groups of the rule's own filter take."""
+    found = next(filter(rule.lets_through, application.groups[1:]), None)
+    return Target.child(found) if found else None
+
+
+def _type(application: Application, _rule: ConfiguredRule) -> Target | None:
+    kind = application.tags.get(_TYPE.lower(), "")
+    return Target.child(kind) if kind else None

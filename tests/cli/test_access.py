@@ -1,0 +1,188 @@
+"""``negotiator access``, as its users call it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.cli.access import access
+
+QUEUES = """\
+partitions:
+  - name: default
+    placementrules: [{name: provided}]
+    queues:
+      - name: root
+        adminacl: " ops"
+        queues:
+          - name: dev
+            parent: true
+            submitacl: "sue dev"
+            queues:
+              - name: web
+          - name: production
+            submitacl: "*"
+            adminacl: "sue"
+"""
+
+FAILING = """
+from negotiator.hooks import hookimpl
+@hookimpl
+def negotiator_user_groups(users): raise OSError("the directory does not answer")
+"""
+
+FORBIDDING = """
+from negotiator.hooks import Access, Decision, hookimpl
+@hookimpl
+def negotiator_access(questions):
+    return [Access(Decision.FORBID, "lockdown", "nobody may do anything today") for _ in questions]
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """A bundle with access control lists on three levels."""
+    folder = tmp_path / "bundle"
+    folder.mkdir(mode=0o755)
+    (folder / "pool.yaml").write_text('scheduleracl: "root admins"\ngroups:\n  map: groups.yaml\n')
+    (folder / "groups.yaml").write_text("ann: [ops]\n")
+    (folder / "queues.yaml").write_text(QUEUES)
+    return folder
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """Write a plugin, and give the folder that it is in."""
+
+    def write(text):
+        folder = tmp_path / "plugins"
+        folder.mkdir(mode=0o755)
+        (folder / "mine.py").write_text(text)
+        (folder / "mine.py").chmod(0o644)
+        return folder
+
+    return write
+
+
+def run(*arguments):
+    return CliRunner().invoke(access, [str(argument) for argument in arguments])
+
+
+def test_all_queues_are_told_of_with_the_list_that_says_so_and_its_place(bundle):
+    """Lists of the queues above hold too; the scheduler comes last."""
+    result = run("--bundle", bundle, "--user", "sue", "--group", "dev")
+    assert result.exit_code == 0
+    head, _, title, headers, *rows = result.stdout.rstrip().splitlines()
+    assert head == "For user sue, group dev (as given)"
+    assert title == "What may be done, and which rule says so"
+    why, rule = headers.index("WHY"), headers.index("RULE")
+    told = [(*row[:why].split(), row[why:rule].strip(), row[rule:]) for row in rows]
+    nobody = "no adminacl of {0}, or of a queue above it, has sue"
+    dev, production = "submitacl of root.dev", "of root.production"
+    assert told == [
+        ("root", "submit", "no", nobody.format("root").replace("no ", "no submitacl or ", 1), "access: acl"),
+        ("root", "administer", "no", nobody.format("root"), "access: acl"),
+        ("root.dev", "submit", "yes", f"{dev} has user sue", f"access: {dev} (queues.yaml:8:13)"),
+        ("root.dev", "administer", "no", nobody.format("root.dev"), "access: acl"),
+        ("root.dev.web", "submit", "yes", f"{dev} has user sue", f"access: {dev} (queues.yaml:8:13)"),
+        ("root.dev.web", "administer", "no", nobody.format("root.dev.web"), "access: acl"),
+        (
+            "root.production",
+            "submit",
+            "yes",
+            f"submitacl {production} has everybody",
+            f"access: submitacl {production} (queues.yaml:13:13)",
+        ),
+        (
+            "root.production",
+            "administer",
+            "yes",
+            f"adminacl {production} has user sue",
+            f"access: adminacl {production} (queues.yaml:13:13)",
+        ),
+        ("the", "scheduler", "configure", "no", "scheduleracl does not have sue", "access: scheduleracl"),
+    ]
+
+
+def test_only_the_queues_that_are_named_are_told_of_also_those_that_do_not_exist(bundle):
+    """A placement rule may make them."""
+    result = run("--bundle", bundle, "--user", "tim", "--group", "ops", "root.Dev.web", "root.dev.new")
+    rows = result.stdout.rstrip().splitlines()[4:]
+    assert [row.split("  ")[1] for row in rows] == [
+        *("root.dev.web", "root.dev.web"),
+        *("root.dev.new (does not exist)", "root.dev.new (does not exist)"),
+        "the scheduler",
+    ]
+    assert ["yes" in row for row in rows] == [True, True, True, True, False]
+
+
+def test_groups_are_those_that_plugins_know_where_none_are_given(bundle):
+    result = run("--bundle", bundle, "--user", "ann", "root", "--json")
+    shown = json.loads(result.stdout)
+    assert shown["groups"] == ["ops"]
+    assert shown["queues"][0]["administer"]["rule"] == "adminacl of root"
+
+
+def test_json_has_every_answer_by_queue(bundle):
+    """With the plugin that gives it, and its rule, sentence and place."""
+    result = run("--bundle", bundle, "--user", "sue", "--group", "admins", "root.dev", "root.x", "--json")
+    shown = json.loads(result.stdout)
+    assert result.exit_code == 0
+    dev, absent = shown["queues"]
+    assert (dev["queue"], dev["exists"], absent["queue"], absent["exists"]) == (
+        "root.dev",
+        True,
+        "root.x",
+        False,
+    )
+    assert dev["submit"].pop("version")
+    assert dev["submit"] == {
+        "granted": True,
+        "decision": "grant",
+        "plugin": "access",
+        "rule": "submitacl of root.dev",
+        "text": "submitacl of root.dev has user sue",
+        "source": "queues.yaml:8:13",
+    }
+    assert (dev["administer"]["granted"], dev["administer"]["source"]) == (False, None)
+    assert shown["scheduler"]["configure"]["text"] == "scheduleracl has group admins"
+    assert (shown["user"], shown["groups"]) == ("sue", ["admins"])
+
+
+def test_a_plugin_that_forbids_is_named(bundle, plugin):
+    """Whatever the lists give."""
+    folder = plugin(FORBIDDING)
+    result = run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "root.production")
+    rows = result.stdout.rstrip().splitlines()[4:]
+    assert all("nobody may do anything today" in row and "mine: lockdown" in row for row in rows)
+    assert not any("yes" in row for row in rows)
+
+
+def test_groups_that_could_not_be_had_end_it(bundle, plugin):
+    """Half an answer would mislead."""
+    folder = plugin(FAILING)
+    (bundle / "pool.yaml").write_text("plugins:\n  order: [mine]\n")
+    result = run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "plugin mine" in result.stderr
+    assert run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--group", "dev").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "say whom it is asked about: --user NAME"),
+        (["--user", "sue", "dev.web"], "'dev.web' is no path of a queue: say root.dev.web"),
+        (["--user", "sue", "root..web"], "'' is no name of a queue"),
+    ],
+)
+def test_a_wrong_command_line_is_told(bundle, arguments, told):
+    result = run("--bundle", bundle, *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_a_bundle_with_errors_is_not_asked(bundle):
+    (bundle / "queues.yaml").write_text("partitions: 5\n")
+    result = run("--bundle", bundle, "--user", "sue")
+    assert (result.exit_code, result.stdout) == (1, "")

@@ -1,0 +1,330 @@
+"""``negotiator place``, as its users call it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.bundle import load_bundle
+from negotiator.cli.place import place
+from negotiator.queues.register import ApplicationId
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state import StateStore
+
+QUEUES = """\
+partitions:
+  - name: default
+    placementrules:
+      - name: tag
+        value: namespace
+        create: true
+        parent: {name: fixed, value: root.tenants}
+      - name: provided
+      - name: user
+        create: true
+        filter: {type: allow, groups: [dev]}
+        parent: {name: fixed, value: root.dev}
+    queues:
+      - name: root
+        adminacl: " ops"
+        queues:
+          - name: dev
+            parent: true
+            submitacl: " dev"
+          - name: tenants
+            parent: true
+            submitacl: "*"
+          - name: production
+            submitacl: "sue"
+"""
+
+FAILING = """
+from negotiator.hooks import hookimpl
+@hookimpl
+def negotiator_user_groups(users): raise OSError("the directory does not answer")
+"""
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """A bundle with three placement rules and a file of groups."""
+    folder = tmp_path / "bundle"
+    folder.mkdir(mode=0o755)
+    (folder / "pool.yaml").write_text("groups:\n  map: groups.yaml\n")
+    (folder / "groups.yaml").write_text("ann: [dev, ops]\nbob: []\n")
+    (folder / "queues.yaml").write_text(QUEUES)
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(place, [str(argument) for argument in arguments])
+
+
+def first_line(result):
+    return result.stdout.splitlines()[0]
+
+
+def test_the_outcome_comes_first_then_what_came_of_each_rule_and_where_it_is_written(bundle):
+    """As aligned text, with the number and the value of each rule."""
+    result = run("--bundle", bundle, "--user", "sue", "--group", "dev")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "placed in root.dev.sue (new: root.dev.sue)\n"
+        "user sue, group dev (as given)\n"
+        "\n"
+        "Placement rules that were tried\n"
+        "  RULE             QUEUE         WHAT CAME OF IT                                  WRITTEN IN\n"
+        "  1 tag namespace                no value: the application does not have the tag  queues.yaml:4:9\n"
+        "  2 provided                     no value: the application names no queue         queues.yaml:8:9\n"
+        "  3 user           root.dev.sue  matched: submitacl of root.dev has group dev     queues.yaml:9:9\n"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--queue", "root.production"], "placed in root.production"),
+        (["--queue", "root.Production"], "placed in root.production"),
+        (["--tag", "NameSpace=prod"], "placed in root.tenants.prod (new: root.tenants.prod)"),
+        (["--tag", "namespace=a.b"], "placed in root.tenants.a_dot_b (new: root.tenants.a_dot_b)"),
+        (["--forced"], "placed in root.@recovery@ (new: root.@recovery@)"),
+        (["--group", "dev,ops"], "placed in root.dev.sue (new: root.dev.sue)"),
+    ],
+)
+def test_what_an_application_asks_for_decides_where_it_goes(bundle, arguments, told):
+    result = run("--bundle", bundle, "--user", "sue", *arguments)
+    assert (result.exit_code, first_line(result)) == (0, told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "decisive"),
+    [
+        ([], "no placement rule has a queue for it", "filtered: the filter of rule user leaves tim out"),
+        (
+            ["--queue", "root.production"],
+            "no placement rule has a queue for it",
+            "access denied: no submitacl",
+        ),
+        (["--queue", "root.nowhere"], "no placement rule has a queue for it", "queue missing: there is no"),
+        (
+            ["--queue", "root.dev"],
+            "no placement rule has a queue for it",
+            "queue is parent: root.dev is a parent",
+        ),
+        (["--queue", "root.a!b"], "'a!b' is no name of a queue", "invalid queue name"),
+        (["--tag", "namespace=root.production.x"], "root.production.x can't be made", "create under leaf"),
+    ],
+)
+def test_who_is_rejected_is_told_why_and_the_exit_code_says_so(bundle, arguments, told, decisive):
+    """Administrators may create anywhere, so tim gets as far as the leaf when he is one."""
+    groups = ["--group", "ops"] if "create under leaf" in decisive else []
+    result = run("--bundle", bundle, "--user", "tim", *groups, *arguments)
+    assert result.exit_code == 3
+    assert first_line(result).startswith(f"rejected: {told}")
+    assert decisive in result.stdout
+
+
+def test_without_groups_on_the_command_line_the_plugins_are_asked(bundle):
+    """As a cycle does; a user whom nobody knows is in none."""
+    known = run("--bundle", bundle, "--user", "ann")
+    assert known.stdout.splitlines()[:2] == [
+        "placed in root.dev.ann (new: root.dev.ann)",
+        "user ann, groups dev, ops (as plugins know them)",
+    ]
+    unknown = run("--bundle", bundle, "--user", "tim")
+    assert unknown.stdout.splitlines()[1] == "user tim, groups none (no plugin knows the user)"
+
+
+def test_groups_that_could_not_be_had_reject_as_in_a_cycle_unless_they_are_given(bundle, tmp_path):
+    """The plugin is named; what is given needs no plugin."""
+    folder = tmp_path / "plugins"
+    folder.mkdir(mode=0o755)
+    (folder / "failing.py").write_text(FAILING)
+    (folder / "failing.py").chmod(0o644)
+    (bundle / "pool.yaml").write_text("plugins:\n  order: [failing]\n")
+    asked = ("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--queue", "root.production")
+    result = run(*asked)
+    assert result.exit_code == 3
+    assert "the groups of the user could not be had" in first_line(result)
+    assert "plugin failing" in result.stderr
+    assert "the directory does not answer" in result.stderr
+    assert run(*asked, "--group", "dev").exit_code == 0
+
+
+def test_a_tag_that_no_rule_reads_is_pointed_out_and_left_out(bundle):
+    """It may be a slip of the finger; rules see the tags that they read, and no others."""
+    result = run("--bundle", bundle, "--user", "sue", "--tag", "namspace=prod", "--json")
+    assert json.loads(result.stdout)["tags"] == {}
+    assert result.stderr == "warning: no placement rule reads the tag namspace: they read namespace\n"
+
+
+def test_json_has_what_the_audit_log_would_have(bundle):
+    """And whether it was placed, in a sentence too, and the queues that would be made."""
+    result = run("--bundle", bundle, "--user", "sue", "--tag", "namespace=prod", "--json")
+    assert json.loads(result.stdout) == {
+        "placed": True,
+        "text": "placed in root.tenants.prod (new: root.tenants.prod)",
+        "user": "sue",
+        "groups": [],
+        "groups_left_out": 0,
+        "asked_queue": "",
+        "tags": {"namespace": "prod"},
+        "forced": False,
+        "queue": "root.tenants.prod",
+        "code": "matched",
+        "steps": [
+            {
+                "rule": "tag",
+                "plugin": "placement",
+                "version": json.loads(result.stdout)["steps"][0]["version"],
+                "source": "queues.yaml:4:9",
+                "queue": "root.tenants.prod",
+                "code": "matched",
+                "text": "submitacl of root.tenants has everybody",
+            }
+        ],
+        "steps_left_out": 0,
+        "created": ["root.tenants.prod"],
+    }
+
+
+def state(bundle, folder, *, draining=(), applications=()):
+    """What a negotiator left in a folder of state."""
+    with StateStore.open(folder) as store:
+        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        for number, (user, queue) in enumerate(applications):
+            keeper.queues.create(queue, NOW)
+            keeper.register.move(ApplicationId("", user, number), queue, NOW)
+        for path in draining:
+            keeper.queues.drain(path, NOW)
+        keeper.write(queues=keeper.queues)
+    return folder
+
+
+def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_path):
+    """One that rules made is no new one while it has applications; without any the next cycle removes it."""
+    kept = state(bundle, tmp_path / "state", applications=[("sue", "root.dev.sue")])
+    asked = ("--bundle", bundle, "--user", "sue", "--group", "dev")
+    assert first_line(run(*asked, "--state", kept)) == "placed in root.dev.sue"
+    assert first_line(run(*asked)) == "placed in root.dev.sue (new: root.dev.sue)"
+    empty = tmp_path / "empty"
+    with StateStore.open(empty) as store:
+        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper.queues.create("root.dev.sue", NOW)
+        keeper.write(queues=keeper.queues)
+    assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
+
+
+def test_a_queue_that_drains_is_told_of(bundle, tmp_path):
+    """It left the configuration while an application was in it."""
+    applications = [("sue", "root.production")]
+    kept = state(bundle, tmp_path / "state", draining=["root.production"], applications=applications)
+    (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
+    asked = ("--bundle", bundle, "--user", "ann", "--queue", "root.production")
+    result = run(*asked, "--state", kept)
+    assert "queue draining: root.production is draining" in result.stdout
+    assert "queue missing: there is no root.production" in run(*asked).stdout
+
+
+@pytest.fixture
+def ads(tmp_path):
+    """Jobs of three kinds: two of sue's that are alike, one of tim's, one that runs."""
+    file = tmp_path / "jobs.ads"
+    jobs = [(1, "sue", 1, 'Queue = "root.production"'), (2, "sue", 1, 'Queue = "root.production"')]
+    jobs += [(3, "tim", 1, "Iwd = 1"), (4, "sue", 2, "Iwd = 1")]
+    file.write_text(
+        "\n".join(
+            f'MyType = "Job"\nClusterId = {cluster}\nProcId = 0\nOwner = "{owner}"\nJobStatus = {status}\n{more}\n'
+            for cluster, owner, status, more in jobs
+        )
+    )
+    return file
+
+
+def test_a_pool_is_told_of_as_a_cycle_would_place_it(bundle, ads):
+    """The rejected first; jobs that rules cannot tell apart together; running ones are only counted."""
+    result = run("--bundle", bundle, "--pool", ads)
+    assert (result.exit_code, result.stderr) == (3, "")
+    lines = result.stdout.splitlines()
+    assert lines[:2] == [
+        "Jobs: 2 placed, 1 rejected",
+        "      1 kept out before they are placed (see negotiator run)",
+    ]
+    tim, sue = lines[5:7]
+    why = "rejected: no placement rule has a queue for it"
+    rules = "1 tag: no value, 2 provided: no value, 3 user: filtered"
+    assert " ".join(tim.split()) == f"1 tim {why} {rules} 3.0"
+    assert sue.split() == ["2", "sue", "root.production", "root.production", "2", "provided", "1.0"]
+
+
+def test_where_all_of_a_pool_is_placed_the_exit_code_says_so(bundle, ads):
+    """New queues are marked."""
+    (bundle / "groups.yaml").write_text("tim: [dev]\n")
+    result = run("--bundle", bundle, "--pool", ads)
+    assert result.exit_code == 0
+    assert "root.dev.tim (new)" in result.stdout
+
+
+def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tmp_path):
+    """They stay where they are, whatever the rules say now."""
+    kept = tmp_path / "state"
+    with StateStore.open(kept) as store:
+        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper.register.move(ApplicationId("", "tim", 3), "root.production", NOW)
+        keeper.write(queues=keeper.queues)
+    result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")
+    shown = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (shown["jobs"], shown["admitted"], shown["settled"], shown["held"]) == (4, 3, 1, 0)
+    assert [(each["user"], each["jobs"], each["queue"]) for each in shown["placements"]] == [
+        ("sue", 2, "root.production")
+    ]
+
+
+def test_a_pool_that_cannot_be_read_and_a_state_that_is_none_have_codes_of_their_own(bundle, tmp_path):
+    """Nothing is made where there is no state."""
+    result = run("--bundle", bundle, "--pool", tmp_path / "nowhere")
+    assert result.exit_code == 4
+    assert "nowhere" in result.stderr
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    result = run("--bundle", bundle, "--user", "sue", "--state", nothing)
+    assert result.exit_code == 6
+    assert f"error: {nothing}: no negotiator keeps its state here" in result.stderr
+    assert list(nothing.iterdir()) == []
+    assert run("--bundle", bundle, "--user", "sue", "--state", tmp_path / "missing").exit_code == 2
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "say whose application it is"),
+        (["--user", ""], "say whose application it is"),
+        (["--user", "a\nb"], "a user's name has up to 200 characters"),
+        (["--user", "sue", "--pool", "x"], "ask about the jobs of a pool, or about one user"),
+        (["--user", "sue", "--tag", "namespace"], "'namespace': write NAME=VALUE"),
+    ],
+)
+def test_a_wrong_command_line_is_told(bundle, arguments, told):
+    result = run("--bundle", bundle, *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_a_bundle_with_errors_is_not_asked(bundle):
+    (bundle / "queues.yaml").write_text("partitions: 5\n")
+    result = run("--bundle", bundle, "--user", "sue")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "queues.yaml:1:13: error" in result.stderr
+
+
+def test_where_no_plugin_brings_rules_jobs_have_no_queue(tmp_path):
+    """Nobody is rejected then."""
+    (tmp_path / "pool.yaml").write_text("")
+    result = run("--bundle", tmp_path, "--user", "sue", "--disable", "placement")
+    assert result.exit_code == 0
+    assert "no plugin brings placement rules" in result.stdout

@@ -1,0 +1,273 @@
+"""``negotiator queues``, as its users call it."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.bundle import load_bundle
+from negotiator.cli.queues import queues
+from negotiator.queues.register import ApplicationId
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state import StateStore
+
+QUEUES = """\
+partitions:
+  - name: default
+    placementrules: [{name: provided, create: true}]
+    queues:
+      - name: root
+        adminacl: " ops"
+        queues:
+          - name: dev
+            parent: true
+            submitacl: "sue,bob dev"
+            childtemplate:
+              maxapplications: 4
+              properties: {application.sort.policy: fifo}
+              resources:
+                max: {memory: 10G, vcore: 500m}
+            limits:
+              - limit: nobody hogs it
+                users: [sue]
+                maxresources: {memory: 10G}
+                maxapplications: 5
+              - limit: ""
+                users: [bob, tim]
+                groups: [interns]
+                maxapplications: 1
+            queues:
+              - name: web
+          - name: production
+            maxapplications: 20
+            submitacl: "*"
+            resources:
+              guaranteed: {memory: 1Ki, vcore: 1}
+              max: {memory: 2G, vcore: 1500m}
+"""
+
+NOW = 1_800_000_000.0  # 2027-01-15 08:00 UTC
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """A bundle with queues on three levels."""
+    folder = tmp_path / "bundle"
+    folder.mkdir(mode=0o755)
+    (folder / "queues.yaml").write_text(QUEUES)
+    return folder
+
+
+@pytest.fixture
+def state(bundle, tmp_path):
+    """What a negotiator left: production drains, a rule made root.dev.sue; three applications, two of them there."""
+    folder = tmp_path / "state"
+    with StateStore.open(folder) as store:
+        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper.queues.create("root.dev.sue", NOW)
+        for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
+            keeper.register.move(ApplicationId("schedd", "sue", number), queue, NOW)
+        keeper.queues.drain("root.production", NOW)
+        keeper.write(queues=keeper.queues)
+    (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(queues, [str(argument) for argument in arguments])
+
+
+def cells(line):
+    """What stands in a row of a table; empty cells are left out."""
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_the_configured_queues_are_a_tree_with_their_resources_and_lists(bundle):
+    """Amounts as people write them; without a state nobody knows the applications."""
+    result = run("--bundle", bundle)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Queues\n"
+        "  QUEUE         TYPE    STATE   APPLICATIONS  RESOURCES\n"
+        "  root          parent  Active  -\n"
+        "    dev         parent  Active  -\n"
+        "      web       leaf    Active  -\n"
+        "    production  leaf    Active  - of 20       guaranteed memory 1Ki, vcore 1; max memory 2G, vcore 1500m\n"
+        "\n"
+        "Access control lists\n"
+        "  QUEUE            SUBMIT          ADMINISTER\n"
+        "  root                             @ops\n"
+        "  root.dev         bob, sue, @dev\n"
+        "  root.production  everybody\n"
+        "\n"
+    )
+
+
+def test_a_queue_that_is_named_is_shown_with_its_limits_and_where_they_are_written(bundle):
+    """And with what is below it, the lists of the queues above, and what queues below it begin with."""
+    result = run("--bundle", bundle, "root.Dev")
+    tree, lists, limits, templates, last = result.stdout.split("\n\n")
+    assert [line.split()[0] for line in tree.splitlines()[2:]] == ["root.dev", "web"]
+    assert [line.split()[0] for line in lists.splitlines()[2:]] == ["root", "root.dev"]
+    assert [cells(line) for line in limits.splitlines()[2:]] == [
+        ["root.dev", "user sue: memory 10G, 5 applications", "nobody hogs it", "queues.yaml:17:17"],
+        ["root.dev", "users bob, tim and group interns: 1 application", "queues.yaml:21:17"],
+    ]
+    assert cells(templates.splitlines()[2]) == [
+        *("root.dev", "4", "max memory 10G, vcore 500m", "application.sort.policy=fifo"),
+    ]
+    assert last == "root.dev is configured in queues.yaml:8:13\n"
+
+
+def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, state):
+    """Those that rules made, those that are draining and for how long, and the applications, added up to the root."""
+    result = run("--bundle", bundle, "--state", state, "--now", NOW + 2 * 86_400 + 3 * 3_600 + 59)
+    tree, draining, _lists, _ = result.stdout.split("\n\n")
+    assert [cells(line)[:3] for line in tree.splitlines()[2:]] == [
+        ["root", "parent", "Active"],
+        ["dev", "parent", "Active"],
+        ["sue", "dynamic leaf", "Active"],
+        ["web", "leaf", "Active"],
+        ["production", "leaf", "Draining"],
+    ]
+    applications = [cells(line)[3].partition(" of ")[0] for line in tree.splitlines()[2:]]
+    assert applications == ["3", "2", "2", "0", "1"]
+    assert draining.splitlines()[2] == "  root.production  2027-01-15 08:00 UTC  2 d 3 h"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("root.dev", "root.dev is configured in queues.yaml:8:13"),
+        ("root.dev.sue", "root.dev.sue is made by a placement rule"),
+        ("root.production", "root.production is no longer configured"),
+    ],
+)
+def test_a_queue_that_is_named_says_where_it_comes_from(bundle, state, path, told):
+    result = run("--bundle", bundle, "--state", state, path)
+    assert result.stdout.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3_700, "1 h 1 min"),
+        (3_610, "1 h"),
+        (90_000, "1 d 1 h"),
+        (-5, "0 s"),
+    ],
+)
+def test_how_long_a_queue_drains_is_told_in_the_two_largest_units(bundle, state, seconds, told):
+    """A clock that was put back makes no negative time."""
+    result = run("--bundle", bundle, "--state", state, "--now", NOW + seconds)
+    assert f"2027-01-15 08:00 UTC  {told}\n" in result.stdout
+
+
+def test_json_has_the_shape_of_yunikorns_rest_interface(bundle):
+    """Raw integers, full paths; what is zero or empty is absent, but what YuniKorn always gives."""
+    always = {
+        "partition": "default",
+        "currentPriority": 0,
+        "prioritySorting": False,
+        "preemptionEnabled": False,
+        "isPreemptionFence": False,
+        "isPriorityFence": False,
+        "isManaged": True,
+        "status": "Active",
+    }
+    result = run("--bundle", bundle, "--json")
+    web = {"queuename": "root.dev.web", "parent": "root.dev", "isLeaf": True, **always}
+    dev = {
+        "queuename": "root.dev",
+        "parent": "root",
+        "isLeaf": False,
+        **always,
+        "template": {
+            "maxApplications": 4,
+            "maxResource": {"memory": 10_000_000_000, "vcore": 500},
+            "properties": {"application.sort.policy": "fifo"},
+        },
+        "childNames": ["root.dev.web"],
+        "children": [web],
+    }
+    production = {
+        "queuename": "root.production",
+        "parent": "root",
+        "isLeaf": True,
+        **always,
+        "maxRunningApps": 20,
+        "maxResource": {"memory": 2_000_000_000, "vcore": 1500},
+        "guaranteedResource": {"memory": 1024, "vcore": 1000},
+    }
+    assert json.loads(result.stdout) == {
+        "queuename": "root",
+        "isLeaf": False,
+        **always,
+        "childNames": ["root.dev", "root.production"],
+        "children": [dev, production],
+    }
+
+
+def test_json_has_states_and_applications_of_what_a_negotiator_keeps(bundle, state):
+    """Of one queue and what is below it, where it is named."""
+    whole = json.loads(run("--bundle", bundle, "--state", state, "--json").stdout)
+    dev, production = whole["children"]
+    sue, web = dev["children"]
+    assert (production["status"], production["runningApps"], whole["runningApps"]) == ("Draining", 1, 3)
+    assert (sue["isManaged"], sue["runningApps"], "runningApps" in web) == (False, 2, False)
+    assert json.loads(run("root.dev", "--bundle", bundle, "--state", state, "--json").stdout) == dev
+
+
+def test_nothing_is_written_to_a_state(bundle, state, tmp_path):
+    """Neither to one that is there nor where there is none."""
+    before = Keeper.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
+    assert run("--bundle", bundle, "--state", state).exit_code == 0
+    with StateStore.open(state) as store:
+        assert Keeper.begin(load_bundle(bundle), NOW, store).queues == before
+    assert run("--bundle", bundle, "--state", tmp_path / "missing").exit_code == 2
+    assert not (tmp_path / "missing").exists()
+    (tmp_path / "nothing").mkdir()
+    result = run("--bundle", bundle, "--state", tmp_path / "nothing")
+    assert result.exit_code == 6
+    assert "no negotiator keeps its state here" in result.stderr
+    assert list((tmp_path / "nothing").iterdir()) == []
+
+
+def test_a_state_that_cannot_be_read_is_told(bundle, tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "state.sqlite").write_bytes(b"no database at all" * 100)
+    result = run("--bundle", bundle, "--state", tmp_path / "bad")
+    assert (result.exit_code, result.stdout) == (6, "")
+    assert f"error: {tmp_path / 'bad'}: can't open the state" in result.stderr
+
+
+def test_a_queue_whose_name_only_begins_alike_is_not_below_another(bundle):
+    """Levels are separated by dots."""
+    (bundle / "queues.yaml").write_text(QUEUES.replace("- name: production", "- name: devel"))
+    result = run("--bundle", bundle, "root.dev", "--json")
+    assert "devel" not in result.stdout
+    assert "devel" not in run("--bundle", bundle, "root.dev").stdout
+
+
+def test_a_queue_that_does_not_exist_is_a_wrong_command_line(bundle):
+    """With what may have been meant."""
+    result = run("--bundle", bundle, "root.prodution")
+    assert result.exit_code == 2
+    assert "there is no queue root.prodution: did you mean root.production?" in result.stderr
+
+
+def test_a_bundle_with_errors_is_not_shown(bundle):
+    (bundle / "queues.yaml").write_text("partitions: 5\n")
+    result = run("--bundle", bundle)
+    assert (result.exit_code, result.stdout) == (1, "")
+
+
+def test_where_no_plugin_brings_rules_that_is_said(tmp_path):
+    """The queues stand there, and no job is in any."""
+    (tmp_path / "pool.yaml").write_text("")
+    result = run("--bundle", tmp_path, "--disable", "placement")
+    assert result.stdout.startswith("No plugin brings placement rules: jobs have no queue.\n")

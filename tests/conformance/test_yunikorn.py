@@ -1,0 +1,31 @@
+"""Every case of queues that there is a runner for, against what YuniKorn's own code does."""
+
+import pytest
+from yunikorn import verdict
+
+NOT_PASSING: dict[str, str] = {}
+"""Cases that cannot pass, by their id, with the reason: at most 20."""
+
+SHOWN = 20
+"""Failures that are told in full; of the others there is the number."""
+
+
+def test_cases_of_queues(queue_cases, queue_file, report):
+    """Each case comes to what is expected; the failures are named by their ids."""
+    file = queue_cases.read(queue_file)
+    counts, failures = verdict(file, NOT_PASSING)
+    report(file.name, counts)
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    if failures:
+        more = [f"... and {len(failures) - SHOWN} more"] if len(failures) > SHOWN else []
+        pytest.fail("\n".join([f"{file.name}: {told}", *failures[:SHOWN], *more]), pytrace=False)
+    if not file.cases:
+        pytest.skip(f"{file.name} has no cases")
+    if not counts["passed"] + counts["refused, word unknown here"] + counts["that cannot pass"]:
+        pytest.skip(f"{queue_cases.path / file.name}: no runner for these cases exists yet ({told})")
+
+
+def test_few_cases_of_queues_cannot_pass():
+    """At most 20 are on the list, each with its reason."""
+    assert len(NOT_PASSING) <= 20
+    assert all(len(reason) > 20 for reason in NOT_PASSING.values())

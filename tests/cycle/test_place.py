@@ -1,0 +1,244 @@
+"""The station *place*, through whole cycles: who goes into which queue, once, and who is kept out and why."""
+
+import attrs
+import numpy as np
+import pools
+import pytest
+import queueing
+from pools import NOW, slot, snapshot
+from queueing import app
+
+from negotiator.audit.records import records_by_kind
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.standing import Hold, Standing
+from negotiator.hooks import Cycle
+from negotiator.queues import Change
+from negotiator.queues.register import ApplicationId
+from negotiator.records import Verdict
+
+COUNTING = """
+from negotiator.hooks import hookimpl, PlacementRule, Target
+ASKED = []
+def target(application, rule):
+    ASKED.append(application)
+    return Target.given(application.queue or "root.one")
+@hookimpl
+def negotiator_placement_rules():
+    yield PlacementRule(name="counted", target=target)
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    return queueing.bundle(tmp_path / "bundle")
+
+
+def cycle(bundle, jobs, standing=None, slots=()):
+    return run_cycle(snapshot(slots, jobs), bundle, Cycle(1, NOW, bundle.digest), standing)
+
+
+def standing(bundle, **more):
+    return attrs.evolve(Standing.new(bundle, NOW), **more)
+
+
+def after(result, **more):
+    """What the next cycle has to know."""
+    return Standing(result.queueing.queues, result.queueing.register, **more)
+
+
+def queues(result):
+    return {(str(each.id), each.id.user): each.queue for each in result.queueing.register}
+
+
+def kept_out(result):
+    return [(each.reason.code, each.reason.verdict, each.count) for each in result.discarded]
+
+
+def test_a_job_goes_where_its_rule_says_and_its_queue_stands_in_request_and_match(bundle):
+    result = cycle(bundle, [app(1), app(2, queue="root.two")], slots=[slot(0), slot(1)])
+    assert queues(result) == {("node1#1", "tester"): "root.one", ("node1#2", "tester"): "root.two"}
+    assert [(each.request.queue, each.request.count) for each in result.outcomes] == [
+        ("root.one", 1),
+        ("root.two", 1),
+    ]
+    assert [(match.job, match.queue) for match in result.matches] == [
+        ("1.0", "root.one"),
+        ("2.0", "root.two"),
+    ]
+
+
+def test_jobs_alike_but_for_their_queue_are_different_requests(bundle):
+    """Those of one queue are one request, from whatever application."""
+    jobs = [app(1), app(2), app(3, queue="root.two"), app(4, queue="root.two")]
+    result = cycle(bundle, jobs)
+    assert [(each.request.queue, each.request.count) for each in result.outcomes] == [
+        ("root.one", 2),
+        ("root.two", 2),
+    ]
+
+
+def test_applications_that_are_alike_are_put_to_the_rules_once(tmp_path):
+    rules = queueing.QUEUES.replace("provided, create: true", "counted, create: true")
+    bundle = queueing.bundle(tmp_path / "b", queues=rules, plugins={"counting": COUNTING})
+    jobs = [
+        app(cluster, proc, user, queue)
+        for user in ("ann", "bob")
+        for cluster, queue in ((1, None), (2, None), (3, "root.two"))
+        for proc in range(4)
+    ]
+    result = cycle(bundle, jobs)
+    asked = [(each.application.user, each.application.queue) for each in result.placements]
+    assert asked == [("ann", ""), ("ann", "root.two"), ("bob", ""), ("bob", "root.two")]
+    assert [(each.jobs, each.first_job) for each in result.placements] == [
+        (8, "1.0"),
+        (4, "3.0"),
+        (8, "1.0"),
+        (4, "3.0"),
+    ]
+    rule = bundle.chain.rules[0]
+    assert len(rule.type.record.target.__globals__["ASKED"]) == 4
+
+
+def test_an_application_that_was_placed_stays_whatever_it_asks_for_now(bundle):
+    first = cycle(bundle, [app(1)])
+    second = cycle(bundle, [app(1, queue="root.two")], after(first))
+    assert queues(second) == {("node1#1", "tester"): "root.one"}
+    assert (second.placements, second.changes) == ((), ())
+    assert second.outcomes[0].request.queue == "root.one"
+
+
+def test_a_job_that_comes_later_goes_where_its_application_is(bundle):
+    first = cycle(bundle, [app(1)])
+    second = cycle(bundle, [app(1), app(1, 1, queue="root.two")], after(first))
+    assert [(each.request.queue, each.request.count) for each in second.outcomes] == [("root.one", 2)]
+
+
+def test_an_application_is_in_one_queue_though_its_jobs_ask_for_several(bundle):
+    """It goes where its first job goes; no queue is made for what the others ask for."""
+    jobs = [app(1, 0, queue="root.two"), app(1, 1, queue="root.made"), app(1, 2)]
+    result = cycle(bundle, jobs)
+    assert queues(result) == {("node1#1", "tester"): "root.two"}
+    assert [(each.request.queue, each.request.count) for each in result.outcomes] == [("root.two", 3)]
+    assert (result.changes, len(result.placements)) == ((), 1)
+
+
+def test_a_cluster_is_another_application_at_another_schedd_and_of_another_user(bundle):
+    jobs = [app(1), app(1, schedd="node2", queue="root.two"), app(1, 5, user="ann", queue="root.made")]
+    assert queues(cycle(bundle, jobs)) == {
+        ("node1#1", "tester"): "root.one",
+        ("node2#1", "tester"): "root.two",
+        ("node1#1", "ann"): "root.made",
+    }
+
+
+def test_the_schedd_of_an_application_is_the_same_in_any_case_of_letters(bundle):
+    first = cycle(bundle, [app(1, schedd="Node1")])
+    second = cycle(bundle, [app(1, schedd="NODE1", queue="root.two")], after(first))
+    assert queues(second) == {("node1#1", "tester"): "root.one"}
+
+
+@pytest.mark.parametrize(
+    "cluster", ["-1", "1.5", "4294967296", "1e300", '"x"', "undefined", 'real("NaN")', 'real("INF")']
+)
+def test_what_is_no_cluster_is_placed_and_not_kept(bundle, cluster):
+    """Each such job is placed by itself: they may be of different applications."""
+    jobs = [app(1, 0, ClusterId=cluster), app(1, 1, ClusterId=cluster, queue="root.two")]
+    result = cycle(bundle, jobs)
+    assert sorted(each.request.queue for each in result.outcomes) == ["root.one", "root.two"]
+    assert len(result.queueing.register) == 0
+
+
+def test_the_largest_cluster_is_kept(bundle):
+    assert queues(cycle(bundle, [app(2**32 - 1)])) == {("node1#4294967295", "tester"): "root.one"}
+
+
+def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
+    held = {ApplicationId("node1", "tester", 1): Hold("boss", NOW, "fills the disk")}
+    result = cycle(bundle, [app(1), app(1, 1), app(2)], standing(bundle, held=held))
+    (discarded,) = result.discarded
+    assert (discarded.reason.code, discarded.count, discarded.examples) == (
+        "held_by_admin",
+        2,
+        ("1.0", "1.1"),
+    )
+    assert "boss: fills the disk" in discarded.reason.text
+    assert [each.request.first_job for each in result.outcomes] == ["2.0"]
+
+
+def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
+    """One that is in no queue could not be found by who is to release it."""
+    held = {ApplicationId("node1", "tester", 1): Hold("boss", NOW)}
+    result = cycle(bundle, [app(1, queue="root.two")], standing(bundle, held=held))
+    assert queues(result) == {("node1#1", "tester"): "root.two"}
+
+
+def test_a_job_that_does_not_say_whose_it_is_is_kept_out(bundle):
+    result = cycle(bundle, [app(1, Owner=None), app(2, Owner="7"), app(3)])
+    assert kept_out(result) == [("no_user", "misconfigured", 2)]
+    assert queues(result) == {("node1#3", "tester"): "root.one"}
+
+
+def test_whose_groups_could_not_be_had_is_kept_out_and_a_user_whom_nobody_knows_is_in_none(bundle):
+    groups = {"ann": None, "bob": ("staff",)}
+    jobs = [app(1, user="ann"), app(2, user="bob"), app(3, user="carl")]
+    result = cycle(bundle, jobs, standing(bundle, groups=groups))
+    assert kept_out(result) == [("groups_unknown", Verdict.BROKEN_PLUGIN, 1)]
+    assert {each.application.user: each.application.groups for each in result.placements} == {
+        "ann": (),
+        "bob": ("staff",),
+        "carl": (),
+    }
+
+
+def test_groups_that_the_job_tells_need_nobody_else(tmp_path):
+    bundle = queueing.bundle(tmp_path / "b", pool="placement: {groups: MY.Groups}\n")
+    jobs = [app(1, user="ann", Groups='"x, y"')]
+    result = cycle(bundle, jobs, standing(bundle, groups={"ann": None}))
+    assert (kept_out(result), result.placements[0].application.groups) == ([], ("x", "y"))
+
+
+def test_what_no_rule_places_is_kept_out_and_told_with_every_rule_that_was_tried(tmp_path):
+    rules = queueing.QUEUES.replace("root.one}", "root.one, filter: {type: deny, users: [tester]}}")
+    bundle = queueing.bundle(tmp_path / "b", queues=rules)
+    result = cycle(bundle, [app(1), app(2, user="ann")])
+    assert kept_out(result) == [("no_rule_matched", "denied", 1)]
+    (rejected, _) = result.placements
+    assert [(step.rule, step.code) for step in rejected.placement.steps] == [
+        ("provided", "no_value"),
+        ("fixed", "filtered"),
+    ]
+    assert queues(result) == {("node1#2", "ann"): "root.one"}
+
+
+def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
+    names = ["z", "m", "a", "q"]
+    jobs = [app(number, queue=f"root.above.{name}") for number, name in enumerate(names * 2)]
+    result = cycle(bundle, jobs)
+    created = [(each.path, each.change) for each in result.changes]
+    assert created == [(f"root.above.{name}", Change.CREATED) for name in names]
+    assert all(not result.queueing.queues.get(f"root.above.{name}").managed for name in names)
+
+
+def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
+    given = standing(bundle)
+    before = given.queues.copy()
+    result = cycle(bundle, [app(1, queue="root.above.new")], given)
+    assert (given.queues, len(given.register)) == (before, 0)
+    assert result.queueing.queues != before
+
+
+def test_the_same_input_gives_the_same_output(bundle):
+    jobs = [app(n, p, f"u{n % 3}", f"root.above.q{n % 5}") for n in range(20) for p in range(2)]
+    held = {ApplicationId("node1", "u1", 4): Hold("boss", NOW)}
+    results = [
+        cycle(bundle, jobs, standing(bundle, held=held), [slot(n) for n in range(9)]) for _ in range(2)
+    ]
+    one, other = map(records_by_kind, results)
+    assert one == other
+    assert queues(results[0]) == queues(results[1])
+    assert np.array_equal(results[0].queueing.keys, results[1].queueing.keys)
+
+
+def test_without_any_jobs_nothing_is_done_to_the_queues(bundle):
+    result = pools.cycle(snapshot([slot()]), bundle)
+    assert (result.queueing, result.placements, result.changes) == (None, (), ())

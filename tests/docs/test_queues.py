@@ -1,0 +1,283 @@
+"""The pages about queues and placement rules are so: their examples are run, their tables compared with the program."""
+
+import re
+import shlex
+from pathlib import Path
+
+import attrs
+import pools
+import pytest
+from click.testing import CliRunner
+
+from negotiator.bundle import check_bundle, load_bundle
+from negotiator.bundle.model import PlacementSettings
+from negotiator.cli import main
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.standing import Standing
+from negotiator.hooks import AccessQuestion, Act, Cycle, Decision
+from negotiator.placement.chain import FATAL
+from negotiator.placement.trace import NO_RULE_MATCHED, Step
+from negotiator.queues import Acl, Change, QueueTree, State
+from negotiator.queues import config as written
+from negotiator.queues.quantities import QuantityError, parse_quantity
+from negotiator.runtime.state import ActKind
+
+ROOT = Path(__file__).parents[2]
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("queues", "placement")}
+GROUPS = "alice: [physics, astro]\n"
+
+
+@attrs.frozen
+class Example:
+    """A queue configuration of a page, and the rows of the table below it."""
+
+    queues: str
+    pool: str
+    rows: list[list[str]]
+
+
+def pieces(text):
+    """The blocks of YAML and the tables of a page, and where its sections begin, in their order."""
+    form = r"^#{2,3} .*$|^```yaml\n(?P<yaml>(?s:.*?))^```$|^(?P<table>(?:\|.*\n)+)|^```\w*\n(?s:.*?)^```$"
+    for hit in re.finditer(form, text, re.MULTILINE):
+        if hit["yaml"] is not None or hit["table"] is not None:
+            yield ("yaml", hit["yaml"]) if hit["yaml"] is not None else ("table", hit["table"])
+        elif hit[0].startswith("#"):
+            yield "section", hit[0]
+
+
+def cells(table):
+    """The rows of a table, its head first, without the backticks."""
+    lines = [line for line in table.splitlines() if "| --- |" not in line]
+    return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def tables(page, head):
+    """The rows of all tables of a page with this head."""
+    found = [cells(piece) for kind, piece in pieces(PAGES[page]) if kind == "table"]
+    return [row for table in found if table[0] == head for row in table[1:]]
+
+
+def examples(page):
+    """Every queue configuration of a page; rules alone take the place of those of the first one."""
+    base = pool = queues = ""
+    for kind, piece in pieces(PAGES[page]):
+        if kind == "section":
+            pool = ""
+        elif kind == "yaml" and piece.startswith("partitions:"):
+            base, queues = base or piece, piece
+        elif kind == "yaml" and piece.startswith("placementrules:"):
+            queues = base.partition("    placementrules:")[0] + re.sub("^", "    ", piece, flags=re.MULTILINE)
+        elif kind == "yaml":
+            pool = piece
+        elif cells(piece)[0] == ["user", "groups", "asks for", "tag", "goes to", "codes"]:
+            yield Example(queues, pool, cells(piece)[1:])
+
+
+EXAMPLES = [(page, example) for page in PAGES for example in examples(page)]
+ROWS = [
+    pytest.param(example, row, id=f"{page}-{number}-{row[0]}")
+    for page, example in EXAMPLES
+    for number, row in enumerate(example.rows, 1)
+]
+
+
+def folder_of(folder, queues, pool=""):
+    """A bundle of these settings, with a file of groups."""
+    folder.mkdir(exist_ok=True)
+    (folder / "queues.yaml").write_text(queues)
+    (folder / "pool.yaml").write_text(pool)
+    (folder / "groups.yaml").write_text(GROUPS)
+    return folder
+
+
+def names(cell):
+    """The names in a cell, separated by commas."""
+    return tuple(filter(None, (name.strip() for name in cell.split(","))))
+
+
+def placed(bundle, user, groups=(), queue="", tag=""):
+    """What becomes of one job in a cycle: where it goes, and the code of each rule."""
+    key, _, value = tag.partition("=")
+    asked = {"Queue": f'"{queue}"'} if queue else {}
+    tags = {key: f'"{value}"'} if key else {}
+    job = pools.job(Owner=f'"{user}"', **asked, **tags)
+    standing = attrs.evolve(Standing.new(bundle, pools.NOW), groups={user: groups})
+    cycle = Cycle(1, pools.NOW, bundle.digest)
+    result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, standing)
+    (found,) = result.placements
+    assert [match.queue for match in result.matches] == [found.placement.queue] * found.placement.placed
+    return found.placement.queue or "rejected", [step.code for step in found.placement.steps]
+
+
+def test_each_rule_has_an_example():
+    """So has each of the older document but two, of which it has none itself."""
+    used = {
+        name.lower()
+        for _, example in EXAMPLES
+        for name in re.findall("- name: ([A-Za-z]+)$", example.queues, re.MULTILINE)
+    }
+    assert used >= {"provided", "user", "fixed", "tag", "username"}
+    assert len(ROWS) >= 25
+
+
+@pytest.mark.parametrize(("example", "row"), ROWS)
+def test_an_application_goes_where_the_table_says(tmp_path, example, row):
+    user, groups, queue, tag, target, codes = row
+    bundle = load_bundle(folder_of(tmp_path, example.queues, example.pool))
+    assert placed(bundle, user, names(groups), queue, tag) == (target, list(names(codes)))
+
+
+@pytest.mark.parametrize("example", [example for _, example in EXAMPLES])
+def test_check_has_no_remark_about_an_example(tmp_path, example):
+    assert list(check_bundle(folder_of(tmp_path, example.queues, example.pool))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        piece
+        for text in PAGES.values()
+        for kind, piece in pieces(text)
+        if kind == "yaml" and not piece.startswith(("partitions:", "placementrules:"))
+    ],
+)
+def test_every_piece_of_pool_yaml_passes_check(tmp_path, text):
+    (tmp_path / "pool.yaml").write_text(text)
+    (tmp_path / "groups.yaml").write_text(GROUPS)
+    assert list(check_bundle(tmp_path)) == []
+
+
+class TestThePublishedExamples:
+    """What the pages say of the two that do not work as printed."""
+
+    def test_without_create_at_its_parent_the_first_sends_sarah_to_the_default_queue(self, tmp_path):
+        (example,) = (each for _, each in EXAMPLES if "published" in each.queues)
+        lines = [line for line in example.queues.splitlines(keepends=True) if "published" not in line]
+        bundle = load_bundle(folder_of(tmp_path, "".join(lines)))
+        found = placed(bundle, "sarah", ("sarah", "test_app", "dev_app"), tag="namespace=newapp")
+        assert found == ("root.default", ["queue_missing", "filtered", "matched"])
+
+    SECOND = """
+partitions:
+  - name: default
+    queues:
+      - name: production
+        submitacl: john,bob
+    placementrules:
+      - name: fixed
+        value: root.production
+      - name: user
+        create: true
+"""
+
+    def test_the_second_lets_nobody_else_in_anywhere(self, tmp_path):
+        bundle = load_bundle(folder_of(tmp_path, self.SECOND))
+        assert placed(bundle, "john") == ("root.production", ["matched"])
+        assert placed(bundle, "sue") == ("rejected", ["access_denied", "access_denied"])
+
+    def test_with_an_open_root_its_production_is_open_too(self, tmp_path):
+        queue = "      - name: production\n        submitacl: john,bob\n"
+        root = '      - name: root\n        submitacl: "*"\n        queues:\n'
+        opened = self.SECOND.replace(queue, root + re.sub("^(?=.)", "    ", queue, flags=re.MULTILINE))
+        assert placed(load_bundle(folder_of(tmp_path, opened)), "sue") == ("root.production", ["matched"])
+
+
+class TestTables:
+    """The rows of the pages, one by one."""
+
+    @pytest.mark.parametrize("row", tables("queues", ["list", "user", "groups", "access"]))
+    def test_a_list_gives_access_as_the_table_says(self, row):
+        text, user, groups, access = row
+        assert bool(Acl.parse(text).allows(user, names(groups))) is {"yes": True, "no": False}[access]
+
+    @pytest.mark.parametrize("row", tables("queues", ["who", "groups", "queue", "submits", "administers"]))
+    def test_the_first_example_gives_access_as_the_table_says(self, tmp_path, row):
+        user, groups, queue, *wanted = row
+        bundle = load_bundle(folder_of(tmp_path, next(examples("queues")).queues))
+        asked = [AccessQuestion(user, names(groups), act, queue) for act in (Act.SUBMIT, Act.ADMINISTER)]
+        answers, _ = bundle.hooks.access(asked, QueueTree.of(bundle.partition.root, 0), bundle.settings)
+        got = ["yes" if each.record.decision is Decision.GRANT else "no" for each in answers]
+        assert got == wanted
+
+    @pytest.mark.parametrize("row", tables("queues", ["resource", "written", "is"]))
+    def test_an_amount_is_what_the_table_says(self, row):
+        resource, text, amount = row
+        if amount != "refused":
+            assert parse_quantity(resource, text) == int(amount)
+            return
+        with pytest.raises(QuantityError):
+            parse_quantity(resource, text)
+
+    @pytest.mark.parametrize(
+        ("key", "text"),
+        [(row[0], row[2]) for row in tables("queues", ["key", "", "here"]) if "no effect here" in row[2]],
+    )
+    def test_what_has_no_effect_is_named_by_check(self, tmp_path, key, text):
+        partition = {
+            "preemption": "{enabled: true}",
+            "nodesortpolicy": "{type: fair}",
+            "statedumpfilepath": "x",
+            "usergroupresolver": "{type: os}",
+            "limits": "[{users: [sue], maxapplications: 1}]",
+        }
+        queue = {
+            "properties": "{application.sort.policy: fifo}",
+            "resources": "{guaranteed: {vcore: 1}, max: {vcore: 2}}",
+            "maxapplications": "1",
+        }
+        queues = f"""
+partitions:
+  - name: default
+    {f"{key}: {partition[key]}" if key in partition else ""}
+    queues:
+      - name: default
+        {f"{key}: {queue[key]}" if key in queue else ""}
+"""
+        told = [problem.message for problem in check_bundle(folder_of(tmp_path, queues))]
+        said = text[text.index("no effect here") :].partition(" see")[0]
+        assert told
+        assert [message for message in told if said not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        pair
+        for text in PAGES.values()
+        for block in re.findall(r"^```console\n((?s:.*?))^```$", text, re.MULTILINE)
+        for pair in re.findall(r"^\$ negotiator (.*)\n((?:(?!\$ ).*\n)+)", block, re.MULTILINE)
+    ],
+)
+def test_a_command_prints_what_is_shown(monkeypatch, command, output):
+    """To the letter, but for an empty line at the end."""
+    monkeypatch.chdir(ROOT)
+    assert CliRunner().invoke(main, shlex.split(command)).stdout.rstrip("\n") == output.rstrip("\n")
+
+
+class TestNothingIsLeftOut:
+    """What the program has is told."""
+
+    def test_every_key_of_the_file(self):
+        classes = [
+            each for each in vars(written).values() if attrs.has(each) and each.__module__ == written.__name__
+        ]
+        keys = {field.name for each in classes for field in attrs.fields(each)} - {"source"}
+        text = "".join(PAGES.values())
+        told = {key for key in keys if re.search(rf"^\| `{key}`|^\|.*`{key}`", text, re.MULTILINE)}
+        assert keys - told == set()
+
+    def test_every_key_of_placement(self):
+        keys = [field.name for field in attrs.fields(PlacementSettings)]
+        assert [key for key in keys if not re.search(rf"^  {key}: ", PAGES["queues"], re.MULTILINE)] == []
+
+    def test_every_code_of_a_rule(self):
+        codes = set(re.findall(r"``(\w+)``", Step.__doc__)) - {"code"}
+        listed = tables("placement", ["code", "", "and then"])
+        assert {code for code, _, _ in listed} == codes
+        assert {code for code, _, then in listed if then == "rejected"} == FATAL
+        assert NO_RULE_MATCHED in [code for code, _ in tables("placement", ["code", ""])]
+
+    @pytest.mark.parametrize("word", [*State, *ActKind, *Change])
+    def test_every_word_for_states_acts_and_changes(self, word):
+        assert re.search(rf"[`*]{word}[`* ]", PAGES["queues"])

@@ -1,0 +1,224 @@
+"""The chain of rules: the first that serves places an application, and every step is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from yunikorn_pool import NOW, Pool, bundle, read
+
+from negotiator.hooks.answers import Stamped
+from negotiator.hooks.placement import Application, PlacementRule, Target
+from negotiator.placement import AccessBook, make_chain
+from negotiator.queues import QueueTree
+
+QUEUES = [
+    {
+        "name": "root",
+        "queues": [
+            {"name": "open", "submitacl": "*"},
+            {"name": "closed", "adminacl": "boss"},
+            {"name": "users", "parent": True, "submitacl": "sue dev"},
+        ],
+    }
+]
+RULES = [
+    {"name": "provided", "create": True},
+    {
+        "name": "user",
+        "create": True,
+        "parent": {
+            "name": "tag",
+            "value": "Dept",
+            "create": True,
+            "parent": {"name": "fixed", "value": "users"},
+        },
+    },
+]
+NAMES = st.sampled_from(
+    ["", "open", "root.open", "root.OPEN", "root.closed", "root.users.a", "root.users", "root.x!"]
+)
+APPLICATIONS = st.builds(
+    Application,
+    user=st.sampled_from(["sue", "bob", "boss", "a.b"]),
+    groups=st.sampled_from([(), ("dev",)]),
+    queue=NAMES,
+    tags=st.sampled_from([{}, {"dept": "hr"}, {"dept": "a.b"}]),
+    forced=st.booleans(),
+)
+
+
+def pool(rules=RULES, queues=QUEUES):
+    reading = read({"queues": queues, "placementrules": rules})
+    assert reading.codes == set()
+    return Pool.of(reading)
+
+
+def place(pool, *applications):
+    return pool.chain.place(applications, pool.queues, pool.book, NOW)
+
+
+def codes(placement):
+    return [step.code for step in placement.steps]
+
+
+@given(st.lists(APPLICATIONS, max_size=6))
+def test_together_or_one_by_one_is_the_same(applications):
+    """A queue that one of them makes is there for the next."""
+    together, alone = pool(), pool()
+    placements, changes = place(together, *applications)
+    singly = [place(alone, each) for each in applications]
+    assert [placement for (placement,), _ in singly] == list(placements)
+    assert tuple(change for _, made in singly for change in made) == changes
+    assert alone.queues == together.queues
+
+
+@given(st.lists(APPLICATIONS, max_size=6))
+def test_deciding_tells_where_placing_puts_it(applications):
+    """But for what can't be made; and it makes nothing."""
+    own = pool()
+    for application in applications:
+        before = own.queues.copy()
+        decided = own.chain.decide(application, own.queues, own.book)
+        assert own.queues == before
+        (placed,), changes = place(own, application)
+        if placed.code in {"create_under_leaf", "create_under_draining"}:
+            assert decided.placed
+            assert not placed.placed
+        else:
+            assert placed == decided
+        assert bool(changes) == (placed.placed and before.get(placed.queue) is None)
+
+
+@given(APPLICATIONS)
+def test_whoever_is_placed_may_submit_there(application):
+    """Into a leaf; the recovery queue is for forced applications, and asks nobody."""
+    own = pool()
+    (placed,), _ = place(own, application)
+    if placed.queue == "root.@recovery@":
+        assert application.forced
+    elif placed.placed:
+        assert own.access({"user": application.user, "groups": application.groups, "queue": placed.queue})[
+            "submit"
+        ]
+        assert own.queues.get(placed.queue).leaf
+
+
+def test_each_rule_that_was_tried_is_told():
+    """With what it gave, why it did not serve, the plugin, and the place in the file."""
+    (placed,), changes = place(pool(), Application("sue", queue="closed", tags={"dept": "hr"}))
+    assert placed.queue == "root.users.hr.sue"
+    first, second = placed.steps
+    assert (first.rule, first.queue, first.code) == ("provided", "root.closed", "access_denied")
+    assert "sue" in first.text
+    assert (second.rule, second.queue, second.code) == ("user", "root.users.hr.sue", "matched")
+    assert second.text == "submitacl of root.users has user sue"
+    assert (second.plugin, second.source.file) == ("placement", "queues.yaml")
+    assert second.source.line > first.source.line > 1
+    assert [change.path for change in changes] == ["root.users.hr", "root.users.hr.sue"]
+
+
+STOPPING = {
+    "root.x!": "invalid_queue_name",
+    "root..x": "invalid_queue_name",
+    "root.open.x": "create_under_leaf",
+}
+
+
+@pytest.mark.parametrize(("queue", "code"), STOPPING.items())
+def test_what_goes_wrong_rejects_at_once(queue, code):
+    """The rules after it, and recovery, are not tried."""
+    application = Application("sue", queue=queue, tags={"dept": "hr"}, forced=True)
+    (placed,), changes = place(pool(), application)
+    assert (placed.queue, placed.code, codes(placed), changes) == ("", code, [code], ())
+
+
+@pytest.mark.parametrize("queue", ["root.@recovery@", "root.@RECOVERY@"])
+def test_the_recovery_queue_is_reserved(queue):
+    """Whatever access control lists say, and whether or not it is there."""
+    own = pool([{"name": "provided", "create": True}], [{"name": "root", "submitacl": "*"}])
+    for _ in range(2):
+        (placed,), _ = place(own, Application("sue", queue=queue))
+        assert (placed.code, codes(placed)) == ("no_rule_matched", ["queue_reserved"])
+        place(own, Application("sue", forced=True))
+
+
+@pytest.mark.parametrize("forced", [False, True])
+@pytest.mark.parametrize("queue", ["root.@recovery@.x", "root.@RECOVERY@.x.y"])
+def test_nothing_is_made_below_the_recovery_queue(queue, forced):
+    """It would be a parent queue then, and could take no application."""
+    everybody = [{"name": "root", "submitacl": "*"}]
+    own = pool([{"name": "provided", "create": True}], everybody)
+    (placed,), _ = place(own, Application("sue", queue=queue, forced=forced))
+    assert codes(placed)[0] == "queue_reserved"
+    assert placed.queue == ("root.@recovery@" if forced else "")
+
+
+def test_the_fallback_comes_last_and_obeys_its_list():
+    """Where there is one: by default what no rule places is rejected."""
+    reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
+    types = bundle().hooks.placement_rules().records
+    for fallback, user, code, queue in (
+        ("", "sue", "no_rule_matched", ""),
+        ("root.open", "sue", "matched", "root.open"),
+        ("root.closed", "sue", "no_rule_matched", ""),
+        ("root.closed", "boss", "matched", "root.closed"),
+    ):
+        own = Pool.of(reading)
+        own.chain, problems = make_chain(reading.partition, types, fallback)
+        (placed,), changes = place(own, Application(user, queue="missing"))
+        assert (problems, placed.code, placed.queue, changes) == ((), code, queue, ())
+        assert [step.rule for step in placed.steps] == (
+            ["provided", "fallback"] if fallback else ["provided"]
+        )
+
+
+@pytest.mark.parametrize("fallback", ["root.users", "root.gone", "open"])
+def test_a_fallback_that_is_no_leaf_of_the_configuration_is_refused(fallback):
+    """Nothing would ever go there, and nobody would know."""
+    reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
+    own, (problem,) = make_chain(reading.partition, bundle().hooks.placement_rules().records, fallback)
+    assert own is None
+    assert fallback in problem.message
+
+
+def raising(_application, _rule):
+    raise RuntimeError("no directory")
+
+
+BROKEN = {
+    "raises": (raising, "RuntimeError: no directory"),
+    "gives a text": (lambda _application, _rule: "root.open", "expected a Target or None, got str"),
+    "gives a path that is no text": (lambda _application, _rule: Target(5), "expected a Target or None"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
+    """It is named, and no later rule lets in what it might have kept out."""
+    target, words = BROKEN[what]
+    own_type = Stamped(PlacementRule(name="mine", target=target), "tiny", "1.2")
+    types = (own_type, *bundle().hooks.placement_rules().records)
+    rules = [{"name": "mine"}, {"name": "fixed", "value": "open"}]
+    partition = read({"queues": QUEUES, "placementrules": rules}).partition
+    chain, problems = make_chain(partition, types)
+    queues = QueueTree.of(partition.root, NOW)
+    book = AccessBook(bundle().hooks, bundle().settings, queues)
+    placements, _ = chain.place([Application("sue", forced=True)], queues, book, NOW)
+    assert (problems, placements[0].code) == ((), "plugin_error")
+    (failure,) = chain.failures(placements)
+    assert (failure.plugin, failure.version, failure.hook) == ("tiny", "1.2", "negotiator_placement_rules")
+    assert words in failure.message
+
+
+def test_two_plugins_can_not_bring_the_same_rule():
+    """Nor can one take the name that is the core's: which of them decides would be a matter of chance."""
+    types = bundle().hooks.placement_rules().records
+    for name in ("user", "recovery"):
+        second = Stamped(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
+        chain, (problem,) = make_chain(read({"queues": QUEUES}).partition, (*types, second))
+        assert (chain, problem.code) == (None, "rule_defined_twice")
+        assert f"placement rule {name} of plugin tiny belongs to" in problem.message
+
+
+def test_the_tags_that_rules_read_are_known():
+    """Those of parent rules too, in lower case: nothing else of a job's ad is looked at for them."""
+    assert pool().chain.tags == {"dept"}

@@ -1,0 +1,101 @@
+"""What is told of rules when they are read: targets that no application can be placed in, filters that are none."""
+
+import re
+
+import pytest
+from yunikorn_pool import read
+
+from negotiator.placement.filters import make_filter
+from negotiator.queues.checks.findings import Findings
+from negotiator.queues.config import FilterEntry
+from negotiator.records import Written
+
+QUEUES = [
+    {
+        "name": "root",
+        "queues": [
+            {"name": "Leaf"},
+            {"name": "marked", "parent": True},
+            {"name": "full", "queues": [{"name": "child"}]},
+        ],
+    }
+]
+
+
+def fixed(value, *, create=False, **keys):
+    return {"name": "fixed", "value": value, "create": create, **keys}
+
+
+def below(rule, **keys):
+    return {"name": "user", "parent": rule, **keys}
+
+
+TARGETS = [
+    (fixed("root.leaf"), None),
+    (fixed("LEAF"), None),
+    (fixed("full.child"), None),
+    (fixed("child", parent=fixed("full")), None),
+    (fixed("marked"), "rule_target_not_leaf"),
+    (fixed("full", create=True), "rule_target_not_leaf"),
+    (fixed("root"), "rule_target_not_leaf"),
+    (fixed("gone"), "rule_target_missing"),
+    (fixed("gone", create=True), None),
+    (fixed("full.gone.x"), "rule_target_missing"),
+    (fixed("full.gone.x", create=True), None),
+    (fixed("leaf.x"), "rule_target_below_leaf"),
+    (fixed("leaf.x", create=True), "rule_target_below_leaf"),
+    (below(fixed("full")), None),
+    (below(fixed("marked")), None),
+    (below(fixed("leaf")), "rule_target_not_leaf"),
+    (below(fixed("gone", create=True)), "rule_target_missing"),
+    (below(fixed("gone"), create=True), None),
+    (below({"name": "tag", "value": "x", "parent": fixed("leaf")}), "rule_target_not_leaf"),
+    (below({"name": "provided"}), None),
+    (fixed("x", parent={"name": "user"}), None),
+    (fixed("root.leaf", parent=fixed("full")), "rule_fixed_nested_qualified"),
+    (fixed("rootbeer", parent=fixed("full"), create=True), None),
+]
+
+
+@pytest.mark.parametrize(("rule", "code"), TARGETS)
+def test_targets_are_checked_as_far_as_they_are_the_same_for_all(rule, code):
+    """Against the configured queues; only the rule's own ``create`` lets a queue be missing."""
+    assert read({"queues": QUEUES, "placementrules": [rule]}).codes == ({code} if code else set())
+
+
+@pytest.mark.parametrize(("rule", "code"), [(rule, code) for rule, code in TARGETS if code])
+def test_rules_may_be_made_without_that_check(rule, code):
+    """What is wrong with the rule itself is told all the same."""
+    expected = {code} if code == "rule_fixed_nested_qualified" else set()
+    assert read({"queues": QUEUES, "placementrules": [rule]}, static=False).codes == expected
+
+
+def filter_of(**lists):
+    findings = Findings()
+    entry = FilterEntry(**{key: tuple(Written(name) for name in names) for key, names in lists.items()})
+    return make_filter(entry, findings), findings.problems
+
+
+def test_expressions_have_no_look_around_as_in_yunikorn():
+    """They are refused when the bundle is loaded, and match nobody."""
+    for expression in ("(?=a)b", r"(a)\1", "[a", "a{99999}"):
+        made, (problem,) = filter_of(users=[expression])
+        assert problem.code == "rule_filter_users"
+        assert re.search("is no regular expression: .+", problem.message)
+        assert not made.applies("ab", ())
+
+
+def test_no_expression_is_slow():
+    """Not even one on which others take longer than anybody waits, this test included."""
+    made, problems = filter_of(groups=["^(a+)+$"])
+    assert problems == []
+    assert not made.applies("sue", ["a" * 30_000 + "!"])
+
+
+def test_what_never_matches_in_a_list_is_told():
+    """It is a warning, for YuniKorn takes such lists."""
+    made, (problem,) = filter_of(users=["sue", "b.*"])
+    assert made.applies("sue", ())
+    assert not made.applies("bob", ())
+    assert problem.code == ""
+    assert problem.hint == "an expression stands alone in its list"

@@ -1,0 +1,77 @@
+"""Queue configurations that nobody here wrote: the valid ones load unchanged, of the others it is told what is wrong."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from negotiator.bundle import examine_bundle
+from negotiator.records import Severity
+
+FOLDER = Path(os.environ.get("NEGOTIATOR_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "yunikorn"
+
+#: Invalid on purpose, no configuration, or only a sketch of one; with what is told first.
+INVALID = {
+    "yk011": "all resources of this limit are zero",
+    "yk012": "is no amount of memory",
+    "yk014": "all resources of this limit are zero",
+    "yk015": "limits nothing",
+    "yk016": "second limit for group test",
+    "yk017": "group group1 comes after the wildcard",
+    "yk018": "user user1 comes after the wildcard",
+    "yk020": "second limit for user *",
+    "yk022": "the wildcard group alone",
+    "yk023": "second limit for user user.lastname",
+    "yk025": "no name of a user",
+    "yk028": "more than one space",
+    "yk030": "more than the 100 of root.level1",
+    "yk042": "its resources can't be set",
+    "yk045": "no placement rule PrimaryGroup",
+    "yk050": "no regular expression",
+    "yk051": "no name of a user",
+    "yk056": "second partition default",
+    "yk058": "no name of a queue",
+    "yk059": "no amount of memory",
+    "yk063": "no name of a queue",
+    "yk064": "unknown key 'children'",
+    "yk066": "weight of vcore is negative",
+    "yk084": "expected a mapping, got 'ENABLED_STR'",
+    "yk102": "limits nothing",
+    "yk104": "all resources of this limit are zero",
+    "yk107": "no node sorting policy 'invalid'",
+    "yk122": "no name of a group",
+    "yk124": "no name of a user",
+    "yk151": "expected a mapping, got 'wrong_text'",
+    "yk153": "unknown key 'quota.preemption.delay'",
+    "yk158": "no name of a queue",
+    "yk162": "no partition default",
+    "yk163": "no partition default",
+    "yk169": "has no queues",
+    "yk182": "expected a mapping, got a list",
+    "yk183": "'0.5G' is no amount of memory",
+    "yk184": "has no queues",
+    "yk185": "no partition default",
+    "yk186": "no partition default",
+    "yk187": "no partition default",
+    "yk193": "no partition default",
+    "ykbad02": "not valid YAML",
+    "ykbad05": "not valid YAML",
+    "ykbad07": "not valid YAML",
+}
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"there is no folder {FOLDER}")
+def test_every_valid_configuration_loads_unchanged(tmp_path):
+    """The first error of each of the others is the one that it was made for."""
+    found = {}
+    for number, file in enumerate(sorted(FOLDER.glob("*.yaml"))):
+        bundle = tmp_path / str(number)
+        bundle.mkdir()
+        (bundle / "queues.yaml").write_bytes(file.read_bytes())
+        problems = examine_bundle(bundle).problems
+        errors = [str(problem) for problem in problems if problem.severity is Severity.ERROR]
+        if errors:
+            found[file.name.split("_")[0]] = errors[0]
+    assert found.keys() == INVALID.keys()
+    assert [name for name, message in found.items() if INVALID[name] not in message] == []

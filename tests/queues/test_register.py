@@ -1,0 +1,145 @@
+"""Which application is in which queue, beside a dictionary that does the same the slow way."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from negotiator.queues.register import ApplicationId, Entry, Register, keys_of
+
+SCHEDDS, USERS = ("", "a", "b.example.org"), ("ann", "bob", "\udcff", "")
+QUEUES = ("root.a", "root.b", "root.c.d")
+LARGEST = 2**32 - 1
+GOOD = st.sampled_from((0, 1, 2, 3, LARGEST - 1, LARGEST))
+ODD = st.sampled_from((-1, -(2**31), -(2**63), -(2**70), LARGEST + 1, 2**62, 2**63, 2**64 + 1, 10**30))
+CLUSTERS = GOOD | ODD
+IDS = st.builds(ApplicationId, st.sampled_from(SCHEDDS), st.sampled_from(USERS), CLUSTERS)
+TIMES = st.sampled_from((0.0, 1.0, 2.5, 1e9))
+
+
+def is_kept(application):
+    return 0 <= application.cluster <= LARGEST
+
+
+class Beside(RuleBasedStateMachine):
+    """Whatever is done to a register, and to a copy of it, a dictionary says the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.register, self.model = Register(), {}
+        self.mark, self.marked = self.register.mark(), {}
+
+    def keys(self, ids):
+        return np.array([self.register.key(each) for each in ids], np.int64)
+
+    @rule(ids=st.lists(st.tuples(IDS, st.sampled_from(QUEUES) | st.none()), max_size=6), now=TIMES)
+    def put(self, ids, now):
+        numbers = [-1 if queue is None else self.register.number(queue) for _, queue in ids]
+        self.register.put(self.keys(each for each, _ in ids), np.array(numbers, np.int32), now)
+        self.model |= {each: (queue, now) for each, queue in ids if queue and is_kept(each)}
+
+    @rule(ids=st.lists(IDS, max_size=6), now=TIMES)
+    def touch(self, ids, now):
+        self.register.touch(self.keys(ids), now)
+        self.model |= {each: (self.model[each][0], now) for each in ids if each in self.model}
+
+    @rule(before=TIMES)
+    def forget(self, before):
+        gone = [each for each, (_, seen) in self.model.items() if seen < before]
+        assert self.register.forget(before) == len(gone)
+        for each in gone:
+            del self.model[each]
+
+    @rule(application=IDS)
+    def remove(self, application):
+        self.register.remove(application)
+        self.model.pop(application, None)
+
+    @rule(application=IDS, queue=st.sampled_from(QUEUES), now=TIMES)
+    def move(self, application, queue, now):
+        self.register.move(application, queue, now)
+        if is_kept(application):
+            self.model[application] = (queue, now)
+
+    @rule()
+    def take_a_mark(self):
+        self.mark, self.marked = self.register.mark(), dict(self.model)
+
+    @rule(application=IDS, queue=st.sampled_from(QUEUES))
+    def go_on_with_a_copy(self, application, queue):
+        """What is then done to the one that it was copied from does not show in the copy."""
+        copied = self.register.copy()
+        self.register.move(application, queue, 7.0)
+        self.register.touch(self.keys(self.model), 8.0)
+        self.register.number("root.only.there")
+        self.register = copied
+
+    @rule(ids=st.lists(IDS, max_size=8))
+    def lookup(self, ids):
+        found = self.register.paths_of(self.register.lookup(self.keys(ids)))
+        wanted = [self.model[each][0] if each in self.model else None for each in ids]
+        numbers = self.register.lookup(self.keys(ids)).tolist()
+        assert [
+            queue if number >= 0 else None for queue, number in zip(found, numbers, strict=True)
+        ] == wanted
+
+    @rule(schedd=st.sampled_from((*SCHEDDS, "elsewhere")), cluster=CLUSTERS)
+    def find(self, schedd, cluster):
+        wanted = {
+            Entry(each, *there)
+            for each, there in self.model.items()
+            if each.cluster == cluster and schedd in ("", each.schedd)
+        }
+        found = self.register.find(schedd, cluster)
+        assert set(found) == wanted
+        assert len(found) == len(wanted)
+
+    @invariant()
+    def holds_the_same(self):
+        rows = list(self.register)
+        assert {each.id: (each.queue, each.seen) for each in rows} == self.model
+        assert len(self.register) == len(rows) == len(self.model)
+
+    @invariant()
+    def counts_the_same(self):
+        queues = [queue for queue, _ in self.model.values()]
+        assert self.register.counts() == {queue: queues.count(queue) for queue in queues}
+        assert self.register.busy() == set(queues)
+        for queue in (*QUEUES, "root.unknown"):
+            wanted = {each.user for each, (where, _) in self.model.items() if where == queue}
+            assert self.register.users(queue) == tuple(sorted(wanted))
+
+    @invariant()
+    def tells_what_changed_since_the_mark(self):
+        changed, gone = self.register.since(self.mark)
+        assert set(gone) == self.marked.keys() - self.model.keys()
+        assert {each.id: each.queue for each in changed} == {
+            each: queue
+            for each, (queue, _) in self.model.items()
+            if each not in self.marked or self.marked[each][0] != queue
+        }
+
+
+TestBeside = Beside.TestCase
+
+
+@given(st.lists(st.builds(Entry, IDS, st.sampled_from(QUEUES), TIMES)))
+def test_a_register_begins_with_entries_of_which_the_last_of_each_application_holds(entries):
+    """A cluster that is none is in no register, also where a file says so."""
+    wanted = {each.id: (each.queue, each.seen) for each in entries if is_kept(each.id)}
+    assert {each.id: (each.queue, each.seen) for each in Register(entries)} == wanted
+
+
+@pytest.mark.parametrize(
+    ("owner", "cluster", "key"),
+    [(0, 0, 0), (0, LARGEST, LARGEST), (1, 0, 1 << 32), (2**31 - 2, LARGEST, 2**63 - 2**32 - 1)]
+    + [(0, -1, -1), (0, LARGEST + 1, -1), (-1, 5, -1)],
+)
+def test_the_key_of_an_application_is_its_owner_and_its_cluster(owner, cluster, key):
+    """No two have the same, up to the largest number of either; what has none is -1."""
+    assert keys_of(np.array([owner]), np.array([cluster])).tolist() == [key]
+
+
+def test_an_application_is_named_by_its_schedd_and_cluster():
+    assert str(ApplicationId("node1", "ann", 12)) == "node1#12"

@@ -1,0 +1,186 @@
+"""The queues as they are now: what a configuration, a rule and a clean-up make of them."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from yunikorn_pool import read
+
+from negotiator.queues import Change, QueueTree, State
+from negotiator.queues.tree import QueueError
+
+FLAT = [{"name": "a"}, {"name": "b"}]
+DEEP = [{"name": "a", "queues": [{"name": "b"}]}, {"name": "c", "parent": True}]
+CONFIGS = [
+    read({"queues": [{"name": "root", "queues": queues}]}).partition.root for queues in (FLAT, DEEP, [])
+]
+PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(lambda names: ".".join(["root", *names]))
+STEPS = st.one_of(
+    st.tuples(st.just("create"), PATHS),
+    st.tuples(st.just("apply"), st.sampled_from(CONFIGS)),
+    st.tuples(st.just("drain"), st.just("root") | PATHS),
+    st.tuples(st.just("clean"), st.frozensets(PATHS, max_size=3)),
+)
+
+
+def tree(queues, **root):
+    return QueueTree.of(read({"queues": [{"name": "root", "queues": queues, **root}]}).partition.root, 0.0)
+
+
+def config(queues):
+    return read({"queues": [{"name": "root", "queues": queues}]}).partition.root
+
+
+def told(changes):
+    return [(each.path, each.change) for each in changes]
+
+
+def run(queues, step, argument, now):
+    try:
+        return getattr(queues, step)(argument, now)
+    except QueueError as error:
+        return error
+
+
+@given(st.lists(STEPS, max_size=12))
+def test_whatever_happens_it_is_a_tree(steps):
+    """Each queue has the one above it, parents come before their children, and the root is never gone."""
+    queues = QueueTree.of(CONFIGS[0], 0.0)
+    for now, (step, argument) in enumerate(steps, 1):
+        run(queues, step, argument, float(now))
+        paths = [queue.path for queue in queues]
+        assert paths[0] == "root"
+        for place, path in enumerate(paths[1:], 1):
+            assert path.rpartition(".")[0] in paths[:place]
+        below = Counter(path.rpartition(".")[0] for path in paths)
+        assert all(queues.has_children(path) == bool(below[path]) for path in paths)
+        assert not queues.get("root").draining
+
+
+@given(st.lists(STEPS, max_size=12))
+def test_what_was_told_is_what_happened(steps):
+    """Changes name each queue that came, went, or got another state, with the time; nothing else changes."""
+    queues = QueueTree.of(CONFIGS[0], 0.0)
+    for now, (step, argument) in enumerate(steps, 1):
+        before = {queue.path: queue for queue in queues}
+        result = run(queues, step, argument, float(now))
+        after = {queue.path: queue for queue in queues}
+        if isinstance(result, QueueError):
+            assert after == before
+            continue
+        named = {change.path: change.change for change in result}
+        assert len(named) == len(result)
+        assert {path for path in after if path not in before} == {
+            path for path, change in named.items() if change is Change.CREATED
+        }
+        assert before.keys() - after.keys() == {
+            path for path, change in named.items() if change is Change.REMOVED
+        }
+        for path in before.keys() & after.keys():
+            assert (before[path].state, before[path].managed) == (
+                after[path].state,
+                after[path].managed,
+            ) or named[path] in {Change.DRAINING, Change.RESTORED, Change.MANAGED}
+            assert after[path].since in {before[path].since, float(now)}
+
+
+@given(st.lists(STEPS, max_size=12), st.sampled_from(CONFIGS), st.frozensets(PATHS, max_size=3))
+def test_a_clean_up_leaves_the_configuration_and_what_is_busy(steps, root, busy):
+    """With the queues above that; a second one finds nothing to do, nor does the same configuration again."""
+    queues = QueueTree.of(CONFIGS[0], 0.0)
+    for now, (step, argument) in enumerate(steps, 1):
+        run(queues, step, argument, float(now))
+    queues.apply(root, 50.0)
+    used = {path for path in busy if queues.get(path)}
+    queues.clean(busy, 51.0)
+    wanted = {each.path for each in root.walk()} | used
+    assert {queue.path for queue in queues} == {
+        ".".join(path.split(".")[:depth]) for path in wanted for depth in range(1, path.count(".") + 2)
+    }
+    assert queues.clean(busy, 52.0) == ()
+    assert queues.apply(root, 53.0) == ()
+
+
+def test_a_queue_that_leaves_the_configuration_goes_when_it_is_empty():
+    """It drains first; coming back it is active again, with the time from which it is."""
+    queues = tree(FLAT)
+    assert told(queues.apply(config([{"name": "a"}]), 1.0)) == [("root.b", Change.DRAINING)]
+    assert queues.clean({"root.b"}, 2.0) == ()
+    assert told(queues.apply(config(FLAT), 3.0)) == [("root.b", Change.RESTORED)]
+    assert (queues.get("root.b").state, queues.get("root.b").since) == (State.ACTIVE, 3.0)
+    queues.apply(config([{"name": "a"}]), 4.0)
+    assert told(queues.clean({"root.a"}, 5.0)) == [("root.b", Change.REMOVED)]
+
+
+def test_a_queue_that_a_rule_made_can_become_one_of_the_configuration():
+    """Then it stays when it is empty, and has what the configuration gives it."""
+    queues = tree([{"name": "p", "parent": True}])
+    assert told(queues.create("root.P.Sue", 1.0)) == [("root.p.sue", Change.CREATED)]
+    assert queues.create("root.p.sue", 1.5) == ()
+    named = config([{"name": "p", "queues": [{"name": "Sue", "maxapplications": 7}]}])
+    assert ("root.p.sue", Change.MANAGED) in told(queues.apply(named, 2.0))
+    assert queues.clean((), 3.0) == ()
+    assert queues.get("root.p.SUE").config.applications == 7
+
+
+def test_nothing_is_made_below_a_leaf_or_below_what_drains():
+    """And nothing of the way there either."""
+    queues = tree([{"name": "leaf"}, {"name": "p", "parent": True}])
+    queues.drain("root.p", 1.0)
+    for path, code in (("root.leaf.x.y", "create_under_leaf"), ("root.p.x.y", "create_under_draining")):
+        with pytest.raises(QueueError) as raised:
+            queues.create(path, 2.0)
+        assert raised.value.code == code
+    assert len(queues) == 3
+
+
+def test_draining_takes_in_what_the_configuration_has_below():
+    """But not what rules made there: that goes on until it is empty."""
+    queues = tree([{"name": "p", "queues": [{"name": "c"}]}])
+    queues.create("root.p.d", 1.0)
+    assert told(queues.drain("root.P", 2.0)) == [
+        ("root.p", Change.DRAINING),
+        ("root.p.c", Change.DRAINING),
+    ]
+    assert queues.drain("root.p", 3.0) == ()
+    assert not queues.get("root.p.d").draining
+
+
+def test_a_template_is_for_the_leaves_that_rules_make():
+    """The nearest one above counts, and the parents on the way get nothing of it."""
+    template = {"maxapplications": 3, "resources": {"max": {"memory": "1G"}}}
+    queues = tree([{"name": "p", "parent": True, "childtemplate": template}])
+    queues.create("root.p.x.y", 1.0)
+    assert (queues.get("root.p.x").config.max, queues.get("root.p.x").config.applications) == ({}, 0)
+    assert (queues.get("root.p.x.y").config.max, queues.get("root.p.x.y").config.applications) == (
+        {"memory": 10**9},
+        3,
+    )
+
+
+def test_a_maximum_of_zero_is_compared_but_not_in_force():
+    """A queue below may not have more, yet the queue itself runs without one, as YuniKorn's do."""
+    zero = {"name": "p", "resources": {"max": {"memory": "0"}}}
+    larger = {"name": "c", "resources": {"max": {"memory": "1"}}}
+    assert read({"queues": [{"name": "root", "queues": [{**zero, "queues": [larger]}]}]}).codes == {
+        "child_max_exceeds_parent_max"
+    }
+    assert tree([zero]).get("root.p").config.max == {}
+
+
+def test_a_copy_is_a_tree_of_its_own():
+    """Trying something out on it changes nothing."""
+    queues = tree([{"name": "p", "parent": True}])
+    other = queues.copy()
+    other.create("root.p.x", 1.0)
+    assert queues.get("root.p.x") is None
+    assert not queues.has_children("root.p")
+    assert other != queues == tree([{"name": "p", "parent": True}])
+
+
+def test_the_nearest_queue_is_the_lowest_that_exists():
+    """Whatever the case of its name; for a path from elsewhere it is the root."""
+    queues = tree(DEEP)
+    assert queues.nearest("root.A.B.x.y").path == "root.a.b"
+    assert queues.nearest("rootbeer.a").path == "root"

@@ -1,0 +1,231 @@
+"""The runner of cases of queues: it notices each wrong answer, and passes over nothing in silence."""
+
+import copy
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from yunikorn import Folder, verdict
+
+ROOT = Path(__file__).parents[2]
+OURS = Folder(ROOT / "tests" / "conformance" / "yunikorn")
+QUEUES = {"queues": [{"name": "root", "submitacl": "*", "queues": [{"name": "a"}]}]}
+SUBMIT = {
+    "op": "submit",
+    "app": "x",
+    "user": "u",
+    "queue": "root.a",
+    "expect": {"outcome": "placed", "queue": "root.a"},
+}
+AMOUNT = {"id": "sum-1", "area": "resource", "input": {"type": "vcore", "value": 2}, "follow": "both"}
+RIGHT = {**AMOUNT, "expect": {"quantity": 2000}}
+WRONG = {**AMOUNT, "id": "sum-2", "title": "two", "expect": {"quantity": 2}}
+RELOAD = {
+    "id": "life-1",
+    "area": "lifecycle",
+    "follow": "seed",
+    "config": QUEUES,
+    "steps": [{**SUBMIT, "expect": {"outcome": "panic"}}],
+    "steps_recommended": [
+        SUBMIT,
+        {"op": "reload", "config": {"queues": [{"name": "b.c"}]}, "expect": {"error": "invalid_queue_name"}},
+        {"op": "queue", "queue": "root.a", "expect": {"leaf": True, "managed": True, "state": "Active"}},
+    ],
+}
+OTHER_WORD = {
+    "id": "conf-1",
+    "area": "config",
+    "follow": "both",
+    "config": {"text": "partitions: [{queues: 5}]"},
+    "expect": {"valid": False, "stage": "validate", "error": "a_word_of_their_own"},
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write cases as a file, gzipped where its name says so."""
+    (tmp_path / "yunikorn").mkdir()
+
+    def write(name, *cases, **keys):
+        content = yaml.safe_dump({**keys, "cases": list(cases)}, sort_keys=False).encode()
+        path = tmp_path / "yunikorn" / name
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return Folder(path.parent)
+
+    return write
+
+
+def counted(folder, name, not_passing=()):
+    counts, failures = verdict(folder.read(name), not_passing)
+    return {what: count for what, count in counts.items() if count}, failures
+
+
+def test_files_of_any_name_are_run(folder):
+    """Gzipped or not; the area may be the file's or the case's; what is recommended counts where it is to be followed."""
+    area = {key: value for key, value in RIGHT.items() if key != "area"}
+    folder("new things.yaml.gz", RELOAD, RIGHT)
+    cases = folder("more.yaml", area, area="resource")
+    assert cases.files() == ["more.yaml", "new things.yaml.gz"]
+    assert counted(cases, "more.yaml") == ({"passed": 1}, [])
+    assert counted(cases, "new things.yaml.gz") == ({"passed": 2}, [])
+
+
+def test_a_wrong_answer_is_named(folder):
+    """By the id of its case, its title, what came out and what should have; in steps by their number too."""
+    step = {**SUBMIT, "expect": {"outcome": "rejected", "error": "no_rule_matched"}}
+    case = {**RELOAD, "steps_recommended": [step, *RELOAD["steps_recommended"]]}
+    counts, failures = counted(folder("some.yaml", RIGHT, WRONG, case), "some.yaml")
+    assert counts == {"passed": 1, "failed": 2}
+    assert failures[0] == "sum-2: two\n    got {'quantity': 2000}, expected {'quantity': 2}"
+    assert "step 1, submit x: got {'outcome': 'placed', 'error': None}, expected" in failures[1]
+
+
+def leaves(value, path=()):
+    """The places of all scalars of an answer."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from leaves(each, (*path, key))
+    elif path[-1] != "stage":
+        yield path, value
+
+
+def answers(content):
+    """The places of all answers of a case."""
+    yield from (("expect", *path) for path, _ in leaves(content.get("expect", {})))
+    for number, step in enumerate(content.get("steps", ())):
+        if "expect" in step:
+            yield from (("steps", number, *path) for path, _ in leaves({"expect": step["expect"]}))
+
+
+def changed(content, path):
+    """The case with another answer in one place."""
+    content = copy.deepcopy(content)
+    *above, key = path
+    holder = content
+    for each in above:
+        holder = holder[each]
+    old = holder[key]
+    match old:
+        case bool():
+            holder[key] = not old
+        case int():
+            holder[key] = old + 1
+        case _ if key == "error":
+            holder[key] = "limit_nothing_set" if old != "limit_nothing_set" else "acl_syntax"
+        case "ok":
+            holder[key] = {"error": "acl_syntax"}
+        case _:
+            holder[key] = f"{old}x"
+    return content
+
+
+@pytest.mark.parametrize("name", ["acl", "config", "filter", "lifecycle", "placement", "resource"])
+def test_every_recorded_answer_matters(folder, name):
+    """Whichever is changed, its case fails: none is left out of the comparison."""
+    wrong = [
+        {**changed(case.content, path), "follow": "both", "id": f"{case.id} {path}"}
+        for case in OURS.read(f"{name}.yaml.gz").cases
+        for path in answers(case.content)
+    ]
+    counts, _ = counted(folder("wrong.yaml", *wrong, area=name), "wrong.yaml")
+    assert counts == {"failed": len(wrong)}
+
+
+def test_a_refusal_by_another_word_is_counted_apart(folder):
+    """Where the program does not know YuniKorn's word at all; another of its own words is a failure."""
+    known = {**OTHER_WORD, "expect": {"valid": False, "error": "duplicate_queue"}}
+    counts, failures = counted(folder("some.yaml", OTHER_WORD, known), "some.yaml")
+    assert counts == {"refused, word unknown here": 1, "failed": 1}
+    assert "yaml_schema'}, expected {'valid': False, 'error': 'duplicate_queue'}" in failures[0]
+
+
+UNREADABLE = [
+    ({"area": "resource"}, "case 1: expected a mapping with a text as 'id'"),
+    ({**RIGHT, "area": "weather"}, "case 1: sum-1: 'weather' is none of the areas placement"),
+    ({**RIGHT, "follow": "nobody"}, "case 1: sum-1: 'follow' is to be both, code or seed, not 'nobody'"),
+    (
+        {**RIGHT, "follow": "seed"},
+        "case 1: sum-1: there is no expect_recommended or steps_recommended to follow",
+    ),
+    ({**RIGHT, "expect": {"quantity": 2000, "unit": "m"}}, "sum-1: what is expected has ['unit']"),
+    (
+        {**RELOAD, "steps_recommended": [{"op": "wait"}]},
+        "life-1: step 1, wait : the steps of this runner are submit",
+    ),
+    ({**RELOAD, "steps_recommended": [{"op": "complete", "app": "y"}]}, "life-1: application y does not run"),
+]
+
+
+@pytest.mark.parametrize(("case", "words"), UNREADABLE)
+def test_cases_that_are_none_are_named(folder, case, words):
+    """With the file, and what is wrong; the other cases are run."""
+    counts, failures = counted(folder("some.yaml", case, WRONG), "some.yaml")
+    assert counts == {"failed": 1, "could not be read": 1}
+    assert "some.yaml" in failures[0]
+    assert words in failures[0]
+
+
+def test_what_raises_is_a_failure(folder):
+    """Whether the case lacks something or the program breaks: it is named, and the other cases are run."""
+    case = {**RIGHT, "input": {}}
+    counts, failures = counted(folder("some.yaml", case, RIGHT), "some.yaml")
+    assert counts == {"passed": 1, "failed": 1}
+    assert "raised KeyError('type')" in failures[0]
+
+
+@pytest.mark.parametrize("content", [b"a: [", b"- 1", b"cases: 5", b"\xff"])
+def test_files_that_are_none_are_named(folder, content):
+    """There is no traceback of ours."""
+    cases = folder("some.yaml")
+    (cases.path / "some.yaml").write_bytes(content)
+    counts, failures = counted(cases, "some.yaml")
+    assert counts == {"could not be read": 1}
+    assert str(cases.path / "some.yaml") in failures[0]
+
+
+def test_a_case_that_passes_is_taken_off_the_list(folder):
+    """A case on the list of those that cannot pass may fail, but it must not pass."""
+    cases = folder("some.yaml", RIGHT, WRONG)
+    listed = {"sum-1": "for a reason", "sum-2": "for a reason"}
+    counts, failures = counted(cases, "some.yaml", listed)
+    assert counts == {"passed": 1, "that cannot pass": 1}
+    assert failures == ["sum-1 passes: take it off the list of those that cannot"]
+
+
+def test_the_counts_are_printed_and_what_nothing_runs_is_said(folder):
+    """As people start it, on a folder of their own."""
+    path = folder("a.yaml", RIGHT, WRONG).path
+    folder("b.yaml", {"id": "ugm-1", "area": "ugm", "follow": "both"})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests/conformance",
+        "--cases",
+        str(path.parent),
+        "-p",
+        "no:cacheprovider",
+    ]
+    # Where CI is set, pytest repeats the whole of each failure in its summary.
+    environment = {name: value for name, value in os.environ.items() if name not in {"CI", "BUILD_NUMBER"}}
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert result.returncode == 1
+    assert "Traceback" not in result.stdout
+    assert "a.yaml 1 passed, 1 failed" in lines
+    assert "all 1 passed, 1 failed, 1 of ugm, without a runner" in lines
+    assert (
+        f"not run: {path / 'b.yaml'}: no runner for these cases exists yet (1 of ugm, without a runner)"
+        in lines
+    )
+
+
+def test_the_cases_that_came_along_are_complete():
+    """Each of the files is read to its end, so that a missing one is not a passing one."""
+    files = [OURS.read(name) for name in OURS.files()]
+    assert all(file.problems == [] for file in files)
+    assert sum(len(file.cases) for file in files) == 575

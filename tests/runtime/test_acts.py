@@ -1,0 +1,216 @@
+"""Who may move, hold and release applications and change the configuration; each act is recorded, denied ones too."""
+
+import pytest
+from pools import slot
+from queueing import ME, World, app
+
+from negotiator.audit.verify import verify
+from negotiator.runtime.state import Act, ActKind
+
+MOVE, HOLD, RELEASE, RELOAD = ActKind.MOVE, ActKind.HOLD, ActKind.RELEASE, ActKind.RELOAD
+SCHEDULER = [ME, "boss"]
+"""The owner of the process, and who is on the ``scheduleracl``."""
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path)
+    world.slots = [slot(0)]
+    world.jobs = [app(1), app(2, queue="root.two"), app(3, user="ann"), app(3, user="bob", queue="root.two")]
+    world.jobs += [app(4, schedd="node1"), app(4, schedd="node2")]
+    with world:
+        world.cycle()
+        yield world
+
+
+@pytest.mark.parametrize(
+    ("by", "of_one", "of_two"),
+    [(ME, True, True), ("boss", True, True), ("head", True, False), ("deputy", False, True)]
+    + [("tester", False, False), ("", False, False), ("root.one", False, False)],
+)
+def test_an_application_is_its_queues_administrators_and_the_schedulers(world, by, of_one, of_two):
+    """Not its owner's."""
+    for name, may in (("1", of_one), ("2", of_two)):
+        answer = world.ask(HOLD, name, by=by)
+        assert answer.ok is may
+        assert may or answer.text.startswith("denied: no adminacl of root.")
+        assert bool(world.run.keeper.held) is may
+        if may:
+            assert world.ask(RELEASE, name, by=by).ok
+
+
+@pytest.mark.parametrize("by", ["boss", "head", "deputy", "tester", ""])
+def test_the_configuration_is_the_schedulers_administrators(world, by):
+    answer = world.ask(RELOAD, by=by)
+    assert answer.ok is (by in SCHEDULER)
+    assert answer.ok or "denied: scheduleracl does not have" in answer.text
+
+
+def test_a_cluster_of_several_users_is_that_of_whoever_administers_all_their_queues(world):
+    for by, may in (("head", False), ("deputy", False), ("boss", True)):
+        assert world.ask(HOLD, "3", by=by).ok is may
+        assert len(world.run.keeper.held) == (2 if may else 0)
+
+
+def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
+    assert world.ask(HOLD, "NODE1#1", by="head", note="full disk").text == "node1#1 is out of matching"
+    held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
+    assert [(each.count, each.reason.text) for each in held] == [
+        (1, "its application was taken out of matching by head: full disk")
+    ]
+    assert world.ask(RELEASE, "1", by="boss").text == "node1#1 takes part in matching again"
+    assert [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"] == []
+
+
+def test_a_hold_outlives_the_process_and_the_absence_of_its_application(world):
+    """It is for its queue's administrators still when the application comes back."""
+    world.ask(HOLD, "2")
+    kept, world.jobs = world.jobs, []
+    world.stop()
+    world.start()
+    world.cycle()
+    world.now += 10_000
+    world.cycle()
+    assert world.where() == {}
+    world.jobs = kept
+    assert "held_by_admin" in {each.reason.code for each in world.cycle().discarded}
+    assert world.where()["node1#2"] == "root.two"
+    assert world.ask(RELEASE, "2", by="deputy").ok
+    assert world.run.keeper.held == {}
+
+
+def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):
+    world.ask(HOLD, "1")
+    world.jobs += [app(1, 7, user="late")]
+    world.cycle()
+    assert world.ask(RELEASE, "1").ok
+    assert world.run.keeper.held == {}
+
+
+def test_what_is_moved_stays_where_it_was_moved_to(world):
+    assert world.ask(MOVE, "1", "ROOT.Two").text == "node1#1 was moved from root.one to root.two"
+    world.cycle()
+    assert world.where()["node1#1"] == "root.two"
+    world.stop()
+    world.start()
+    assert world.where()["node1#1"] == "root.two"
+
+
+def test_who_administers_the_one_queue_may_move_into_another_that_takes_submissions_from_them(world):
+    """Here everybody may submit; who administers the target only may not move out of the other."""
+    assert world.ask(MOVE, "1", "root.two", by="head").ok
+    assert not world.ask(MOVE, "2", "root.one", by="head").ok
+
+
+@pytest.mark.parametrize(("by", "ok"), [("head", False), ("boss", True), (ME, True)])
+def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submit(tmp_path, by, ok):
+    from queueing import QUEUES, bundle  # noqa: PLC0415 - of this test alone
+
+    closed = QUEUES.replace('submitacl: "*"', "submitacl: tester")
+    world = World(tmp_path, bundle(tmp_path / "b", closed))
+    world.jobs = [app(1)]
+    with world:
+        world.cycle()
+        answer = world.ask(MOVE, "1", "root.two", by=by)
+        assert answer.ok is ok
+        assert ok or answer.text.startswith("not into root.two: ")
+        assert world.where() == {"node1#1": "root.two" if ok else "root.one"}
+
+
+@pytest.mark.parametrize(
+    ("queue", "text"),
+    [
+        ("root.nowhere", "there is no queue root.nowhere"),
+        ("", "there is no queue "),
+        ("root", "root is a parent queue: it takes no applications"),
+        ("root.above", "root.above is a parent queue: it takes no applications"),
+        ("root.two", "root.two is draining: it takes no applications"),
+    ],
+)
+def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
+    world.run.keeper.queues.drain("root.two", world.now)
+    answer = world.ask(MOVE, "1", queue)
+    assert (answer.ok, answer.text) == (False, text)
+    assert world.where()["node1#1"] == "root.one"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "9",
+        "node1#9",
+        "node9#1",
+        "#",
+        "node1#",
+        "node1#x",
+        "-1",
+        "1.0",
+        "²",
+        "9" * 18,
+        "9" * 40,
+        "node1#1#1",
+    ],
+)
+@pytest.mark.parametrize("kind", [MOVE, HOLD, RELEASE])
+def test_an_application_that_is_not_there_is_told(world, kind, name):
+    answer = world.ask(kind, name, "root.two")
+    assert not answer.ok
+    assert answer.text.startswith(f"there is no application {name}")
+
+
+def test_a_cluster_that_two_schedds_have_must_be_named_with_its_schedd(world):
+    answer = world.ask(HOLD, "4")
+    assert (answer.ok, answer.text) == (False, "4 is one of: node1#4, node2#4")
+    assert world.ask(HOLD, "node2#4").ok
+    assert [str(each) for each in world.run.keeper.held] == ["node2#4"]
+
+
+def test_what_is_not_held_is_not_released(world):
+    assert world.ask(RELEASE, "1").text == "node1#1 is not held"
+
+
+def test_every_act_is_in_the_audit_log_with_who_what_why_and_which_rule(world):
+    world.ask(HOLD, "1", by="head", note="why")
+    world.ask(HOLD, "1", by="nobody")
+    world.ask(MOVE, "9", "root.two", by="boss")
+    done, denied, wrong = world.records("act")
+    wanted = {"act": "hold", "by": "head", "application": "1", "note": "why", "ok": True, "number": 1}
+    assert {key: done[key] for key in wanted} == wanted
+    assert (done["rule"], done["digest"]) == ("adminacl of root.one", world.bundle.digest)
+    assert (denied["ok"], denied["by"], denied["rule"]) == (False, "nobody", "acl")
+    assert denied["text"].startswith("denied: ")
+    assert (wrong["ok"], wrong["queue"]) == (False, "root.two")
+    assert verify(world.folder / "audit").fault is None
+
+
+def test_texts_of_any_length_and_bytes_can_be_recorded(world):
+    world.ask(HOLD, "1", note="x" * 100_000 + "\udcff\x00\n")
+    (record,) = world.records("act")
+    assert len(record["note"]) == 500
+    world.ask(HOLD, "1", by="\udcff\n")
+    assert world.records("act")[-1]["by"] == "\udcff\n"
+
+
+def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
+    number = world.store.request(Act(0, 1.0, ME, (), HOLD, "1"))
+    world.log.close()
+    with pytest.raises(Exception, match="closed|audit"):
+        world.run.between()
+    assert world.store.load(1.0).held == {}
+    assert world.store.answered(number) is None
+    world.stop()
+    world.start()
+    world.run.between()
+    assert (len(world.store.load(1.0).held), world.store.answered(number).ok) == (1, True)
+
+
+def test_acts_are_done_in_the_order_in_which_they_were_asked_for(world):
+    for kind, queue in ((HOLD, ""), (MOVE, "root.two"), (RELEASE, ""), (MOVE, "root.one")):
+        world.store.request(Act(0, 1.0, ME, (), kind, "1", queue))
+    _, done = world.run.between()
+    assert [(each.request.kind, each.answer.ok) for each in done] == [
+        (kind, True) for kind in (HOLD, MOVE, RELEASE, MOVE)
+    ]
+    assert world.where()["node1#1"] == "root.one"
+    assert world.run.between() == ((), ())

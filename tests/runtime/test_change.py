@@ -1,0 +1,162 @@
+"""A file of a bundle gets other contents: all of them, if the bundle is then whole, and the old ones are kept."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+import queueing
+from queueing import NOW, QUEUES
+
+from negotiator.bundle import examine_bundle, load_bundle
+from negotiator.runtime.change import ChangeError, change_file
+
+KEPT = "queues.yaml.20270115T080000Z"
+OTHER = QUEUES.replace("name: two", "name: three").encode()
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from negotiator.bundle import examine_bundle
+from negotiator.runtime.change import change_file
+
+folder, left, content = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]).read_bytes()
+
+def dying(owner, name):
+    call = getattr(owner, name)
+    def wrapped(*arguments, **options):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **options)
+    setattr(owner, name, wrapped)
+
+for name in ("open", "fsync", "fchmod", "close", "rename", "replace", "fdopen"):
+    dying(os, name)
+change_file(folder, "queues.yaml", content, lambda files: examine_bundle(folder, replaced=files), 1_800_000_000.0)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return queueing.write(tmp_path / "bundle")
+
+
+def change(folder, content, name="queues.yaml", now=NOW):
+    return change_file(folder, name, content, lambda files: examine_bundle(folder, replaced=files), now)
+
+
+def visible(folder):
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_the_new_contents_are_there_and_the_old_ones_beside_them(folder):
+    changed = change(folder, OTHER)
+    assert (changed.written, changed.problems, changed.kept) == (True, (), folder / f"{KEPT}~")
+    assert (folder / "queues.yaml").read_bytes() == OTHER
+    assert changed.kept.read_text() == QUEUES
+    assert load_bundle(folder).digest == changed.digest
+    assert visible(folder) == ["pool.yaml", "queues.yaml", f"{KEPT}~"]
+
+
+def test_contents_with_errors_are_not_written_and_all_errors_are_told(folder):
+    changed = change(folder, b"partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}, 7]\n")
+    assert (changed.written, changed.kept) == (False, None)
+    assert {problem.source.file for problem in changed.problems} == {"queues.yaml"}
+    assert (folder / "queues.yaml").read_text() == QUEUES
+    assert visible(folder) == ["pool.yaml", "queues.yaml"]
+
+
+def test_an_error_elsewhere_in_the_bundle_stops_it_too(folder):
+    (folder / "pool.yaml").write_text("scheduleracl: ']['\nnonsense: 1\n")
+    assert not change(folder, OTHER).written
+    assert (folder / "queues.yaml").read_text() == QUEUES
+
+
+def test_a_file_that_is_not_there_is_made_and_there_is_nothing_to_keep(folder):
+    changed = change(folder, b"NEGOTIATOR_PE_JOB_EXPR = false\n", "site.conf")
+    assert (changed.written, changed.kept) == (True, None)
+    assert (folder / "site.conf").stat().st_mode & 0o777 == 0o644
+
+
+def test_each_change_keeps_its_own_copy_also_within_a_second(folder):
+    contents = [QUEUES, *(f"{QUEUES}# {number}\n" for number in range(3))]
+    kept = [change(folder, content.encode()).kept for content in contents[1:]]
+    assert [path.name for path in kept] == [f"{KEPT}~", f"{KEPT}-2~", f"{KEPT}-3~"]
+    assert [path.read_text() for path in kept] == contents[:-1]
+
+
+def test_who_may_read_the_file_stays(folder):
+    (folder / "queues.yaml").chmod(0o640)
+    changed = change(folder, OTHER)
+    assert [path.stat().st_mode & 0o777 for path in (folder / "queues.yaml", changed.kept)] == [0o640, 0o640]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_whose_the_file_is_stays(folder):
+    """Else the negotiator could not read what root changed."""
+    os.chown(folder / "queues.yaml", 65534, 65534)
+    change(folder, OTHER)
+    found = (folder / "queues.yaml").stat()
+    assert (found.st_uid, found.st_gid) == (65534, 65534)
+
+
+@pytest.mark.parametrize("name", ["queues.yaml", "new.conf"])
+def test_what_can_not_be_written_is_said_and_nothing_is_changed(folder, name):
+    (folder / "kept").mkdir()
+    (folder / ".change.lock").mkdir()
+    with pytest.raises(ChangeError, match=f"{name} can't be changed: Is a directory"):
+        change(folder, OTHER if name == "queues.yaml" else b"", name)
+    assert (folder / "queues.yaml").read_text() == QUEUES
+
+
+def test_a_folder_in_place_of_the_file_is_left_alone(folder):
+    (folder / "plugins").mkdir()
+    with pytest.raises(ChangeError, match="plugins can't be changed: Is a directory"):
+        change(folder, b"x", "plugins")
+    assert (folder / "plugins").is_dir()
+
+
+def test_on_a_full_disk_the_old_file_stays_whole(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("only root can mount a small file system")
+    try:
+        folder = queueing.write(place / "bundle")
+        large = OTHER + b"# x\n" * 20_000
+        with pytest.raises(ChangeError, match=r"queues\.yaml can't be changed: No space left"):
+            change(folder, large)
+        assert (folder / "queues.yaml").read_text() == QUEUES
+        assert not list(folder.glob(".*.new"))
+        assert change(folder, OTHER, now=NOW + 1).written
+    finally:
+        subprocess.run([shutil.which("umount"), place], check=True)
+
+
+def test_killed_at_any_step_the_file_is_the_old_one_or_the_new_one(tmp_path):
+    """A later change is none the worse for what was left lying."""
+    (tmp_path / "new").write_bytes(OTHER)
+    seen = set()
+    for step in range(1, 300):
+        folder = queueing.write(tmp_path / f"b{step}")
+        command = [sys.executable, "-c", KILLED, folder, str(step), tmp_path / "new"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ran.returncode in {0, -signal.SIGKILL}, ran.stderr
+        found = (folder / "queues.yaml").read_bytes()
+        assert found in {QUEUES.encode(), OTHER}
+        kept = [path.read_text() for path in folder.glob("*~")]
+        assert kept == [QUEUES] if found == OTHER else kept in ([], [QUEUES])
+        seen.add(found)
+        assert change(folder, OTHER, now=NOW + 1).written
+        if ran.returncode == 0:
+            break
+    assert len(seen) == 2
+    assert step < 299

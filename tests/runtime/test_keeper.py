@@ -1,0 +1,330 @@
+"""Queues and applications from cycle to cycle, from process to process, and from bundle to bundle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import queueing
+from pools import slot
+from queueing import ME, QUEUES, World, app
+
+from negotiator.audit.verify import verify
+from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state import ActKind
+
+WITHOUT_TWO = QUEUES.replace('          - {name: two, adminacl: "deputy"}\n', "")
+BELOW_ABOVE = QUEUES.replace(
+    "above, parent: true}", "above, parent: true, queues: [{name: new, adminacl: late}]}"
+)
+
+TELLS = """
+import json, pathlib
+from negotiator.hooks import hookimpl
+@hookimpl
+def negotiator_queues_changed(changes):
+    with pathlib.Path({path!r}).open("a") as out:
+        told = [(each.queue, each.change, each.owners, each.administrators) for each in changes]
+        out.write(json.dumps(told) + "\\n")
+"""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pools import slot
+from queueing import World, app, ME
+from negotiator.runtime.state import Act, ActKind
+
+left = int(sys.argv[2])
+
+def die_at(owner, name):
+    call = getattr(owner, name)
+    def wrapped(*arguments, **options):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = call(*arguments, **options)
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    setattr(owner, name, wrapped)
+
+def settle(self, matches):
+    for match in matches:
+        print("handed", match.id, match.job, match.queue, flush=True)
+    return kept(self, matches)
+
+from negotiator.audit.log import AuditLog
+from negotiator.runtime.settle import Offline
+from negotiator.runtime.state import StateStore
+kept, Offline.settle = Offline.settle, settle
+for owner, name in ((AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")):
+    die_at(owner, name)
+
+world = World(Path(sys.argv[1]))
+world.slots = [slot(number) for number in range(9)]
+world.jobs = [app(1), app(2, queue="root.above.made")]
+with world:
+    world.cycle()
+    for kind, name, queue in ((ActKind.MOVE, "1", "root.two"), (ActKind.HOLD, "2", ""), (ActKind.RELEASE, "2", "")):
+        number = world.store.request(Act(0, world.now, ME, (), kind, name, queue))
+        print("asked", number, kind, flush=True)
+    world.run.between()
+    world.jobs += [app(3)]
+    world.cycle()
+"""
+
+
+@pytest.fixture
+def world(tmp_path):
+    return World(tmp_path)
+
+
+def use(world, queues):
+    """Put other queues in place of those that are there."""
+    chosen = queueing.bundle(world.folder / "bundle", queues)
+    world.run.bundle = chosen
+    return [(each.path, str(each.change)) for each in world.run.keeper.use(chosen, world.now)]
+
+
+def changed(result):
+    return [(each.path, str(each.change)) for each in result.changes]
+
+
+def test_an_application_stays_in_its_queue_over_cycles_restarts_and_other_bundles(world):
+    """What it or the configuration says later is for those that come later."""
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+        world.jobs = [app(1), app(2, queue="root.two")]
+        world.cycle()
+        use(world, QUEUES.replace("value: root.one", "value: root.above.other, create: true"))
+        world.cycle()
+        assert world.where() == {"node1#1": "root.two", "node1#2": "root.two"}
+    world.jobs = [app(1, queue="root.one"), app(3)]
+    with world:
+        world.cycle()
+        assert world.where() == {"node1#1": "root.two", "node1#2": "root.two", "node1#3": "root.one"}
+
+
+def test_without_a_store_the_queues_live_as_long_as_the_process(tmp_path):
+    chosen = queueing.bundle(tmp_path / "b")
+    keeper = Keeper.begin(chosen, 1.0)
+    keeper.write()
+    assert [queue.path for queue in keeper.queues] == ["root", "root.above", "root.one", "root.two"]
+
+
+def test_a_queue_that_a_rule_made_goes_when_it_is_empty_and_not_before_its_application_has_left(world):
+    """An application has left when it was not seen for ``forget_after`` seconds, 600 where nothing else is said."""
+    world.jobs = [app(1, queue="root.above.made")]
+    with world:
+        assert changed(world.cycle()) == [("root.above.made", "created")]
+        world.jobs = []
+        for later in (300, 600):
+            world.now = queueing.NOW + later
+            assert changed(world.cycle()) == []
+        assert world.run.keeper.queues.get("root.above.made")
+        world.now += 1
+        assert changed(world.cycle()) == [("root.above.made", "removed")]
+        assert world.run.keeper.queues.get("root.above.made") is None
+        assert world.where() == {}
+    with world:
+        assert world.run.keeper.queues.get("root.above.made") is None
+
+
+def test_an_application_that_comes_back_in_time_has_not_left(world):
+    world.jobs = [app(1, queue="root.above.made")]
+    with world:
+        world.cycle()
+        kept, world.jobs = world.jobs, []
+        world.now += 500
+        world.cycle()
+        world.jobs, world.now = kept, world.now + 500
+        assert changed(world.cycle()) == []
+        assert world.where() == {"node1#1": "root.above.made"}
+
+
+def test_after_a_restart_the_time_for_which_nobody_looked_does_not_count(world):
+    world.jobs = [app(1, queue="root.above.made")]
+    with world:
+        world.cycle()
+    world.now += 100_000
+    with world:
+        assert changed(world.cycle()) == []
+        assert world.where() == {"node1#1": "root.above.made"}
+
+
+def test_a_job_that_is_kept_out_keeps_its_queue(world):
+    """One that is held, or runs, is there all the same."""
+    world.jobs = [app(1, queue="root.above.made")]
+    with world:
+        world.cycle()
+        world.jobs = [app(1, queue="root.above.made", JobStatus="2")]
+        for _ in range(3):
+            world.now += 500
+            assert changed(world.cycle()) == []
+
+
+def test_a_queue_that_leaves_the_configuration_drains_and_goes_with_its_last_application(world):
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+        world.now += 1
+        assert use(world, WITHOUT_TWO) == [("root.two", "draining")]
+        world.jobs += [app(2, queue="root.two")]
+        result = world.cycle()
+        assert changed(result) == [("root.two", "draining")]
+        assert world.where() == {"node1#1": "root.two", "node1#2": "root.one"}
+        world.jobs = [app(2)]
+        world.now += 601
+        assert changed(world.cycle()) == [("root.two", "removed")]
+
+
+def test_how_long_a_queue_has_been_draining_is_kept_over_restarts(world):
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+        use(world, WITHOUT_TWO)
+        world.cycle()
+    world.bundle = queueing.bundle(world.folder / "bundle", WITHOUT_TWO)
+    world.now += 7000
+    with world:
+        queue = world.run.keeper.queues.get("root.two")
+        assert (queue.draining, queue.since) == (True, queueing.NOW)
+        assert changed(world.cycle()) == []
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_draining_queue_that_is_configured_again_takes_applications_again(world, restart):
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+        use(world, WITHOUT_TWO)
+        world.cycle()
+        if restart:
+            world.stop()
+            world.bundle = queueing.bundle(world.folder / "bundle", QUEUES)
+            world.start()
+        else:
+            use(world, QUEUES)
+        world.jobs += [app(2, queue="root.two")]
+        assert changed(world.cycle()) == [("root.two", "restored")]
+        assert set(world.where().values()) == {"root.two"}
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_queue_that_a_rule_made_is_taken_over_by_the_configuration(world, restart):
+    """It stays then, also when it is empty, and its lists hold."""
+    world.jobs = [app(1, queue="root.above.new")]
+    with world:
+        world.cycle()
+        if restart:
+            world.stop()
+            world.bundle = queueing.bundle(world.folder / "bundle", BELOW_ABOVE)
+            world.start()
+        else:
+            use(world, BELOW_ABOVE)
+        assert changed(world.cycle()) == [("root.above.new", "managed")]
+        queue = world.run.keeper.queues.get("root.above.new")
+        assert (queue.managed, queue.config.admin.users) == (True, frozenset({"late"}))
+        world.jobs = []
+        world.now += 601
+        assert changed(world.cycle()) == []
+        assert world.where() == {}
+
+
+def test_what_changed_while_nothing_ran_is_told_by_the_first_cycle_also_after_an_act(world):
+    """A command that acts meanwhile must not swallow it."""
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+    world.bundle = queueing.bundle(world.folder / "bundle", WITHOUT_TWO)
+    with world:
+        assert world.ask(ActKind.HOLD, "1").ok
+    with world:
+        assert changed(world.cycle()) == [("root.two", "draining")]
+    assert world.records("queue")[-1]["change"] == "draining"
+
+
+def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notify(tmp_path):
+    plugins = {"tells": TELLS.format(path=str(tmp_path / "told"))}
+    world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
+    other = queueing.bundle(
+        tmp_path / "other", QUEUES.replace("two, adminacl: ", "three, adminacl: "), plugins=plugins
+    )
+    world.jobs = [app(1, user="ann", queue="root.two"), app(2, user="bob", queue="root.two")]
+    with world:
+        world.cycle()
+        world.run.bundle = other
+        world.run.keeper.use(other, world.now)
+        world.cycle()
+        world.cycle()
+    drains = ["root.two", "draining", ["ann", "bob"], ["deputy"]]
+    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
+    assert told == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
+
+
+def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
+    """A job ad can have any bytes where its schedd's name stands."""
+    world.jobs = [app(1, schedd="node\udcff"), app(2)]
+    with world:
+        world.cycle()
+    with world:
+        world.cycle()
+        assert sorted(world.where()) == ["node1#2", "node\udcff#1"]
+
+
+def test_where_the_state_can_not_be_written_nothing_is_handed_out(world):
+    world.slots, world.jobs = [slot()], [app(1)]
+    with world:
+        world.store._db.execute("PRAGMA query_only = ON")
+        with pytest.raises(Exception, match="can't write the state"):
+            world.cycle()
+    kinds = [record["kind"] for record in world.records()]
+    assert (kinds.count("match"), kinds.count("outcome")) == (1, 0)
+
+
+def test_killed_at_any_point_nothing_recorded_is_lost_and_no_application_is_in_two_queues(tmp_path):
+    """Before and after each record, each write of the state and each handing out."""
+    environment = os.environ | {"PYTHONPATH": str(Path(queueing.__file__).parent)}
+    for step in range(1, 80):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        command = [sys.executable, "-c", KILLED, folder, str(step)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert ran.returncode in {0, -signal.SIGKILL}, ran.stderr
+        _is_whole(folder, [line.split() for line in ran.stdout.splitlines()])
+        if ran.returncode == 0:
+            break
+    assert 20 < step < 79
+
+
+def _is_whole(folder, told):
+    world = World(folder)
+    world.jobs = [app(1), app(2, queue="root.above.made"), app(3)]
+    with world:
+        assert verify(folder / "audit").fault is None
+        recorded = {record["id"]: record for record in world.records("match")}
+        before = world.where()
+        for word, name, job, queue in (each for each in told if each[0] == "handed"):
+            assert (word, recorded[name]["job"], recorded[name]["queue"]) == ("handed", job, queue)
+            moved = "root.two" if job == "1.0" else queue
+            assert before[f"node1#{job.partition('.')[0]}"] in {queue, moved}
+        done = {each["number"]: each for each in world.records("act")}
+        world.run.between()
+        for _, number, kind in (each for each in told if each[0] == "asked"):
+            assert world.store.answered(int(number)).ok, (number, kind)
+            assert done.get(int(number), {"ok": True})["ok"]
+            assert [each["ok"] for each in world.records("act") if each["number"] == int(number)][-1]
+        world.cycle()
+        asked = {each[2] for each in told if each[0] == "asked"}
+        one = "root.two" if "move" in asked else "root.one"
+        assert world.where() == {"node1#1": one, "node1#2": "root.above.made", "node1#3": "root.one"}
+        assert bool(world.run.keeper.held) == ("hold" in asked and "release" not in asked)
+        assert verify(folder / "audit").fault is None
+        assert world.ask(ActKind.HOLD, "1", by=ME).ok

@@ -1,0 +1,255 @@
+"""Another bundle takes the place of the one that is active: whole, between two cycles; or nothing, and that is told."""
+
+import os
+
+import pytest
+import queueing
+from pools import slot
+from queueing import QUEUES, World, app
+
+from negotiator.audit.verify import verify
+from negotiator.bundle import examine_bundle
+from negotiator.runtime.reload import Reloader
+from negotiator.runtime.state import ActKind
+
+OTHER = QUEUES.replace("two, adminacl", "three, adminacl")
+BROKEN = QUEUES.replace("parent: true", "parent: true, nonsense: [, 7")
+
+FILTER = """
+from negotiator.hooks import Filter, hookimpl
+@hookimpl
+def negotiator_filter_slots(slots):
+    yield Filter(rule="r", allow=slots.numbers("Cpus", default=0) {sign} 99, code="no", text="no")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return queueing.write(tmp_path / "bundle")
+
+
+def reloader(folder, watch=True):
+    examine = lambda: examine_bundle(folder)  # noqa: E731
+    return Reloader(folder, examine().digest, examine, watch=watch)
+
+
+def later(path, seconds=1):
+    """Give a file another time, whatever the clock of the file system says."""
+    found = path.stat()
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + seconds * 10**9))
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = World(tmp_path)
+    world.reloader = reloader(tmp_path / "bundle", watch=False)
+    with world:
+        yield world
+
+
+def between(world, how="signal"):
+    world.reloader.request(how)
+    (found,), _ = world.run.between()
+    return found
+
+
+def test_nothing_is_looked_at_unless_somebody_asks(folder):
+    found = reloader(folder, watch=False)
+    queueing.write(folder, OTHER)
+    assert found.look() is None
+    found.request("signal")
+    assert found.look().bundle.partition.root.children[1].path == "root.three"
+    assert found.look() is None
+
+
+def test_who_asks_is_answered_though_nothing_changed(folder):
+    found = reloader(folder)
+    found.request("command by boss")
+    reload = found.look()
+    assert (reload.how, reload.bundle.digest, reload.errors) == ("command by boss", found.digest, ())
+
+
+def test_a_change_of_the_files_is_seen_once_they_do_not_change_any_more(folder):
+    found = reloader(folder)
+    assert found.look() is None
+    for number in range(3):
+        queueing.write(folder, f"{OTHER}# {number}\n")
+        later(folder / "queues.yaml", number + 1)
+        assert found.look() is None
+    reload = found.look()
+    assert (reload.how, reload.bundle is not None) == ("watch", True)
+    assert found.look() is None
+
+
+@pytest.mark.parametrize("what", ["touched", "written anew", "hidden", "copy", "cache"])
+def test_what_does_not_change_the_bundle_is_no_change(folder, what):
+    found = reloader(folder)
+    match what:
+        case "touched":
+            later(folder / "queues.yaml")
+        case "written anew":
+            (folder / "queues.yaml").unlink()
+            queueing.write(folder)
+        case "hidden" | "copy":
+            (folder / {"hidden": ".queues.yaml.swp", "copy": "queues.yaml~"}[what]).write_text("x")
+        case "cache":
+            (folder / "__pycache__").mkdir()
+            (folder / "__pycache__" / "x.pyc").write_text("x")
+    assert [found.look() for _ in range(4)] == [None] * 4
+
+
+def test_files_that_come_and_go_are_changes(folder):
+    found = reloader(folder)
+    (folder / "below").mkdir()
+    (folder / "below" / "site.txt").write_text("x")
+    assert found.look() is None
+    assert found.look().bundle
+    (folder / "below" / "site.txt").unlink()
+    assert found.look() is None
+    assert found.look().bundle
+
+
+def test_a_file_that_took_the_place_of_another_of_the_same_size_and_time_is_a_change(folder):
+    found = reloader(folder)
+    before = (folder / "queues.yaml").stat()
+    beside = folder / ".new"
+    beside.write_text(QUEUES.replace("one", "uno"))
+    os.utime(beside, ns=(before.st_atime_ns, before.st_mtime_ns))
+    beside.replace(folder / "queues.yaml")
+    assert (folder / "queues.yaml").stat().st_size == before.st_size
+    assert found.look() is None
+    assert found.look().bundle
+
+
+def test_a_change_while_the_files_are_read_is_seen_next(folder):
+    def examine():
+        found = examine_bundle(folder)
+        if "three" in (folder / "queues.yaml").read_text():
+            queueing.write(folder, OTHER.replace("three", "fourth"))
+        return found
+
+    found = Reloader(folder, examine().digest, examine, watch=True)
+    queueing.write(folder, OTHER)
+    assert found.look() is None
+    assert found.look().bundle.partition.root.children[1].path == "root.three"
+    assert found.look() is None
+    assert found.look().bundle.partition.root.children[1].path == "root.fourth"
+
+
+def test_a_folder_that_is_gone_or_not_to_be_read_is_an_error_and_no_crash(folder, tmp_path):
+    found = reloader(folder)
+    folder.rename(tmp_path / "away")
+    assert found.look() is None
+    reload = found.look()
+    assert (reload.bundle, bool(reload.errors)) == (None, True)
+    assert found.look() is None
+    (tmp_path / "away").rename(folder)
+    assert found.look() is None
+    assert found.look().bundle
+
+
+def test_a_broken_bundle_is_told_once_and_the_mended_one_is_taken(folder):
+    found = reloader(folder)
+    queueing.write(folder, BROKEN)
+    assert found.look() is None
+    reload = found.look()
+    assert reload.bundle is None
+    assert all(problem.source.file == "queues.yaml" for problem in reload.errors)
+    assert [found.look() for _ in range(3)] == [None] * 3
+    queueing.write(folder)
+    assert found.look() is None
+    assert found.look().bundle
+
+
+def test_the_next_cycle_is_under_the_new_bundle_and_its_digest_stands_in_its_record(world):
+    world.jobs = [app(1)]
+    world.cycle()
+    before = world.run.bundle.digest
+    queueing.write(world.folder / "bundle", OTHER)
+    reload = between(world)
+    world.cycle()
+    assert [record["digest"] for record in world.records("cycle")] == [before, reload.digest]
+    (record,) = world.records("reload")
+    assert (record["how"], record["accepted"], record["before"]) == ("signal", True, before)
+    assert (record["digest"], record["problems"]) == (reload.digest, [])
+    assert [(each["queue"], each["change"]) for each in world.records("queue")] == [
+        ("root.three", "created"),
+        ("root.two", "draining"),
+    ]
+    assert verify(world.folder / "audit").fault is None
+
+
+def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_every_problem(world):
+    world.jobs = [app(1, queue="root.two")]
+    world.cycle()
+    active = world.run.bundle
+    queueing.write(world.folder / "bundle", BROKEN, "scheduleracl: boss\nnonsense: 1\n")
+    assert between(world).bundle is None
+    assert world.run.bundle is active
+    world.jobs.append(app(2, queue="root.two"))
+    world.cycle()
+    assert set(world.where().values()) == {"root.two"}
+    assert {record["digest"] for record in world.records("cycle")} == {active.digest}
+    (record,) = world.records("reload")
+    assert (record["accepted"], record["before"]) == (False, active.digest)
+    told = " ".join(record["problems"])
+    assert "queues.yaml:" in told
+    assert "pool.yaml:2:1" in told
+
+
+def test_one_broken_part_keeps_the_whole_bundle_out(world):
+    """Nothing is applied in part: good queues beside a bad knob change nothing."""
+    queueing.write(world.folder / "bundle", OTHER, "nonsense: 1\n")
+    between(world)
+    assert world.run.keeper.queues.get("root.three") is None
+
+
+def test_so_many_problems_are_recorded_and_the_others_counted(world):
+    queueing.write(world.folder / "bundle", OTHER, "".join(f"nonsense{n}: 1\n" for n in range(80)))
+    between(world)
+    (record,) = world.records("reload")
+    assert (len(record["problems"]), record["problems_left_out"]) == (50, 30)
+
+
+def test_plugins_and_knobs_change_with_the_queues(tmp_path):
+    folder = tmp_path / "bundle"
+    chosen = queueing.bundle(folder, plugins={"mine": FILTER.format(sign="<")})
+    world = World(tmp_path, chosen)
+    world.slots, world.jobs = [slot(n) for n in range(4)], [app(1)]
+    world.reloader = reloader(folder)
+    with world:
+        assert len(world.cycle().matches) == 1
+        world.jobs = [app(2)]
+        (folder / "plugins" / "mine.py").write_text(FILTER.format(sign=">"))
+        assert world.run.between()[0] == ()
+        assert world.run.between()[0][0].bundle
+        assert len(world.cycle().matches) == 0
+        (folder / "pool.yaml").write_text("audit: {denials: none}\n")
+        between(world)
+        assert len(world.cycle().matches) == 1
+    assert [record["matches"] for record in world.records("cycle")] == [1, 0, 1]
+
+
+def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recorded(world):
+    queueing.write(world.folder / "bundle", OTHER)
+    answer = world.ask(ActKind.CHANGE, note="queues.yaml was written")
+    assert (answer.ok, answer.text) == (True, "queues.yaml was written")
+    act, reload = world.records("act", "reload")
+    assert (act["act"], reload["how"]) == ("change", f"command by {queueing.ME}")
+    assert world.run.bundle.digest == reload["digest"]
+
+
+def test_who_may_not_configure_the_scheduler_makes_nobody_look(world):
+    queueing.write(world.folder / "bundle", OTHER)
+    assert not world.ask(ActKind.RELOAD, by="deputy").ok
+    assert world.records("reload") == []
+
+
+def test_a_reload_that_can_not_be_recorded_is_none(world):
+    active = world.run.bundle
+    queueing.write(world.folder / "bundle", OTHER)
+    world.log.close()
+    world.reloader.request("signal")
+    with pytest.raises(Exception, match="audit|closed"):
+        world.run.between()
+    assert world.run.bundle is active

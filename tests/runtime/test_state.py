@@ -1,0 +1,292 @@
+"""What outlives the process: it is there after a crash, whatever names are in it, or it is said why not."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.cycle.standing import Hold
+from negotiator.queues import Queue, QueueConfig, QueueTree, State
+from negotiator.queues.register import ApplicationId, Entry
+from negotiator.runtime.state import Act, ActKind, Answer, StateError, StateStore
+
+TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand for bytes that are not UTF-8
+IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
+
+KILLED = """
+import os, signal, sqlite3, sys
+from pathlib import Path
+import negotiator.runtime.state as state
+from negotiator.queues import QueueConfig, QueueTree
+from negotiator.queues.register import ApplicationId, Entry
+
+left = int(sys.argv[2])
+
+class Dying(sqlite3.Connection):
+    def _step(self):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def execute(self, *arguments):
+        self._step()
+        return super().execute(*arguments)
+
+    def executemany(self, *arguments):
+        self._step()
+        return super().executemany(*arguments)
+
+connect = sqlite3.connect
+state.sqlite3.connect = lambda *arguments, **options: connect(*arguments, factory=Dying, **options)
+queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
+one = ApplicationId("s", "u", 1)
+with state.StateStore.open(Path(sys.argv[1])) as store:
+    for number in range(3):
+        asked = store.request(state.Act(0, 1.0, "boss", (), state.ActKind.MOVE, "s#1", f"root.q{number}"))
+        print("asked", asked, flush=True)
+        done = (asked, state.Answer(True, "done"))
+        store.save([Entry(one, f"root.q{number}", 1.0)], [], [], queues=queues, answered=done)
+        print("done", asked, flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def store(folder):
+    with StateStore.open(folder) as opened:
+        yield opened
+
+
+def tree(*queues):
+    return QueueTree({each.path: each for each in queues})
+
+
+def act(kind=ActKind.HOLD, **more):
+    return Act(0, 5.0, "ann", ("staff", "ops"), kind, "node1#1", **more)
+
+
+def test_a_new_state_is_empty(store):
+    found = store.load(1.0)
+    assert (found.queues, found.applications, found.held, store.waiting()) == ((), (), {}, ())
+
+
+def test_what_was_saved_is_there_for_the_next_process(folder, store):
+    """Applications count as seen now; of a queue its kind, its state and since when are kept."""
+    one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
+    queues = tree(
+        Queue(QueueConfig("root", leaf=False), managed=True, since=1.0),
+        Queue(QueueConfig("root.a", leaf=True), managed=True, since=2.0, state=State.DRAINING),
+        Queue(QueueConfig("root.b", leaf=True), managed=False, since=3.5),
+    )
+    hold = Hold("boss", 4.0, "why")
+    store.save([Entry(one, "root.a", 1.0), Entry(two, "root.b", 1.0)], [], [(one, hold)], queues=queues)
+    with StateStore.open(folder) as other:
+        found = other.load(9.0)
+    assert tree(*found.queues) == queues
+    assert set(found.applications) == {Entry(one, "root.a", 9.0), Entry(two, "root.b", 9.0)}
+    assert found.held == {one: hold}
+
+
+def test_only_what_changed_is_written_and_what_went_is_gone(store):
+    one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
+    store.save([Entry(one, "root.a", 1.0), Entry(two, "root.a", 1.0)], [], [(one, Hold("b", 1.0))])
+    store.save([Entry(two, "root.b", 1.0)], [one], [])
+    found = store.load(1.0)
+    assert found.applications == (Entry(two, "root.b", 1.0),)
+    assert found.held == {}
+
+
+def test_queues_that_are_not_given_stay_as_they_were(store):
+    queues = tree(Queue(QueueConfig("root", leaf=True), managed=True, since=1.0))
+    store.save([], [], [], queues=queues)
+    store.save([], [], [])
+    assert tree(*store.load(1.0).queues) == queues
+
+
+@given(application=IDS, queue=TEXTS, by=TEXTS, note=TEXTS)
+def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, by, note):
+    """Names come from ads, and an ad can have any bytes: none must be able to end a cycle."""
+    folder = tmp_path_factory.mktemp("state")
+    with StateStore.open(folder) as store:
+        store.save([Entry(application, queue, 1.0)], [], [(application, Hold(by, 1.0, note))])
+        number = store.request(Act(0, 1.0, by, (), ActKind.MOVE, note, queue, note))
+        (asked,) = store.waiting()
+        assert asked == Act(number, 1.0, by, (), ActKind.MOVE, note, queue, note)
+        store.answer(number, Answer(ok=True, text=note))
+        assert store.answered(number) == Answer(ok=True, text=note)
+        found = store.load(1.0)
+        assert (found.applications, found.held) == (
+            (Entry(application, queue, 1.0),),
+            {application: Hold(by, 1.0, note)},
+        )
+        store.save([], [application], [])
+        assert store.load(1.0).applications == ()
+
+
+def test_requests_wait_in_their_order_until_each_is_answered(store):
+    first, second = store.request(act()), store.request(act(ActKind.MOVE, queue="root.a", note="so"))
+    assert [each.number for each in store.waiting()] == [first, second]
+    assert store.waiting()[1] == act(ActKind.MOVE, queue="root.a", note="so").__class__(
+        second, 5.0, "ann", ("staff", "ops"), ActKind.MOVE, "node1#1", "root.a", "so"
+    )
+    assert store.answered(first) is None
+    store.answer(first, Answer(ok=False, text="no"))
+    assert store.answered(first) == Answer(ok=False, text="no")
+    assert [each.number for each in store.waiting()] == [second]
+
+
+def test_a_request_is_answered_in_one_step_with_what_was_done(store):
+    number = store.request(act())
+    one = ApplicationId("s", "u", 1)
+    broken = [(one, Hold("b", 1.0)), (one, Hold("b", 2.0))]  # twice the same: the database refuses it
+    with pytest.raises(StateError):
+        store.save([Entry(one, "root.a", 1.0)], [], broken, answered=(number, Answer(ok=True, text="")))
+    assert (store.load(1.0).applications, store.answered(number)) == ((), None)
+    store.save([Entry(one, "root.a", 1.0)], [], [], answered=(number, Answer(ok=True, text="done")))
+    assert (len(store.load(1.0).applications), store.answered(number)) == (1, Answer(ok=True, text="done"))
+
+
+def test_a_command_may_ask_beside_the_negotiator(folder, store):
+    assert store.hold_lock()
+    with StateStore.open(folder) as command:
+        number = command.request(act())
+    assert [each.number for each in store.waiting()] == [number]
+
+
+def test_one_process_at_a_time_is_the_negotiator(folder, store):
+    with StateStore.open(folder) as other:
+        assert store.hold_lock()
+        assert store.hold_lock()
+        assert not other.hold_lock()
+        store.close()
+        assert other.hold_lock()
+
+
+def test_the_state_of_another_version_is_refused(folder, store):
+    store.close()
+    with sqlite3.connect(folder / "state.sqlite") as db:
+        db.execute("PRAGMA user_version = 7")
+    db.close()
+    with pytest.raises(StateError, match=r"version 7, this program's is 1"):
+        StateStore.open(folder)
+
+
+def test_what_is_no_database_is_refused_and_left_as_it_is(folder):
+    folder.mkdir()
+    (folder / "state.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateError, match="not a database"):
+        StateStore.open(folder)
+    assert (folder / "state.sqlite").read_bytes() == b"no database at all" * 100
+
+
+def test_words_that_this_program_does_not_know_are_an_error_and_no_crash(folder, store):
+    store.request(act())
+    store.close()
+    with sqlite3.connect(folder / "state.sqlite") as db:
+        db.execute("UPDATE acts SET act = 'explode'")
+        db.execute("INSERT INTO queues VALUES ('root', 1, 1, 'Asleep', 1.0)")
+    db.close()
+    with StateStore.open(folder) as opened:
+        with pytest.raises(StateError, match="explode"):
+            opened.waiting()
+        with pytest.raises(StateError, match="Asleep"):
+            opened.load(1.0)
+
+
+@pytest.mark.parametrize("name", ["state.sqlite", "state.lock"])
+def test_a_link_in_place_of_a_file_is_not_followed(tmp_path, folder, name):
+    folder.mkdir()
+    (folder / name).symlink_to(tmp_path / "victim")
+
+    def take():
+        with StateStore.open(folder) as opened:
+            opened.hold_lock()
+
+    with pytest.raises(StateError, match=str(folder)):
+        take()
+    assert not (tmp_path / "victim").exists()
+
+
+def test_a_folder_that_is_a_file_says_so(folder):
+    folder.write_text("")
+    with pytest.raises(StateError, match=f"{folder}: the state can't be opened"):
+        StateStore.open(folder)
+
+
+def test_nobody_but_its_owner_may_read_or_write_it(folder, store):
+    """But for the group, which may read."""
+    assert store.hold_lock()
+    assert folder.stat().st_mode & 0o027 == 0
+    assert [path.name for path in folder.iterdir() if path.stat().st_mode & 0o137] == []
+    assert store.is_own
+
+
+def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=400k", "tmpfs", place], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("only root can mount a small file system")
+    many = [Entry(ApplicationId("s", "u", number), "root.a", 1.0) for number in range(50_000)]
+    try:
+        with StateStore.open(place / "state") as store:
+            store.save(many[:3], [], [])
+            with pytest.raises(StateError, match="can't write the state: .*full"):
+                store.save(many, [], [])
+            assert len(store.load(1.0).applications) == 3
+            store.save(many[:4], [], [])
+            assert len(store.load(1.0).applications) == 4
+    finally:
+        subprocess.run([shutil.which("umount"), place], check=True)
+
+
+def test_killed_before_any_statement_it_has_all_of_what_was_promised_and_half_of_nothing(tmp_path):
+    """A request that was noted is there; what was done is there whole, with its answer."""
+    for step in range(1, 100):
+        folder = tmp_path / str(step)
+        ran = subprocess.run(
+            [sys.executable, "-c", KILLED, folder, str(step)], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode in {0, -signal.SIGKILL}, ran.stderr
+        told = ran.stdout.split()
+        with StateStore.open(folder) as store:
+            found, waiting = store.load(1.0), [each.number for each in store.waiting()]
+            answered = [number for number in range(1, 4) if store.answered(number)]
+            assert len(answered) >= told.count("done")
+            assert len(answered) + len(waiting) >= told.count("asked")
+            queues = [each.queue for each in found.applications]
+            assert queues == ([f"root.q{answered[-1] - 1}"] if answered else [])
+            assert bool(found.queues) == bool(answered)
+            assert store.hold_lock()
+        if ran.returncode == 0:
+            break
+    assert 20 < step < 99
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_somebody_else_is_told_that_it_is_not_theirs(tmp_path, folder, store):
+    tmp_path.chmod(0o755)
+    store.close()
+    child = os.fork()
+    if not child:
+        os.setuid(65534)
+        try:
+            StateStore.open(folder)
+        except StateError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

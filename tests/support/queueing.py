@@ -1,0 +1,112 @@
+"""Bundles with queues, and applications for them: what tests of placement and of the runtime share."""
+
+import json
+import os
+import pwd
+
+from pools import NOW, job, snapshot, write_bundle
+
+from negotiator.audit.log import AuditLog
+from negotiator.bundle import load_bundle
+from negotiator.runtime.run import Runtime
+from negotiator.runtime.settle import Offline
+from negotiator.runtime.state import Act, StateStore
+
+ME = pwd.getpwuid(os.geteuid()).pw_name
+"""The owner of the process, whom the scheduler obeys."""
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: one, adminacl: "head"}
+          - {name: two, adminacl: "deputy"}
+          - {name: above, parent: true}
+    placementrules:
+      - {name: provided, create: true}
+      - {name: fixed, value: root.one}
+"""
+"""Whoever asks for a queue gets it, made where there is none; all else goes to root.one."""
+
+
+def write(folder, queues=QUEUES, pool="scheduleracl: boss\n"):
+    """Write the files of a bundle, or write them anew."""
+    folder.mkdir(exist_ok=True)
+    (folder / "queues.yaml").write_text(queues)
+    (folder / "pool.yaml").write_text(pool)
+    return folder
+
+
+def bundle(folder, queues=QUEUES, pool="scheduleracl: boss\n", plugins=None):
+    """Load a bundle with these queues."""
+    if plugins:
+        write_bundle(folder, plugins=plugins)
+        pool += (folder / "pool.yaml").read_text()
+    return load_bundle(write(folder, queues, pool))
+
+
+def app(cluster=1, proc=0, user="tester", queue=None, schedd="node1", **more):
+    """A job of an application."""
+    own = {"ClusterId": str(cluster), "Owner": f'"{user}"', "User": f'"{user}@d"'}
+    if schedd:
+        own["GlobalJobId"] = f'"{schedd}#{cluster}.{proc}#1"'
+    return job(proc, **(own | {"Queue": queue and f'"{queue}"'} | more))
+
+
+def records(folder, *kinds):
+    """The records of an audit log, of these kinds."""
+    lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
+    return [record for record in map(json.loads, lines) if not kinds or record["kind"] in kinds]
+
+
+class World:
+    """A negotiator that is started and stopped; ``slots`` and ``jobs`` are its pool, ``now`` its time."""
+
+    def __init__(self, folder, chosen=None):
+        self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
+        self.bundle = chosen or bundle(folder / "bundle")
+        self.reloader = self.run = self.log = self.store = None
+
+    def start(self):
+        """Begin, or begin again after ``stop``."""
+        self.log = AuditLog.open(self.folder / "audit", rotate_bytes=1 << 30)
+        self.store = StateStore.open(self.folder / "state")
+        assert self.store.hold_lock()
+        pool = lambda: snapshot(self.slots, self.jobs)  # noqa: E731
+        clock = lambda: self.now  # noqa: E731
+        self.run = Runtime(self.bundle, pool, clock, Offline(), self.log, self.store, self.reloader)
+        return self
+
+    def stop(self):
+        """End without a word, as a process does that is killed between two cycles."""
+        if self.store:
+            self.store.close()
+            self.log.close()
+        self.store = None
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def cycle(self):
+        """Run one cycle, and give what it decided."""
+        return self.run.next_cycle().result
+
+    def ask(self, kind, application="", queue="", by=ME, groups=(), note=""):
+        """Ask for an act, and give the answer."""
+        number = self.store.request(Act(0, self.now, by, groups, kind, application, queue, note))
+        self.run.between()
+        return self.store.answered(number)
+
+    def where(self):
+        """The queue of each application."""
+        return {str(each.id): each.queue for each in self.run.keeper.register}
+
+    def records(self, *kinds):
+        """The records of the audit log, of these kinds."""
+        return records(self.folder / "audit", *kinds)

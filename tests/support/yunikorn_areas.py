@@ -1,0 +1,230 @@
+"""What the program makes of a conformance case of queues, area by area, beside what is expected."""
+
+import attrs
+from golden import UnreadableError
+from yunikorn_pool import NOW, Pool, application, read
+from yunikorn_words import ALIKE, CODES
+
+from negotiator.placement.chain import FATAL, walk
+from negotiator.placement.filters import make_filter
+from negotiator.queues import Acl
+from negotiator.queues.acl import AclError
+from negotiator.queues.checks.findings import Findings
+from negotiator.queues.config import FilterEntry
+from negotiator.queues.quantities import QuantityError, parse_quantity
+from negotiator.records import Written
+
+
+@attrs.frozen
+class Finding:
+    """One answer and the expected one; ``loose`` where both refuse, and YuniKorn's word is none of ours."""
+
+    got: object
+    expected: object
+    what: str = ""
+    loose: bool = False
+
+
+def finding(got, expected, codes=(), what=""):
+    """Compare the keys that are expected; ``codes`` are what there is to say as ``error``."""
+    if not isinstance(got, dict) or not isinstance(expected, dict):
+        return Finding(got, expected, what)
+    strange = [code for code in codes if code not in CODES]
+    if strange:
+        return Finding(strange, "a word that this runner knows", what)
+    error = expected.get("error")
+    loose = bool(error) and bool(codes) and error not in CODES
+    if codes:
+        same = loose or error in codes or ALIKE.get(error) in codes
+        got = {**got, "error": error if same else ", ".join(sorted(codes))}
+    unknown = expected.keys() - got.keys() - {"stage", "error"}
+    if unknown and not codes:
+        raise UnreadableError(
+            f"{what}what is expected has {sorted(unknown)}, which this runner does not know"
+        )
+    keys = [key for key in expected if key != "stage"] + [key for key in ("error",) if codes and not error]
+    return Finding({key: got.get(key) for key in keys}, {key: expected.get(key) for key in keys}, what, loose)
+
+
+def placement(case):
+    """One application through the first rule alone, through all, or all the way to a queue that is made for it."""
+    level, expected = case.get("level"), case["expect"]
+    if level not in _LEVELS:
+        raise UnreadableError(f"'level' is to be one of {', '.join(_LEVELS)}, not {level!r}")
+    reading = read(case["config"], static=level == "partition")
+    if reading.codes:
+        yield finding({"outcome": "config_error"}, expected, reading.codes)
+        return
+    pool = Pool.of(reading)
+    pool.drain(case.get("state"))
+    got, codes = _LEVELS[level](pool, case["application"])
+    yield finding(_folded(got, expected) if level != "rule" else got, expected, codes)
+
+
+def _by_rule(pool, content):
+    proposal = pool.chain.rules[0].propose(application(content, pool.chain))
+    path, code, _ = walk(proposal, pool.queues)
+    if code in FATAL:
+        return {"outcome": "error"}, {code}
+    return ({"outcome": "no_match"} if code else {"outcome": "match", "queue": path}), ()
+
+
+def _by_manager(pool, content):
+    return _placed(pool.decide(content))
+
+
+def _by_partition(pool, content):
+    return _placed(pool.place(content))
+
+
+_LEVELS = {"rule": _by_rule, "manager": _by_manager, "partition": _by_partition}
+
+
+def _placed(placement):
+    if placement.placed:
+        return {"outcome": "placed", "queue": placement.queue}, ()
+    return {"outcome": "rejected"}, {placement.code}
+
+
+def _folded(got, expected):
+    """With the queue as it is expected, where that differs in the case of letters only: ours are in lower case."""
+    queue = expected.get("queue", "")
+    return {**got, "queue": queue} if queue and got.get("queue") == queue.lower() else got
+
+
+def filters(case):
+    """Whether a filter is one, and whether its rule is for a user: where it is none, as far as it goes."""
+    given, asked = case["filter"], case["input"]
+    rule = {"name": "provided"} if given is None else {"name": "provided", "filter": given}
+    reading = read({"queues": [{"name": "root"}], "placementrules": [rule]})
+    if reading.chain is None:
+        made = make_filter(given and _filter_entry(given), Findings())
+    else:
+        made = reading.chain.rules[0].filter
+    applies = made.applies(asked["user"], tuple(asked.get("groups") or ()))
+    yield finding({"config_valid": not reading.codes, "applies": applies}, case["expect"], reading.codes)
+
+
+def _filter_entry(content):
+    lists = {
+        key: None if content.get(key) is None else tuple(Written(str(each)) for each in content[key])
+        for key in ("users", "groups")
+    }
+    return FilterEntry(type=Written(str(content["type"])) if content.get("type") else None, **lists)
+
+
+def acl(case):
+    """What an access control list gives, alone or among those of queues."""
+    level, asked, expected = case.get("level"), case["input"], case["expect"]
+    if level == "acl":
+        try:
+            access = Acl.parse(str(asked["acl"])).allows(asked["user"], asked.get("groups") or ())
+        except AclError:
+            yield finding({"access": None}, expected, {"acl_syntax"})
+        else:
+            yield finding({"access": bool(access)}, expected)
+    elif level == "queue":
+        reading = read(case["config"])
+        got = {} if reading.codes else Pool.of(reading).access(asked)
+        yield finding(got, expected, reading.codes)
+    else:
+        raise UnreadableError(f"'level' is to be acl or queue, not {level!r}")
+
+
+def resource(case):
+    """How much a text says."""
+    asked = case["input"]
+    try:
+        yield finding({"quantity": parse_quantity(asked["type"], str(asked["value"]))}, case["expect"])
+    except QuantityError as error:
+        yield finding({"quantity": None}, case["expect"], {error.code})
+
+
+def config(case):
+    """Whether a configuration is one, and what its queues are then."""
+    reading, expected = read(case["config"]), dict(case["expect"])
+    normalised = expected.pop("normalised", {})
+    yield finding({"valid": not reading.codes}, expected, reading.codes)
+    found = {queue.path: queue for queue in reading.partition.root.walk()}
+    for path, wanted in normalised.items():
+        queue = found.get(path)
+        got = "no such queue" if queue is None else {"parent": not queue.leaf, "limits": len(queue.limits)}
+        yield finding(got, wanted, what=f"{path}: ")
+
+
+def lifecycle(case):
+    """Step after step on one partition."""
+    reading = read(case["config"])
+    if reading.codes:
+        yield Finding(sorted(reading.codes), "a configuration that can be read", "config: ")
+        return
+    pool = Pool.of(reading)
+    for number, step in enumerate(case["steps"], 1):
+        what = f"step {number}, {step.get('op')} {step.get('app') or step.get('queue') or ''}: "
+        if step.get("op") not in _STEPS:
+            raise UnreadableError(f"{what}the steps of this runner are {', '.join(_STEPS)}")
+        got, codes = _STEPS[step["op"]](pool, step)
+        expected = step.get("expect", got)
+        if expected == "ok" and codes:
+            got = ", ".join(sorted(codes))
+        yield finding(got, expected, codes, what)
+
+
+def _submit(pool, step):
+    placement = pool.place(step)
+    if placement.placed:
+        pool.running[step["app"]] = placement.queue
+    got, codes = _placed(placement)
+    return _folded(got, step.get("expect", {})), codes
+
+
+def _complete(pool, step):
+    if pool.running.pop(step["app"], None) is None:
+        raise UnreadableError(f"application {step['app']} does not run")
+    return None, ()
+
+
+def _cleanup(pool, _step):
+    pool.queues.clean(frozenset(pool.running.values()), NOW)
+    return None, ()
+
+
+def _reload(pool, step):
+    """A configuration that is none changes nothing."""
+    reading = read(step["config"])
+    if reading.codes:
+        return {}, reading.codes
+    pool.chain = reading.chain
+    pool.queues.apply(reading.partition.root, NOW)
+    return "ok", ()
+
+
+def _queue(pool, step):
+    queue = pool.queues.get(step["queue"])
+    if queue is None:
+        return "absent", ()
+    return {"leaf": queue.leaf, "managed": queue.managed, "state": queue.state.value}, ()
+
+
+def _access(pool, step):
+    return pool.access(step), ()
+
+
+_STEPS = {
+    "submit": _submit,
+    "complete": _complete,
+    "cleanup": _cleanup,
+    "reload": _reload,
+    "queue": _queue,
+    "access": _access,
+}
+
+AREAS = {
+    "placement": placement,
+    "filter": filters,
+    "acl": acl,
+    "resource": resource,
+    "config": config,
+    "lifecycle": lifecycle,
+}
+"""What runs the cases of each area: it yields what came out beside what was expected."""

@@ -1,0 +1,139 @@
+"""A partition whose queues and rules are those of a conformance case, as people would write them in a file."""
+
+from functools import cache
+
+import attrs
+import yaml
+from golden import UnreadableError
+
+from negotiator.bundle import default_bundle, load_bundle
+from negotiator.bundle.model import PlacementSettings
+from negotiator.bundle.queues import read_queues
+from negotiator.bundle.text import SourceText
+from negotiator.hooks.access import AccessQuestion, Act
+from negotiator.hooks.placement import Application
+from negotiator.placement import AccessBook, Chain, make_chain
+from negotiator.placement.access import is_granted
+from negotiator.queues import PartitionConfig, QueueTree
+from negotiator.records import Severity
+
+NOW = 1_700_000_000.0
+STATIC = frozenset({"rule_target_missing", "rule_target_not_leaf", "rule_target_below_leaf"})
+"""What a rule is refused for because of the queues alone."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes each value where it stands: the reader takes no aliases."""
+
+    def ignore_aliases(self, _data):
+        return True
+
+
+@cache
+def bundle():
+    """The bundle that comes along: its plugins are asked in all cases."""
+    return load_bundle(default_bundle())
+
+
+def document(config):
+    """The text of a queue configuration that a case gives: as it is, or as partitions, or as one partition."""
+    if not isinstance(config, dict):
+        raise UnreadableError(f"'config' is to be a mapping, not {config!r:.100}")
+    if "text" in config:
+        return config["text"]
+    whole = config if "partitions" in config else {"partitions": [{"name": "default", **config}]}
+    return yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+@attrs.frozen
+class Reading:
+    """What a configuration says; ``codes`` are those of its errors."""
+
+    partition: PartitionConfig
+    chain: Chain | None
+    codes: frozenset[str]
+
+
+def read(config, *, static=True):
+    """Read a configuration; without ``static`` the rules are taken whether or not there are queues for them."""
+    text = document(config)
+    hooks = bundle().hooks
+    found = read_queues(
+        SourceText("queues.yaml", text), PlacementSettings(partition=_partition(config)), hooks
+    )
+    errors = [problem for problem in found.problems if problem.severity is Severity.ERROR]
+    codes = {problem.code or f"an error without a code: {problem.message}" for problem in errors}
+    chain = found.chain
+    if not static:
+        codes -= STATIC
+        chain, _ = make_chain(found.partition, hooks.placement_rules().records, static=False)
+    return Reading(found.partition, chain, frozenset(codes))
+
+
+def _partition(config):
+    """The partition that a case is about: the default one, or the first."""
+    partitions = config.get("partitions")
+    names = [
+        str(each.get("name") or "default").lower() for each in partitions or () if isinstance(each, dict)
+    ]
+    return "default" if "default" in names or not names else names[0]
+
+
+def application(content, chain):
+    """What rules may know of an application that a case gives."""
+    tags = {str(name).lower(): str(value) for name, value in (content.get("tags") or {}).items()}
+    return Application(
+        user=content.get("user") or "",
+        groups=tuple(content.get("groups") or ()),
+        queue=content.get("queue") or "",
+        tags={name: value for name, value in tags.items() if name in chain.tags},
+        forced=bool(content.get("forced")),
+    )
+
+
+@attrs.define
+class Pool:
+    """A partition as it is now, with its running applications and their queues."""
+
+    queues: QueueTree
+    chain: Chain
+    running: dict[str, str] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, reading):
+        """The queues of a configuration, and no applications."""
+        return cls(QueueTree.of(reading.partition.root, NOW), reading.chain)
+
+    @property
+    def book(self):
+        """Answers about access, over the queues as they are now."""
+        return AccessBook(bundle().hooks, bundle().settings, self.queues)
+
+    def drain(self, state):
+        """Bring the queues into the state that a case gives."""
+        for key, paths in (state or {}).items():
+            if key != "draining":
+                raise UnreadableError(f"'state' has {key!r}, which this runner does not know")
+            for path in paths:
+                self.queues.drain(path, NOW)
+
+    def decide(self, content):
+        """Where an application would go."""
+        return self.chain.decide(application(content, self.chain), self.queues, self.book)
+
+    def place(self, content):
+        """Where an application goes; its queue is there then."""
+        (placement,), _ = self.chain.place([application(content, self.chain)], self.queues, self.book, NOW)
+        if placement.placed and self.queues.get(placement.queue) is None:
+            raise AssertionError(f"{placement.queue} was not made")
+        return placement
+
+    def access(self, content):
+        """Whether a user may submit to a queue, and administer it."""
+        path, groups = content["queue"].lower(), tuple(content.get("groups") or ())
+        asked = {"submit": Act.SUBMIT, "admin": Act.ADMINISTER}
+        book = self.book
+        return {
+            key: is_granted(book.answer(AccessQuestion(content.get("user") or "", groups, act, path)))
+            for key, act in asked.items()
+        }
