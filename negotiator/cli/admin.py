@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,13 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
             "--wait", type=float, default=30.0, show_default=True, help="Seconds to wait for an answer."
         ),
         click.option(
-            "--key-file", type=click.Path(path_type=Path), help="Key for the chain of the audit log."
+            "--key-file",
+            type=click.Path(path_type=Path, readable=False),
+            help="Key for the chain of the audit log.",
         ),
         click.option(
             "--audit-log",
-            type=click.Path(path_type=Path),
+            type=click.Path(path_type=Path, readable=False),
             default=Path("var/audit"),
             show_default=True,
             help="Folder of the audit log, where no negotiator is running.",
@@ -82,7 +85,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
         options.bundle,
         click.option(
             "--state",
-            type=click.Path(path_type=Path),
+            type=click.Path(path_type=Path, readable=False),
             default=Path("var/state"),
             show_default=True,
             help="Folder of the negotiator's state.",
@@ -144,7 +147,8 @@ def change(name: str, new: Any, **common: Any) -> None:
     (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
     if answer.record.decision is not Decision.GRANT:
         click.echo(f"error: denied: {printable(answer.record.text)}", err=True)
-        _ask(ActKind.CHANGE, "", "", **{**common, "note": f"asked to change {name}: nothing was written"})
+        with suppress(SystemExit):  # it is asked for the record alone
+            _ask(ActKind.CHANGE, "", "", **{**common, "note": f"asked to change {name}: nothing was written"})
         sys.exit(NOT_DONE)
     examine = partial(examine_bundle, folder, extra_folders=common["plugins_dirs"], disable=common["disable"])
     try:

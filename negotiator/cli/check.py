@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Literal
 
 import attrs
 import click
@@ -15,12 +14,10 @@ from negotiator.bundle import Examination, examine_bundle
 from negotiator.bundle.load import in_order
 from negotiator.cli import options
 from negotiator.cli.lint_bundle import lint_bundle
+from negotiator.cli.pools import the_pool
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
 from negotiator.cli.render import POINT_IN_TIME, printable
-from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.records import Severity
-
-NO_POOL = 4
 
 
 @click.command(short_help="Print every problem of a policy bundle.")
@@ -70,7 +67,7 @@ def check(
       negotiator check policies/minimum-machine --pool examples/first-pool
       negotiator check --format github policies/minimum-machine
     """
-    snapshot = _pool(pool) if pool else None
+    snapshot = the_pool(pool) if pool else None
     examination = examine_bundle(folder, extra_folders=plugins_dirs, disable=disable)
     found = lint_bundle(examination, snapshot, time.time() if now is None else now)
     problems = in_order((*examination.problems, *found))
@@ -85,18 +82,6 @@ def check(
         print_problems(examination.problems, folder=folder)
         _last_lines(folder, examination)
     sys.exit(0 if examination.bundle else 1)
-
-
-def _pool(paths: tuple[Path, ...]) -> Snapshot:
-    """Read the pool; what is wrong with its ads goes to standard error, since it is not a problem of the bundle."""
-    named: list[Path | Literal["-"]] = ["-" if str(path) == "-" else path for path in paths]
-    try:
-        snapshot = read_pool(named, sys.stdin.buffer if sys.stdin else None)
-    except PoolError as error:
-        click.echo(f"error: {printable(str(error))}", err=True)
-        sys.exit(NO_POOL)
-    print_problems(snapshot.problems, err=True)
-    return snapshot
 
 
 def _last_lines(folder: Path, examination: Examination) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 import click
 
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.bundle.model import Bundle
-from negotiator.cli.problems import print_problems
+from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.admit import admit
 from negotiator.cycle.place import PlaceResult, place
@@ -22,10 +21,8 @@ from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.placement import Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
-from negotiator.pool import PoolError, Snapshot, read_pool
+from negotiator.pool import Snapshot
 from negotiator.runtime.keeper import Keeper
-
-NO_POOL = 4
 
 #: Codes that come without a step of a rule.
 _TEXTS = {
@@ -62,7 +59,7 @@ class _Found:
 
 def place_pool(paths: Sequence[Path], bundle: Bundle, kept: Keeper, now: float, *, as_json: bool) -> bool:
     """Print what would become of the applications of a pool; whether all of them go somewhere."""
-    found = _find(_read(paths), bundle, kept, now)
+    found = _find(the_pool(paths), bundle, kept, now)
     for failure in found.failures:
         click.echo(f"error: {printable(str(failure))}", err=True)
     if as_json:
@@ -70,17 +67,6 @@ def place_pool(paths: Sequence[Path], bundle: Bundle, kept: Keeper, now: float, 
     else:
         _print(found)
     return all(kind.placement.placed for kind in found.kinds)
-
-
-def _read(paths: Sequence[Path]) -> Snapshot:
-    named: list[Path | Literal["-"]] = ["-" if str(path) == "-" else path for path in paths]
-    try:
-        snapshot = read_pool(named, sys.stdin.buffer if sys.stdin else None)
-    except PoolError as error:
-        click.echo(f"error: {printable(str(error))}", err=True)
-        sys.exit(NO_POOL)
-    print_problems(snapshot.problems, err=True)
-    return snapshot
 
 
 def _find(snapshot: Snapshot, bundle: Bundle, kept: Keeper, now: float) -> _Found:

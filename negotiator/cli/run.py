@@ -52,13 +52,15 @@ class _Seconds(click.FloatRange):
 @options.disable
 @click.option(
     "--audit-log",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     default=Path("var/audit"),
     show_default=True,
     help="Folder of the audit log.",
 )
 @click.option("--no-audit", is_flag=True, help="Keep no audit log.")
-@click.option("--key-file", type=click.Path(path_type=Path), help="Key for the chain of the audit log.")
+@click.option(
+    "--key-file", type=click.Path(path_type=Path, readable=False), help="Key for the chain of the audit log."
+)
 @click.option(
     "--cycles",
     type=click.IntRange(min=1),
@@ -68,7 +70,7 @@ class _Seconds(click.FloatRange):
 @click.option("--watch", is_flag=True, help="Take over the bundle between two cycles when its files change.")
 @click.option(
     "--state",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Folder that keeps queues and applications from run to run.  [default: nothing is kept]",
 )
 @click.option(

@@ -15,6 +15,7 @@ from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
 
 IDLE = 1
+_MAX_ID = 2.0**53  # beyond, a float does not tell all numbers apart
 #: JobStatus, HTCondor manual, Job ClassAd Attributes.
 _STATUS = {2: "running", 3: "removed", 4: "completed", 5: "held", 6: "transferring_output", 7: "suspended"}
 #: JobUniverse of jobs that do not get their machine from a negotiator (same source).
@@ -32,9 +33,11 @@ def job_id(ad: ClassAd) -> str:
 
 
 def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
-    """``cluster.proc`` of some rows of a table."""
+    """``cluster.proc`` of some rows of a table; 0 stands for what is no such number."""
     columns = (jobs.numbers(name, default=0.0)[np.asarray(rows, np.intp)] for name in ("ClusterId", "ProcId"))
-    clusters, procs = (np.nan_to_num(column).astype(np.int64).tolist() for column in columns)
+    clusters, procs = (
+        np.where(np.abs(column) < _MAX_ID, column, 0).astype(np.int64).tolist() for column in columns
+    )
     return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
 
 

@@ -27,6 +27,8 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, int]:
             there[shifted] = True
             order = np.cumsum(there) - 1
             return order[shifted], int(order[-1]) + 1
+    if values.dtype.kind == "O":
+        return _numbered_objects(values)
     found, numbers = np.unique(values, return_inverse=True)
     return numbers.astype(np.int64), len(found)
 
@@ -46,3 +48,12 @@ def first_rows(numbers: Numbers, count: int) -> Numbers:
     first = np.zeros(count, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     return first
+
+
+def _numbered_objects(values: NDArray[np.object_]) -> tuple[Numbers, int]:
+    """As ``numbered``, by a look-up for each row: sorting that many objects takes far longer."""
+    known: dict[Any, int] = {}
+    codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int64, len(values))
+    place = np.empty(len(known), np.int64)
+    place[[known[value] for value in sorted(known)]] = np.arange(len(known))
+    return place[codes], len(known)

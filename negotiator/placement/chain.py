@@ -20,7 +20,7 @@ from negotiator.placement.access import AccessBook, is_granted
 from negotiator.placement.filters import UserFilter
 from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, Step
 from negotiator.queues import RECOVERY, ROOT, QueueChange, QueueTree
-from negotiator.queues.names import below, is_qualified, is_queue_name, is_queue_path
+from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_name, is_queue_path
 from negotiator.queues.tree import QueueError
 from negotiator.records import Source
 
@@ -96,7 +96,7 @@ class Rule:
             wrong = next(each for each in target.path.split(".") if not is_queue_name(each))
             return Proposal(code="invalid_queue_name", text=f"{wrong[:80]!r} is no name of a queue")
         if target.qualified:
-            return Proposal((Level(target.path, self.configured.create, name),))
+            return self._levels((), target.path)
         above: tuple[Level, ...] = ()
         if self.parent is not None:
             given = self.parent.propose(application)
@@ -104,12 +104,20 @@ class Rule:
                 return attrs.evolve(given, text=f"parent rule: {given.text}")
             above = given.levels
         parent = above[-1].qualified if above else ROOT
-        return Proposal((*above, Level(below(parent, target.path), self.configured.create, name)))
+        return self._levels(above, below(parent, target.path))
+
+    def _levels(self, above: tuple[Level, ...], path: str) -> Proposal:
+        if len(path) > LONGEST_PATH:
+            text = f"{path[:80]!r} goes on to {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
+            return Proposal(code="invalid_queue_name", text=text)
+        return Proposal((*above, Level(path, self.configured.create, self.configured.name)))
 
     def _asked(self, application: Application) -> Target | None:
         target = self.type.record.target(application, self.configured)
         if target is not None and (type(target) is not Target or type(target.path) is not str):
             raise TypeError(f"expected a Target or None, got {type(target).__name__}")
+        if target is not None and target.qualified and not (is_qualified(target.path) or target.path == ROOT):
+            raise ValueError("expected a qualified Target to begin at the root")
         return target
 
     @property

@@ -166,9 +166,17 @@ class _Making:
         try:
             names = list(stamped.record.tags(rule.value))
             if all(isinstance(name, str) for name in names):
-                return True
+                return self._attributes(names, rule)
             said = "expected names of tags"
         except Exception as error:  # noqa: BLE001 - the function is a plugin's
             said = describe_error(error)
         self.findings.error("plugin_error", rule.source, f"plugin {stamped.plugin}: rule {rule.name}: {said}")
         return False
+
+    def _attributes(self, names: Iterable[str], rule: ConfiguredRule) -> bool:
+        """Whether jobs can have attributes of these names: what can't be read back could not be looked up either."""
+        wrong = next((name for name in names if not (name and name.isprintable())), None)
+        if wrong is not None:
+            message = f"rule {rule.name}: {wrong[:80]!r} is no name of a tag"
+            self.findings.error("rule_tag_name", rule.source, message, "write the name of a job attribute")
+        return wrong is None

@@ -22,6 +22,9 @@ _PATH = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}(?:\.[a-zA-Z0-9_:#/@-]{1,64})*", re.
 _USER = re.compile(r"[_a-zA-Z][a-zA-Z0-9:#/_.@-]*\$?", re.ASCII)
 _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
 
+#: Characters that a path may have: users ask for queues, and every level above one is made, looked at and told of.
+LONGEST_PATH = 500
+
 #: What a queue's name may be made of, for messages.
 QUEUE_NAME = "1 to 64 of letters, digits and _ : # / @ -"
 USER_NAME = "a letter or _, then letters, digits and _ : # / . @ -, and perhaps a $ at the end"

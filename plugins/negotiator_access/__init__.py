@@ -21,6 +21,9 @@ from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity, Source
 
 
+_LONGEST = 150  # characters of a path in the name of a rule, which has 200
+
+
 @attrs.frozen
 class AccessSettings:
     """``scheduleracl``: who may configure the scheduler, as an access control list."""
@@ -94,17 +97,23 @@ def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
 
 @cache
 def _granted(key: str, path: str, whom: str, source: Source) -> Access:
-    return Access(Decision.GRANT, f"{key} of {path}", f"{key} of {path} has {whom}", source)
+    rule = f"{key} of {_short(path)}"
+    return Access(Decision.GRANT, rule, f"{rule} has {whom}", source)
 
 
 def _nobody(asked: AccessQuestion) -> str:
     lists = "submitacl or adminacl" if asked.act is Act.SUBMIT else "adminacl"
-    return f"no {lists} of {asked.queue}, or of a queue above it, has {asked.user or 'nobody'}"
+    return f"no {lists} of {_short(asked.queue)}, or of a queue above it, has {asked.user or 'nobody'}"
+
+
+def _short(path: str) -> str:
+    """A path as it may stand in an answer: one that is too long would make all answers of a batch wrong."""
+    return path if len(path) <= _LONGEST else f"{path[: _LONGEST - 1]}…"
 
 
 @cache
 def _owner() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return ""
+    except KeyError:  # in a container, say: it is known by its number, as who calls a command then is
+        return str(os.geteuid())

@@ -25,8 +25,15 @@ def world(tmp_path):
 
 @pytest.mark.parametrize(
     ("by", "of_one", "of_two"),
-    [(ME, True, True), ("boss", True, True), ("head", True, False), ("deputy", False, True)]
-    + [("tester", False, False), ("", False, False), ("root.one", False, False)],
+    [
+        (ME, True, True),
+        ("boss", True, True),
+        ("head", True, False),
+        ("deputy", False, True),
+        ("tester", False, False),
+        ("", False, False),
+        ("root.one", False, False),
+    ],
 )
 def test_an_application_is_its_queues_administrators_and_the_schedulers(world, by, of_one, of_two):
     """Not its owner's."""
@@ -195,7 +202,7 @@ def test_texts_of_any_length_and_bytes_can_be_recorded(world):
 def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
     number = world.store.request(Act(0, 1.0, ME, (), HOLD, "1"))
     world.log.close()
-    with pytest.raises(Exception, match="closed|audit"):
+    with pytest.raises(Exception, match=r"closed|audit"):
         world.run.between()
     assert world.store.load(1.0).held == {}
     assert world.store.answered(number) is None

@@ -78,7 +78,8 @@ def test_a_hangup_asks_for_the_bundle_to_be_read_and_nobody_waits_for_the_next_l
         for number in pace.cycles(lambda: begun.append(tuple(asked)) or (asked and pace._end(0, None))):
             begun.append(number)
             os.kill(os.getpid(), signal.SIGHUP)
-    assert begun == [(), 1, ("signal",)]
+            begun.append(pace._woken.qsize())
+    assert begun == [(), 1, 1, ("signal",)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -11,7 +11,7 @@ from negotiator.queues.checks.findings import Findings
 from negotiator.queues.checks.limits import check_limits
 from negotiator.queues.config import ChildTemplateEntry, QueueEntry
 from negotiator.queues.model import QueueConfig, Template
-from negotiator.queues.names import QUEUE_NAME, RECOVERY, ROOT, below, is_queue_name
+from negotiator.queues.names import LONGEST_PATH, QUEUE_NAME, RECOVERY, ROOT, below, is_queue_name
 from negotiator.queues.quantities import is_zero
 from negotiator.records import Source, Written
 
@@ -87,6 +87,9 @@ def _children(path: str, entries: Sequence[QueueEntry], findings: Findings) -> t
         if not is_queue_name(name):
             hint = "dots separate levels: nest the queues" if "." in name else QUEUE_NAME
             findings.error("invalid_queue_name", source, f"{name[:80]!r} is no name of a queue", hint)
+        elif len(below(path, name)) > LONGEST_PATH >= len(path):  # said once, not of all below it
+            message = f"the path of {name} has more than {LONGEST_PATH} characters"
+            findings.error("invalid_queue_name", source, message, "take shorter names, or fewer levels")
         folded = name.lower()
         if folded in seen:
             message = f"there is a second queue {name!r} below {path}; the first is in {seen[folded]}"

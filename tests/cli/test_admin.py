@@ -1,0 +1,245 @@
+"""``negotiator admin``, as it is called, where no negotiator is running: the command does it itself."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import queueing
+from queueing import ME, NOW, QUEUES, World, app, records
+
+from negotiator.audit.verify import verify
+from negotiator.runtime.state import StateStore
+
+OTHER = QUEUES.replace("name: two", "name: three")
+SOMEBODY = 65534
+BECOMING = """
+import os, sys
+from negotiator.cli import main
+
+somebody = int(sys.argv.pop(1))
+os.setgroups([])
+os.setgid(somebody)
+os.setuid(somebody)
+main()
+"""
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A state with an application in root.one; its bundle, and its audit log."""
+    world = World(tmp_path)
+    world.jobs = [app(1)]
+    with world:
+        world.cycle()
+    return tmp_path
+
+
+def admin(site, *words, stdin=None, more=("--audit-log", "audit", "--state", "state"), **options):
+    command = [sys.executable, "-m", "negotiator", "admin", *map(str, words), "--bundle", "bundle", *more]
+    return subprocess.run(
+        command, cwd=site, input=stdin, capture_output=True, text=True, check=False, **options
+    )
+
+
+def acts(site):
+    return [(each["act"], each["by"], each["ok"]) for each in records(site / "audit", "act")]
+
+
+def state(site):
+    with StateStore.open(site / "state") as store:
+        found = store.load(NOW)
+        queues = {str(each.id): each.queue for each in found.applications}
+        return queues, {str(each): hold.note for each, hold in found.held.items()}, len(store.waiting())
+
+
+def test_an_application_is_moved_held_and_released(site):
+    done = [
+        admin(site, "move", "1", "root.two"),
+        admin(site, "hold", "NODE1#1", "--note", "full disk"),
+        admin(site, "release", "node1#1"),
+    ]
+    assert [(each.returncode, each.stdout, each.stderr) for each in done] == [
+        (0, "node1#1 was moved from root.one to root.two\n", ""),
+        (0, "node1#1 is out of matching\n", ""),
+        (0, "node1#1 takes part in matching again\n", ""),
+    ]
+    assert state(site) == ({"node1#1": "root.two"}, {}, 0)
+    assert acts(site) == [(act, ME, True) for act in ("move", "hold", "release")]
+    assert records(site / "audit", "act")[1]["note"] == "full disk"
+    assert verify(site / "audit").fault is None
+
+
+def test_what_is_not_done_is_told_on_standard_error_and_recorded(site):
+    done = admin(site, "hold", "7")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("there is no application 7: ")
+    assert acts(site) == [("hold", ME, False)]
+
+
+def test_what_somebody_asked_for_before_is_done_too_in_its_order(site):
+    admin(site, "hold", "1", "--wait", "0", more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
+    with StateStore.open(site / "state") as store:
+        store.request(queueing.Act(0, NOW, "head", (), "hold", "1", note="by head"))
+    assert admin(site, "move", "1", "root.two").returncode == 0
+    assert state(site) == ({"node1#1": "root.two"}, {"node1#1": "by head"}, 0)
+    assert acts(site) == [("hold", "head", True), ("move", ME, True)]
+
+
+def test_where_it_can_not_be_recorded_nothing_is_done_now_or_later(site):
+    done = admin(site, "hold", "1", more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
+    assert done.returncode == 3
+    assert "nothing was done" in done.stderr
+    assert state(site) == ({"node1#1": "root.one"}, {}, 0)
+
+
+def test_with_a_broken_bundle_nothing_is_done_now_or_later(site):
+    (site / "bundle" / "pool.yaml").write_text("nonsense: 1\n")
+    done = admin(site, "hold", "1")
+    assert done.returncode == 1
+    assert "pool.yaml:1:1" in done.stderr
+    assert "nothing was done" in done.stderr
+    assert state(site) == ({"node1#1": "root.one"}, {}, 0)
+
+
+def test_a_state_that_can_not_be_used_is_told(site):
+    (site / "file").write_text("")
+    done = admin(site, "hold", "1", more=("--state", "file", "--audit-log", "audit"))
+    assert done.returncode == 6
+    assert re.fullmatch(r"error: file: the state can't be opened: .*\n", done.stderr)
+
+
+def test_a_negotiator_that_does_not_answer_will_do_it_later(site):
+    with StateStore.open(site / "state") as running:
+        assert running.hold_lock()
+        done = admin(site, "hold", "1", "--wait", "0")
+        assert (done.returncode, done.stdout) == (4, "")
+        assert "it will do it before its next cycle" in done.stderr
+        assert len(running.waiting()) == 1
+
+
+def test_a_file_of_the_bundle_is_changed_and_the_old_one_kept(site):
+    (site / "new.yaml").write_text(OTHER)
+    done = admin(site, "change", "queues.yaml", "new.yaml", "--note", "as agreed")
+    assert (done.returncode, done.stderr) == (0, "")
+    (kept,) = (site / "bundle").glob("*~")
+    assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
+    (act,) = records(site / "audit", "act")
+    assert (act["act"], act["by"], act["ok"]) == ("change", ME, True)
+    assert f"kept as {kept.name}" in act["note"]
+    assert "(as agreed)" in act["note"]
+
+
+def test_the_new_contents_may_come_on_standard_input(site):
+    assert admin(site, "change", "queues.yaml", "-", stdin=OTHER).returncode == 0
+    assert (site / "bundle" / "queues.yaml").read_text() == OTHER
+
+
+def test_new_contents_with_errors_are_refused_with_their_place_and_nothing_is_written(site):
+    broken = "partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}]\n    more: 7\n"
+    done = admin(site, "change", "queues.yaml", "-", stdin=broken)
+    assert done.returncode == 1
+    assert re.search(r"queues\.yaml:3:\d+: error", done.stderr)
+    assert re.search(r"queues\.yaml:4:\d+: error", done.stderr)
+    assert "nothing was changed" in done.stderr
+    assert (site / "bundle" / "queues.yaml").read_text() == QUEUES
+    assert sorted(path.name for path in (site / "bundle").glob("[!.]*")) == ["pool.yaml", "queues.yaml"]
+
+
+def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_now(site):
+    """It is there: to say that nothing was done would be a lie."""
+    words = ("change", "queues.yaml", "-")
+    done = admin(site, *words, stdin=OTHER, more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
+    assert done.returncode == 3
+    assert "queues.yaml was written, the old one is kept as queues.yaml." in done.stdout
+    assert "the change is recorded when it next can be" in done.stderr
+    assert admin(site, "hold", "1").returncode == 0
+    assert acts(site) == [("change", ME, True), ("hold", ME, True)]
+
+
+@pytest.mark.parametrize("name", ["", "a/b.conf", "../queues.yaml", ".hidden", "queues.yaml~", "."])
+def test_what_is_no_name_of_a_file_of_a_bundle_is_a_wrong_command_line(site, name):
+    done = admin(site, "change", name, "-", stdin="")
+    assert done.returncode == 2
+    assert "is no name of a file of a bundle" in done.stderr
+
+
+def test_the_built_in_bundle_can_not_be_changed(site):
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", "admin", "change", "queues.yaml", "-"],
+        cwd=site,
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "--bundle FOLDER" in done.stderr) == (2, True)
+
+
+def test_bytes_that_are_no_text_in_a_note_or_a_name_are_no_crash(site):
+    done = admin(site, "hold", b"1\xff".decode("utf-8", "surrogateescape"))
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    done = admin(site, "hold", "1", "--note", b"\xff\x1b".decode("utf-8", "surrogateescape"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert verify(site / "audit").fault is None
+
+
+@pytest.mark.parametrize("command", ["", "move", "hold", "release", "reload", "change"])
+def test_each_command_explains_itself(site, command):
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", "admin", *command.split(), "--help"],
+        cwd=site,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Usage: " in done.stdout
+
+
+@pytest.fixture
+def open_site(site):
+    """A site that somebody else can get to."""
+    for path in (site, *site.parents):
+        path.chmod(path.stat().st_mode | 0o011)
+        if path.name.startswith("pytest-of-"):
+            break
+    return site
+
+
+def as_somebody(site, *words):
+    """Become somebody else once all is imported: they need not be able to read the program."""
+    more = ("--bundle", "bundle", "--audit-log", "audit", "--state", "state")
+    return subprocess.run(
+        [sys.executable, "-c", BECOMING, str(SOMEBODY), "admin", *words, *more],
+        cwd=site,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@ROOT_ONLY
+def test_to_somebody_else_the_state_is_closed(open_site):
+    done = as_somebody(open_site, "hold", "1")
+    assert done.returncode == 6
+    assert "the state can't be opened: Permission denied" in done.stderr
+    assert state(open_site) == ({"node1#1": "root.one"}, {}, 0)
+
+
+@ROOT_ONLY
+def test_somebody_who_may_ask_is_not_the_negotiator_of_a_state_that_is_not_theirs(open_site):
+    """Where none runs they would be the owner of the process, who may do anything: it waits for one that runs."""
+    for path in (open_site / "state", *(open_site / "state").iterdir()):
+        shutil.chown(path, group=SOMEBODY)
+        path.chmod(0o770 if path.is_dir() else 0o660)
+    done = as_somebody(open_site, "hold", "1", "--wait", "0")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert state(open_site) == ({"node1#1": "root.one"}, {}, 1)
+    assert admin(open_site, "move", "1", "root.two").returncode == 0
+    ((act, by, ok), own) = acts(open_site)
+    assert (act, ok, own) == ("hold", False, ("move", ME, True))
+    assert by != ME
+    assert state(open_site) == ({"node1#1": "root.two"}, {}, 0)

@@ -1,0 +1,233 @@
+"""``negotiator run --every``: a process that goes on while its bundle, its pool and its queues change."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+import queueing
+from processes import Long
+from queueing import QUEUES, records
+
+from negotiator.audit.verify import verify
+
+OTHER = QUEUES.replace("value: root.one", "value: root.above.late, create: true")
+BROKEN = "partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}]\n"
+JOB = 'MyType = "Job"\nClusterId = {0}\nProcId = 0\nJobStatus = 1\nOwner = "tester"\nUser = "tester@d"\n'
+JOB += 'GlobalJobId = "node1#{0}.0#1"\nRequirements = true\n\n'
+SLOT = 'MyType = "Machine"\nName = "s{0}@h"\nMachine = "h"\nState = "Unclaimed"\nCpus = 1\nRequirements = true\n\n'
+
+
+@pytest.fixture
+def site(tmp_path):
+    queueing.write(tmp_path / "bundle")
+    (tmp_path / "pool").mkdir()
+    jobs(tmp_path, 1)
+    return tmp_path
+
+
+def jobs(site, *clusters):
+    """Give the pool these jobs, in one step."""
+    new = site / "new.ads"
+    new.write_text("".join(map(JOB.format, clusters)))
+    new.replace(site / "pool" / "jobs.ads")
+
+
+def change(site, text, name="queues.yaml"):
+    new = site / "new.yaml"
+    new.write_text(text)
+    new.replace(site / "bundle" / name)
+
+
+def arguments(*more):
+    return ["run", "pool", "--bundle", "bundle", "--state", "state", "--audit-log", "log", *more]
+
+
+def long(site, *more, every="0.2"):
+    return Long(*arguments("--every", every, *more), cwd=site)
+
+
+def negotiator(*words, cwd, **options):
+    command = [sys.executable, "-m", "negotiator", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, **options)
+
+
+def log(site, *kinds):
+    return records(site / "log", *kinds)
+
+
+def queues(site):
+    """The queue in which each application was placed, by its first job."""
+    return {each["first_job"]: each["queue"] for each in log(site, "placement")}
+
+
+def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_is_not(site):
+    """The digest of each cycle's record is that of the bundle that it ran under."""
+    with long(site, "--watch") as run:
+        before = run.wait_for(r"sha256 (\w+)")[1]
+        run.wait_for("^Audit log head")
+        jobs(site, 1, 2)
+        change(site, OTHER)
+        after = run.wait_for(r"^reload \(watch\): bundle (\w+) is active")[1]
+        assert run.wait_for(r"sha256 (\w+)")[1] == after != before
+        jobs(site, 1, 2, 3)
+        run.wait_for("^Cycle .* 3 jobs")
+        run.wait_for("^Audit log head")
+
+        change(site, BROKEN)
+        run.wait_for(r"queues\.yaml:3:\d+: error: ")
+        refused = run.wait_for(r"^reload \(watch\): bundle (\w+) has errors: the one before stays active")[1]
+        assert run.wait_for(r"sha256 (\w+)")[1] == after
+        run.wait_for("^Audit log head")
+
+        change(site, QUEUES)
+        assert run.wait_for(r"^reload \(watch\): bundle (\w+) is active")[1] == before
+        run.wait_for("^Audit log head")
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+    reloads = [(each["digest"][:12], each["accepted"]) for each in log(site, "reload")]
+    assert reloads == [(after, True), (refused, False), (before, True)]
+    digests = list(dict.fromkeys(each["digest"][:12] for each in log(site, "cycle")))
+    assert digests == [before, after]
+    assert queues(site)["1.0"] == "root.one"
+    assert queues(site)["3.0"] == "root.above.late"
+    assert verify(site / "log").fault is None
+
+
+def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
+    """At once, not when the next cycle is due."""
+    with long(site, every="3600") as run:
+        run.wait_for("^Audit log head")
+        change(site, OTHER)
+        run.signal(signal.SIGHUP)
+        run.wait_for(r"^reload \(signal\): bundle \w+ is active")
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+    assert [each["how"] for each in log(site, "reload")] == ["signal"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_after_the_cycle_that_runs_with_everything_recorded(site, number):
+    with long(site, every="3600") as run:
+        run.wait_for("^Cycle 1")
+        run.signal(number)
+        assert run.end() == 0
+        assert run.said[-1].startswith("Audit log head")
+    assert len(log(site, "cycle")) == len(log(site, "outcome")) == 1
+
+
+def test_it_stops_by_itself_after_so_many_cycles(site):
+    with long(site, "--cycles", "3", every="0") as run:
+        assert run.end() == 0
+    assert len(log(site, "cycle")) == 3
+
+
+def test_a_folder_of_the_bundle_that_goes_away_ends_nothing(site):
+    with long(site, "--watch") as run:
+        run.wait_for("^Audit log head")
+        (site / "bundle").rename(site / "away")
+        run.wait_for(r"^reload \(watch\): bundle \w+ has errors")
+        run.wait_for("^Cycle")
+        (site / "away").rename(site / "bundle")
+        run.wait_for(r"^reload \(watch\): bundle \w+ is active")
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+
+
+def test_commands_are_done_by_the_process_that_runs(site):
+    """It is told what became of them; a second process may not run with the same state."""
+    with long(site) as run:
+        run.wait_for("^Audit log head")
+        done = negotiator("admin", "hold", "1", "--note", "so", "--state", "state", cwd=site)
+        assert (done.returncode, done.stdout) == (0, "node1#1 is out of matching\n")
+        run.wait_for("^hold by .*: node1#1 is out of matching")
+        run.wait_for("taken out of matching by .*: so")
+        done = negotiator("admin", "move", "1", "root.nowhere", "--state", "state", cwd=site)
+        assert (done.returncode, done.stderr) == (1, "there is no queue root.nowhere\n")
+
+        (site / "other.yaml").write_text(OTHER)
+        command = ("admin", "change", "queues.yaml", "other.yaml", "--bundle", "bundle", "--state", "state")
+        done = negotiator(*command, cwd=site)
+        assert (done.returncode, done.stderr) == (0, "")
+        run.wait_for(r"^reload \(command by \S+\): bundle \w+ is active")
+        (kept,) = (site / "bundle").glob("queues.yaml.*~")
+        assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
+
+        done = negotiator("admin", "reload", "--state", "state", cwd=site)
+        assert done.returncode == 0
+        run.wait_for(r"^reload \(command by \S+\): bundle \w+ is active")
+
+        second = negotiator(*arguments("--audit-log", "log2"), cwd=site)
+        assert second.returncode == 6
+        assert "state: another negotiator works with this state" in second.stderr
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+    acts = [(each["act"], each["ok"]) for each in log(site, "act")]
+    assert acts == [("hold", True), ("move", False), ("change", True), ("reload", True)]
+    assert negotiator("audit", "verify", "log", cwd=site).returncode == 0
+
+
+def test_killed_without_a_word_it_goes_on_where_it_was(site):
+    with long(site) as run:
+        run.wait_for("^Audit log head")
+        assert negotiator("admin", "hold", "1", "--state", "state", cwd=site).returncode == 0
+        run.signal(signal.SIGKILL)
+        assert run.end() == -signal.SIGKILL
+    change(site, OTHER)
+    with long(site) as run:
+        run.wait_for("taken out of matching by")
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+    assert queues(site) == {"1.0": "root.one"}
+    assert verify(site / "log").fault is None
+
+
+def test_one_run_after_the_other_keeps_queues_only_with_a_state(site):
+    """A slot and a job that were matched in one run are free in the next: their ads say so."""
+    (site / "pool" / "slots.ads").write_text(SLOT.format(1))
+    assert negotiator(*arguments(), cwd=site).returncode == 0
+    change(site, OTHER)
+    kept = json.loads(negotiator(*arguments("--json"), cwd=site).stdout)
+    new = json.loads(negotiator("run", "pool", "--bundle", "bundle", "--json", "--no-audit", cwd=site).stdout)
+    assert [each["match"][0]["queue"] for each in (kept, new)] == ["root.one", "root.above.late"]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
+def test_a_length_of_time_that_is_none_is_a_wrong_command_line(site, value):
+    assert negotiator(*arguments("--every", value), cwd=site).returncode == 2
+    assert not (site / "state").exists()
+
+
+def test_a_state_that_can_not_be_used_is_told_and_nothing_is_handed_out(site):
+    (site / "pool" / "slots.ads").write_text(SLOT.format(1))
+    (site / "state").write_text("")
+    done = negotiator(*arguments(), cwd=site)
+    assert done.returncode == 6
+    assert re.search(
+        r"^error: state: the state can't be opened: .*: no match was handed out$", done.stderr, re.MULTILINE
+    )
+    assert "Matched" not in done.stdout
+    assert log(site, "match") == []
+
+
+def test_on_a_full_disk_for_the_state_nothing_is_handed_out(site):
+    (site / "pool" / "slots.ads").write_text(SLOT.format(1))
+    (site / "state").mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=200k", "tmpfs", site / "state"], capture_output=True, check=False
+    )
+    if not made or made.returncode:
+        pytest.skip("only root can mount a small file system")
+    try:
+        jobs(site, *range(1, 5000))
+        done = negotiator(*arguments(), cwd=site)
+        assert done.returncode == 6
+        assert re.search(r"can't \w+ the state: .*full.*: no match was handed out", done.stderr)
+        assert "Matched" not in done.stdout
+        assert (len(log(site, "cycle")), log(site, "outcome")) == (1, [])
+    finally:
+        subprocess.run([shutil.which("umount"), site / "state"], check=True)
