@@ -19,6 +19,8 @@ class Area(enum.StrEnum):
     MEMORY = "memory"
     PLACING = "placing"
     SWAPPING = "swapping"
+    ADMISSION = "admission"
+    CHARGING = "charging"
 
 
 @attrs.frozen

@@ -24,6 +24,8 @@ class Plan:
     library_memory: int
     applications: int  # to be placed
     queues: int  # of a configuration
+    charged_slots: int  # of the ledger's admission
+    charged_copies: int
     judged: bool
 
 
@@ -44,6 +46,8 @@ FULL: Final = Plan(
     library_memory=5_000,
     applications=100_000,
     queues=1_000,
+    charged_slots=20_000,
+    charged_copies=10_000,
     judged=True,
 )
 
@@ -61,6 +65,8 @@ QUICK: Final = Plan(
     library_memory=100,
     applications=2_000,
     queues=20,
+    charged_slots=200,
+    charged_copies=100,
     judged=False,
 )
 

@@ -22,7 +22,7 @@ MAX_FILES = 10_000
 MAX_TOTAL = 256 * 1024 * 1024
 
 _CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
-_LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|(?:pool|queues)\.ya?ml)", re.IGNORECASE)
+_LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|(?:pool|queues?)\.ya?ml)", re.IGNORECASE)
 # What HTCondor itself passes over in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
 _PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
@@ -40,6 +40,11 @@ class Contents:
 def is_condor_file(name: str) -> bool:
     """Whether a file is read as an HTCondor-style configuration file; ``name`` is relative to the folder."""
     return _CONDOR.fullmatch(name) is not None and not _PASSED_OVER.fullmatch(name)
+
+
+def is_settings_file(name: str) -> bool:
+    """Whether a file is read as settings; ``name`` is relative to the folder."""
+    return name in {MAIN, QUEUES} or is_condor_file(name)
 
 
 def read_folder(folder: Path, replaced: Mapping[str, bytes] | None = None) -> Contents:
@@ -99,7 +104,7 @@ class _Reading:
                     yield name
 
     def _file(self, name: str) -> None:
-        is_setting = name in {MAIN, QUEUES} or is_condor_file(name)
+        is_setting = is_settings_file(name)
         try:
             content = self.replaced[name] if name in self.replaced else _read(self.folder, name)
         except OSError as error:

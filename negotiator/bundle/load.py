@@ -16,12 +16,13 @@ from negotiator.bundle.folder import MAIN, QUEUES, Contents, read_folder
 from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
 from negotiator.bundle.nodes import Entry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
-from negotiator.bundle.queues import read_queues
+from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
 from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
+from negotiator.classad import Expr, references
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import HookManager
@@ -244,18 +245,21 @@ class _Loading:
         )
         queues = read_queues(self.files.get(QUEUES), placement, hooks)
         self.problems += queues.problems
+        resources, told = resource_expressions(placement, queues.partition)
         return Bundle(
             folder=self.folder,
             digest=self.contents.digest,
             hooks=hooks,
             settings=MappingProxyType(settings),
             constraints=constraints.records,
-            job_attributes=attributes,
+            job_attributes=None if attributes is None else attributes | _read(resources),
             audit=audit,
             plugins=plugins,
             partition=queues.partition,
             chain=queues.chain,
             placement=placement,
+            resources=resources,
+            told=told,
         )
 
     def _quoted(self, problem: Problem) -> Problem:
@@ -264,6 +268,12 @@ class _Loading:
         if file is None or problem.excerpt:
             return problem
         return attrs.evolve(problem, excerpt=file.excerpt(problem.source.line))
+
+
+def _read(resources: Mapping[str, Expr]) -> frozenset[str]:
+    """The attributes of a job, in lower case, that tell what it asks for."""
+    found = [references(tree) for tree in resources.values()]
+    return frozenset(name.lower() for each in found for name in (*each.my, *each.unscoped))
 
 
 def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:

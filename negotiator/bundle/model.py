@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from negotiator.classad import parse
+from negotiator.classad import Expr, parse
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager, Stamped
 from negotiator.hooks.records import Constraint, Expression
@@ -48,16 +48,20 @@ class PlacementSettings:
 
     Each expression sees the job's ad alone. ``groups`` gives a string of names separated by commas; where it is anything
     else plugins are asked. ``forced`` must not be left to users: a forced application needs no access.
+    ``resources`` tells how what a job asks for is read from it, in the units of queues.yaml; ``memory`` and ``vcore``
+    are RequestMemory and RequestCpus unless it says else, and any other resource is ``RequestName``.
     ``fallback`` is a queue for what no rule places. An application that is not seen for ``forget_after`` seconds has
-    left its queue.
+    left its queue; a match that the pool does not show within ``claim_timeout`` seconds no longer counts.
     """
 
     partition: str = "default"
+    resources: dict[str, Expression] = attrs.field(factory=dict)
     user: Expression = attrs.field(factory=lambda: _of_job("MY.Owner"))
     groups: Expression = attrs.field(factory=lambda: _of_job("undefined"))
     queue: Expression = attrs.field(factory=lambda: _of_job("MY.Queue"))
     forced: Expression = attrs.field(factory=lambda: _of_job("false"))
     fallback: str = ""
+    claim_timeout: int = attrs.field(default=600, validator=attrs.validators.ge(0))
     forget_after: int = attrs.field(default=600, validator=attrs.validators.ge(0))
 
 
@@ -78,6 +82,8 @@ class Bundle:
     partition: PartitionConfig
     chain: Chain | None  # None: no plugin brings placement rules, and jobs have no queues
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
+    resources: Mapping[str, Expr] = attrs.field(factory=dict)  # how each is read from a job's ad
+    told: frozenset[str] = frozenset()  # the resources that a job has to tell, if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
 
 

@@ -13,6 +13,7 @@ from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.structure import INVALID, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
+from negotiator.classad import Expr, parse
 from negotiator.hooks.manager import HookManager
 from negotiator.placement import Chain, make_chain
 from negotiator.queues import PartitionConfig, QueueConfig
@@ -20,6 +21,8 @@ from negotiator.queues.checks import check_configuration
 from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import Problem, Severity, Source
 
+#: HTCondor counts memory in MiB and whole cores; queues.yaml counts bytes and thousandths.
+_RESOURCES = {"memory": parse("MY.RequestMemory * 1048576"), "vcore": parse("MY.RequestCpus * 1000")}
 #: What holds where nothing can be read.
 _NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
 
@@ -82,6 +85,26 @@ def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Prob
 
 def _coded(problems: Iterable[Problem], code: str) -> tuple[Problem, ...]:
     return tuple(attrs.evolve(problem, code=code) for problem in problems)
+
+
+def resource_expressions(
+    settings: PlacementSettings, partition: PartitionConfig
+) -> tuple[dict[str, Expr], frozenset[str]]:
+    """How each resource that the queues speak of is read from a job, and those that a job has to tell."""
+    known = {**_RESOURCES, **{name: expression.tree for name, expression in settings.resources.items()}}
+    named = {
+        name
+        for queue in partition.root.walk()
+        for amounts in (queue.max, queue.guaranteed, *(limit.resources for limit in queue.limits))
+        for name in amounts
+    }
+    further = {name: _requested(name) for name in sorted(named - known.keys())}
+    return known | further, frozenset(known)
+
+
+def _requested(name: str) -> Expr:
+    quoted = f"Request{name}".replace("\\", "\\\\").replace("'", "\\'")
+    return parse(f"MY.'{quoted}'")
 
 
 def _is_error(problem: Problem) -> bool:

@@ -18,6 +18,7 @@ from negotiator.cli.plugins import plugins
 from negotiator.cli.queues import queues
 from negotiator.cli.repl import repl
 from negotiator.cli.run import run
+from negotiator.cli.usage import usage
 
 
 @click.group(
@@ -42,6 +43,7 @@ for command in (
     place,
     queues,
     access,
+    usage,
     plugins,
     audit,
     evaluate_command,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,24 +16,26 @@ import click
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
-from negotiator.bundle import examine_bundle
+from negotiator.bundle import Examination, examine_bundle
+from negotiator.bundle.folder import is_settings_file
 from negotiator.classad import Table
 from negotiator.cli import options
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.caller import caller
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
-from negotiator.hooks.access import AccessQuestion, Decision
-from negotiator.hooks.access import Act as Access
+from negotiator.hooks.access import AccessQuestion, Act, Decision
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueTree
 from negotiator.runtime.change import ChangeError, change_file
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import Act, ActKind, Answer, StateError, StateStore
+from negotiator.runtime.state import Act as Request
+from negotiator.runtime.state import ActKind, Answer, StateError, StateStore
 
 NOT_DONE, NO_AUDIT, WAITING, NO_STATE = 1, 3, 4, 6
 _POLL = 0.2  # seconds between two looks for an answer
+_LONGEST = 500  # characters of a text, as the audit log has them
 
 
 @click.group(short_help="Move, hold and release applications; change the configuration.")
@@ -62,9 +65,15 @@ def admin() -> None:
     """
 
 
+def _bounded(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    if len(value) > _LONGEST:
+        raise click.BadParameter(f"it has {len(value)} characters: {_LONGEST} at most")
+    return value
+
+
 def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--note", default="", help="Why; it stands in the audit log."),
+        click.option("--note", default="", callback=_bounded, help="Why; it stands in the audit log."),
         click.option(
             "--wait", type=float, default=30.0, show_default=True, help="Seconds to wait for an answer."
         ),
@@ -96,7 +105,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @admin.command(short_help="Move an application to another queue.")
-@click.argument("application")
+@click.argument("application", callback=_bounded)
 @click.argument("queue")
 @_common
 def move(application: str, queue: str, **common: Any) -> None:
@@ -105,7 +114,7 @@ def move(application: str, queue: str, **common: Any) -> None:
 
 
 @admin.command(short_help="Take an application out of matching.")
-@click.argument("application")
+@click.argument("application", callback=_bounded)
 @_common
 def hold(application: str, **common: Any) -> None:
     """Take APPLICATION out of matching: what runs goes on, nothing of it is matched."""
@@ -113,7 +122,7 @@ def hold(application: str, **common: Any) -> None:
 
 
 @admin.command(short_help="Let an application take part in matching again.")
-@click.argument("application")
+@click.argument("application", callback=_bounded)
 @_common
 def release(application: str, **common: Any) -> None:
     """Let APPLICATION, which was held, take part in matching again."""
@@ -139,20 +148,16 @@ def change(name: str, new: Any, **common: Any) -> None:
     folder: Path | None = common["folder"]
     if folder is None:
         raise click.UsageError("say which bundle: --bundle FOLDER (the built-in one can't be changed)")
-    if not name or "/" in name or name.startswith(".") or name.endswith("~"):
-        raise click.UsageError(f"{name!r} is no name of a file of a bundle")
-    by, groups = caller()
-    bundle = the_bundle(folder, common["plugins_dirs"], common["disable"], undone="nothing was changed")
-    question = AccessQuestion(by, groups, Access.CONFIGURE)
-    (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
-    if answer.record.decision is not Decision.GRANT:
-        click.echo(f"error: denied: {printable(answer.record.text)}", err=True)
-        with suppress(SystemExit):  # it is asked for the record alone
-            _ask(ActKind.CHANGE, "", "", **{**common, "note": f"asked to change {name}: nothing was written"})
-        sys.exit(NOT_DONE)
+    if not _may_be_changed(folder, name):
+        raise click.UsageError(
+            f"{printable(name)!r} is no name of a file of a bundle: settings (pool.yaml, queues.yaml, *.conf), "
+            "or a file that is there already"
+        )
     examine = partial(examine_bundle, folder, extra_folders=common["plugins_dirs"], disable=common["disable"])
+    content = new.read()
+    _may_change(name, content, examine, **common)
     try:
-        changed = change_file(folder, name, new.read(), lambda files: examine(replaced=files), time.time())
+        changed = change_file(folder, name, content, lambda files: examine(replaced=files), time.time())
     except ChangeError as error:
         click.echo(f"error: {printable(str(error))}", err=True)
         sys.exit(NOT_DONE)
@@ -167,13 +172,57 @@ def change(name: str, new: Any, **common: Any) -> None:
     _ask(ActKind.CHANGE, "", "", **{**common, "note": f"{told}{why}"})
 
 
+def _may_be_changed(folder: Path, name: str) -> bool:
+    if not name.isprintable() or "/" in name or name.startswith(".") or name.endswith("~"):
+        return False
+    return is_settings_file(name) or (folder / name).is_file()
+
+
+def _may_change(name: str, content: bytes, examine: Callable[..., Examination], **common: Any) -> None:
+    """End the command unless who calls it may change the bundle.
+
+    The bundle that is there says so. One that has errors can say nothing, and has to be mended: who owns the
+    negotiator's state may do that, if the bundle with the change lets them.
+    """
+    folder: Path = common["folder"]
+    examination = examine()
+    if examination.bundle is None:
+        if not _is_owner(common["state"], folder):
+            print_problems(examination.problems, folder=folder, err=True)
+            click.echo("error: the bundle has errors: only who runs the negotiator may change it", err=True)
+            sys.exit(NOT_DONE)
+        examination = examine(replaced={name: content})
+        if examination.bundle is None:
+            return  # which errors it then has is told where it is written
+    bundle, (by, groups) = examination.bundle, caller()
+    question = AccessQuestion(by, groups, Act.CONFIGURE)
+    (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
+    if answer.record.decision is not Decision.GRANT:
+        click.echo(f"error: denied: {printable(answer.record.text)}", err=True)
+        with suppress(SystemExit):  # it is asked for the record alone
+            _ask(ActKind.CHANGE, "", "", **{**common, "note": f"asked to change {name}: nothing was written"})
+        sys.exit(NOT_DONE)
+
+
+def _is_owner(state: Path, folder: Path) -> bool:
+    """Whether the negotiator's state belongs to who calls, or, where there is none, the bundle."""
+    try:
+        if StateStore.exists(state):
+            return StateStore.is_owned(state)
+        return folder.stat().st_uid == os.geteuid()
+    except (StateError, OSError):
+        return False
+
+
 def _ask(kind: ActKind, application: str, queue: str, **common: Any) -> None:
     """Write the request down, and wait until it is answered; answer it where no negotiator is running."""
     by, groups = caller()
-    act = Act(0, time.time(), by, groups, kind, application, queue, common["note"])
+    request = Request(0, time.time(), by, groups, kind, application, queue, common["note"])
     try:
+        if kind is not ActKind.CHANGE:  # there is something to act on where a negotiator ran
+            StateStore.require(common["state"])
         with StateStore.open(common["state"]) as store:
-            number = store.request(act)
+            number = store.request(request)
             if store.is_own and store.hold_lock():
                 _do_it_here(store, number, kind, **common)
             answer = _answer(store, number, common["wait"])

@@ -12,7 +12,7 @@ import click
 
 from negotiator.bundle.model import Bundle
 from negotiator.cli.render import printable
-from negotiator.cycle.applications import groups_of
+from negotiator.cycle.applications import groups_of, is_name
 from negotiator.hooks.answers import HookFailure
 from negotiator.runtime.keeper import Keeper
 from negotiator.runtime.state import StateError, StateStore
@@ -42,6 +42,11 @@ class Person:
 
 def person(bundle: Bundle, user: str, groups: Sequence[str], now: float) -> Person:
     """Take the groups that are given, else look them up as a cycle does; what failed is told on standard error."""
+    for group in groups:
+        if group and not is_name(group):
+            raise click.UsageError(
+                f"{printable(group[:80])!r} is no name of a group: up to 200 printable characters"
+            )
     if groups:
         return Person(user, groups_of(",".join(groups)), "as given")
     found, failures = bundle.hooks.user_groups((user,), now, bundle.settings)
@@ -60,10 +65,8 @@ def keeper(state: Path | None, bundle: Bundle, now: float) -> Keeper:
     """
     if state is None:
         return Keeper.begin(bundle, now)
-    if not StateStore.exists(state):
-        _no_state(f"{state}: no negotiator keeps its state here")
     try:
-        with StateStore.open(state) as store:
+        with StateStore.read(state) as store:
             kept = Keeper.begin(bundle, now, store)
     except StateError as error:
         _no_state(str(error))

@@ -28,6 +28,8 @@ _TITLES = {
     Area.MEMORY: "Memory, by the growth of a process",
     Area.PLACING: "Placing applications of 1,000 users (YuniKorn's Go code: 2.3 to 2.8 and 3.4 to 4.1 us)",
     Area.SWAPPING: "Changing the configuration of queues",
+    Area.ADMISSION: "Admission of a request by the ledger, 20,000 slots of 5,000 hosts",
+    Area.CHARGING: "A single match on the ledger, user and group on three queues (YuniKorn: 18 to 19 us)",
 }
 
 

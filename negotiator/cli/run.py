@@ -33,6 +33,9 @@ from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateError, StateStore
 
 NO_POOL, NO_AUDIT, NO_OUTCOME, NO_STATE = 4, 3, 5, 6
+PATIENCE = 10.0  # seconds to wait for a command that does an act in place of a negotiator
+_POLL = 0.2
+_BUSY = "another process has this audit log open"
 
 
 class _Seconds(click.FloatRange):
@@ -131,11 +134,10 @@ def run(
     reloader.digest = bundle.digest
     clock = time.time if now is None else lambda: now
     with ExitStack() as stack:
-        log = None
-        if not no_audit:
-            log = stack.enter_context(_audit(audit_log, key_file, bundle))
         try:
+            # In the order in which a command takes the two locks: else each could wait for the other.
             store = stack.enter_context(_state(state)) if state else None
+            log = None if no_audit else stack.enter_context(_audit(audit_log, key_file, bundle))
             runtime = Runtime(bundle, _reader(pool), clock, Offline(), log, store, reloader)
             pace = stack.enter_context(
                 Pace(reloader.request, every, cycles or (1 if every is None else None))
@@ -172,7 +174,11 @@ def _between(runtime: Runtime, folder: Path) -> None:
 
 def _state(folder: Path) -> StateStore:
     store = StateStore.open(folder)
-    if not store.hold_lock():
+    end = time.monotonic() + PATIENCE
+    while not store.hold_lock():
+        if time.monotonic() < end:
+            time.sleep(_POLL)
+            continue
         store.close()
         raise StateError(f"{folder}: another negotiator works with this state")
     return store
@@ -181,12 +187,24 @@ def _state(folder: Path) -> StateStore:
 def _audit(folder: Path, key_file: Path | None, bundle: Bundle) -> AuditLog:
     try:
         key = read_key(key_file) if key_file else None
-        log = AuditLog.open(folder, key=key, rotate_bytes=bundle.audit.rotate_bytes)
+        log = _opened(folder, key, bundle)
     except AuditError as error:
         _no_audit(error)
     for notice in log.notices:
         click.echo(f"audit log: {printable(notice)}", err=True)
     return log
+
+
+def _opened(folder: Path, key: bytes | None, bundle: Bundle) -> AuditLog:
+    """Open the audit log; where another process has it, that may be a command, for a moment."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return AuditLog.open(folder, key=key, rotate_bytes=bundle.audit.rotate_bytes)
+        except AuditError as error:
+            if _BUSY not in str(error) or time.monotonic() >= end:
+                raise
+        time.sleep(_POLL)
 
 
 def _no_audit(error: AuditError) -> NoReturn:

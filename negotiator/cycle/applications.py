@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -83,14 +84,19 @@ def application_keys(jobs: Table, settings: PlacementSettings, env: Environment,
 
 
 def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environment) -> tuple[str, ...]:
-    """The users of whom no job tells the groups, each once: whom plugins are to be asked about."""
+    """The users of whom no job tells the groups, each once: whom plugins are to be asked about.
+
+    Not what can be no name: its jobs are rejected anyway, and a plugin that answers with it would answer wrongly.
+    """
     users = _texts(settings.user.tree, jobs, env)
     silent = _texts(settings.groups.tree, jobs, env).codes == NO_TEXT
     rows = np.flatnonzero(silent & (users.codes != NO_TEXT))
     numbers, count = numbered(users.codes[rows])
-    return tuple(users.text(int(rows[place])) for place in first_rows(numbers, count).tolist())
+    found = (users.text(int(rows[place])) for place in first_rows(numbers, count).tolist())
+    return tuple(filter(is_name, found))
 
 
+@lru_cache(65_536)
 def groups_of(text: str) -> tuple[str, ...]:
     """The groups in a string of names separated by commas, each once; what can be no name is left out."""
     names = (name.strip() for name in text.split(",")[:_MAX_GROUPS])

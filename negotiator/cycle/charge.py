@@ -1,16 +1,222 @@
-"""Station *charge*: a match is made only if all its charges fit the quotas.
+"""Station *charge*: a match is made only if all its charges fit the quotas, all or none.
 
-There are no quotas yet: every candidate is granted.
+Every hard quota of every plugin is a charge on one ledger. Quotas in mode warn or dryrun are charged on counters of
+their own, which enforcing ones never see; they refuse nothing, and each match that they would have refused says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 
-from negotiator.cycle.match import Candidates
-from negotiator.hooks.records import Mask, Request
+from negotiator.bundle.model import Bundle
+from negotiator.cycle.match import Board, Candidates
+from negotiator.cycle.result import Removal
+from negotiator.cycle.words import core_reason, failure_reason, quota_reason
+from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
+from negotiator.hooks.manager import HookFailure, Stamped
+from negotiator.hooks.records import Cycle, Request
+from negotiator.ledger import Admission, Ledger, LedgerError
+from negotiator.queues import QueueTree
+from negotiator.records import Mode, Reason, Station, Verdict
+
+Rows = NDArray[np.intp]
 
 
-def charge(request: Request, candidates: Candidates) -> Mask:  # noqa: ARG001 -- the station's interface
-    """Give a mask over the candidates: true where the match is granted, all its charges or none."""
-    return np.ones(len(candidates.rows), dtype=np.bool_)
+@attrs.frozen(eq=False)
+class Granted:
+    """What a request gets: slots, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
+
+    ``noted`` says of each match, by its place here, what rules that do not enforce would have refused.
+    """
+
+    rows: Rows
+    ranks: NDArray[np.float64]
+    copies: Rows
+    removals: tuple[Removal, ...] = ()
+    noted: tuple[tuple[Reason, frozenset[int]], ...] = ()
+    failures: tuple[HookFailure, ...] = ()
+
+
+@attrs.frozen(eq=False)
+class Charges:
+    """The charges of one mode, on the counters of the plugins that declared them."""
+
+    sums: tuple[Stamped[Charge], ...]
+    keys: tuple[Stamped[KeyCharge], ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Stamped[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
+        """Take those that enforce, or the others."""
+        chosen = [each for each in records if (_quota(each).mode is Mode.ENFORCE) is enforcing]
+        return cls(
+            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, Charge)),
+            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, KeyCharge)),
+        )
+
+    def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
+        """Say which rows and copies fit; nothing is charged."""
+        sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
+        return ledger.admit(sums, keys, rows, copies, mode)
+
+    def unlimited(self, copies: Rows | None = None) -> Charges:
+        """The same without limits, of some copies only: what is counted whatever the limits say."""
+        sums = tuple(attrs.evolve(each, record=attrs.evolve(each.record, limit=None)) for each in self.sums)
+        shared: dict[int, Sequence[str]] = {}
+        keys = []
+        for each in self.keys:
+            names = each.record.keys
+            if copies is not None:
+                names = shared.setdefault(id(names), [names[copy] for copy in copies.tolist()])
+            keys.append(attrs.evolve(each, record=attrs.evolve(each.record, limit=None, keys=names)))
+        return Charges(sums, tuple(keys))
+
+    def anywhere(self) -> Charges:
+        """The same for a match on a slot that is not known: what depends on the slot is the highest, or left out."""
+        sums = tuple(
+            attrs.evolve(each, record=attrs.evolve(each.record, amount=_highest(each.record.amount)))
+            for each in self.sums
+            if not isinstance(each.record.counter, Grouping)
+        )
+        return Charges(sums, self.keys)
+
+
+def charge(
+    request: Request,
+    found: Candidates,
+    board: Board,
+    bundle: Bundle,
+    ledger: Ledger,
+    queues: QueueTree,
+    cycle: Cycle,
+) -> Granted:
+    """Give the best slots that the quotas leave room for, and charge them."""
+    copies = len(request.applications)
+    if not found.left or not copies:
+        return _nothing()
+    answers = bundle.hooks.charges(request, board.slots, queues, cycle, bundle.settings)
+    if answers.failures:
+        removed = tuple(
+            Removal(failure_reason(Station.CHARGE, each), found.left, found.left) for each in answers.failures
+        )
+        return attrs.evolve(_nothing(), removals=removed, failures=answers.failures)
+    enforcing = Charges.of(answers.records, enforcing=True)
+    untold = _untold(request, enforcing)
+    if untold is not None:
+        return attrs.evolve(_nothing(), removals=(Removal(untold, found.left, found.left),))
+    count = copies if _uniform(enforcing) else found.left
+    rows, ranks = board.ranks.choose(request.ad, found.among, count, cycle.environment)
+    try:
+        admission = enforcing.admit(ledger, rows, copies, Mode.ENFORCE)
+    except LedgerError as error:
+        removed = (Removal(_broken(error), found.left, found.left),)
+        return attrs.evolve(_nothing(), removals=removed)
+    removals = tuple(_removals(enforcing, admission, ledger, found.left))
+    ledger.commit(admission)
+    watching = Charges.of(answers.records, enforcing=False)
+    noted = tuple(_noted(watching, admission, ledger)) if watching.sums or watching.keys else ()
+    return Granted(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
+
+
+def _untold(request: Request, charges: Charges) -> Reason | None:
+    """Why a job gets nothing that does not tell how much it takes of what is limited."""
+    for each in charges.sums:
+        resource = _quota(each).resource
+        if resource in request.unknown and each.record.limit is not None:
+            text = f"the job does not tell, as a number, how much {resource} it asks for, and that is limited"
+            return core_reason(Station.CHARGE, Verdict.MISCONFIGURED, "amount_unknown", text)
+    return None
+
+
+def _highest(amount: object) -> int:
+    return int(amount.max(initial=0)) if isinstance(amount, np.ndarray) else int(str(amount))
+
+
+def _nothing() -> Granted:
+    none = np.zeros(0, np.intp)
+    return Granted(none, np.zeros(0), none)
+
+
+def _broken(error: LedgerError) -> Reason:
+    text = f"what a quota declares can't be counted: {error}"
+    return core_reason(Station.CHARGE, Verdict.BROKEN_PLUGIN, "plugin_error", text)
+
+
+def _quota(stamped: Stamped[Any]) -> Quota:
+    label = stamped.record.label
+    if not isinstance(label, Quota):
+        raise TypeError("the guard lets no other label pass")
+    return label
+
+
+def _owned(stamped: Stamped[Any], record: Any) -> Stamped[Any]:
+    """Put the plugin's name before its counters, so that no plugin can charge those of another."""
+    counter = record.counter
+    if not isinstance(counter, Grouping):
+        return attrs.evolve(stamped, record=attrs.evolve(record, counter=(stamped.plugin, *counter)))
+    keys = counter.keys
+    if isinstance(keys, Family):
+        own: Sequence[tuple[str, ...]] = Family((stamped.plugin, *keys.prefix), keys.members)
+    else:
+        own = [(stamped.plugin, *key) for key in keys]
+    return attrs.evolve(stamped, record=attrs.evolve(record, counter=Grouping(counter.codes, own)))
+
+
+def _uniform(charges: Charges) -> bool:
+    """Whether all slots are charged alike, so that the best of them are all that is to be looked at."""
+    return not any(
+        isinstance(each.record.counter, Grouping)
+        or isinstance(each.record.amount, np.ndarray)
+        or isinstance(each.record.limit, np.ndarray)
+        for each in charges.sums
+    )
+
+
+def _removals(charges: Charges, admission: Admission, ledger: Ledger, left: int) -> Iterator[Removal]:
+    """What said stop, with the numbers as they were before this request."""
+    counters, uniform = ledger.counters(), _uniform(charges)
+    for each, refused in zip(charges.sums, admission.refused, strict=True):
+        if refused:
+            record, counter = each.record, each.record.counter
+            used = None if isinstance(counter, Grouping) else counters.used(counter)
+            taken = left - len(admission) if uniform else refused
+            yield Removal(quota_reason(each, _quota(each), record.amount, used, record.limit), taken, taken)
+    for each_key, refused in zip(charges.keys, admission.copies_refused, strict=True):
+        if refused:
+            key = each_key.record
+            reason = quota_reason(each_key, _quota(each_key), 1, counters.used(key.counter), key.limit)
+            yield Removal(reason, left - len(admission), left)
+
+
+def _noted(
+    watching: Charges, admission: Admission, ledger: Ledger
+) -> Iterator[tuple[Reason, frozenset[int]]]:
+    """What rules that do not enforce would have refused of the matches that were made; all of these are counted."""
+    mode, counters = Mode.WARN, ledger.counters(Mode.WARN)
+    size = len(admission)
+    everything = watching.unlimited(admission.copies)
+    limited = [
+        attrs.evolve(each.record, limit=limit.record.limit)
+        for each, limit in zip(everything.keys, watching.keys, strict=True)
+    ]
+    sums = ledger.admit([each.record for each in watching.sums], (), admission.rows, size, mode)
+    keys = ledger.admit((), limited, admission.rows, size, mode)
+    for number, each in enumerate(watching.sums):
+        places = frozenset(np.flatnonzero(sums.stops == number).tolist())
+        if places:
+            counter = each.record.counter
+            used = None if isinstance(counter, Grouping) else counters.used(counter)
+            yield quota_reason(each, _quota(each), each.record.amount, used, each.record.limit), places
+    for number, each_key in enumerate(watching.keys):
+        places = frozenset(np.flatnonzero(keys.copy_stops == number).tolist())
+        if places:
+            record = each_key.record
+            yield (
+                quota_reason(each_key, _quota(each_key), 1, counters.used(record.counter), record.limit),
+                places,
+            )
+    ledger.commit(everything.admit(ledger, admission.rows, size, mode))

@@ -3,26 +3,30 @@
 A pure function of (snapshot, bundle, cycle, standing): no I/O, no wall clock, no randomness of its own. The same input gives the
 same output, byte for byte. Recording and settling are the runtime's (``negotiator.runtime``).
 
-The station *charge* (quotas) passes everything on until there are policies for it: every candidate that *match* gives
-is a match.
+Counters of quotas are built anew at the beginning, from what runs and what was handed out before; in the end each is
+held against what was charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import admit
-from negotiator.cycle.charge import charge
+from negotiator.cycle.charge import Granted, charge
 from negotiator.cycle.jobs import job_id
 from negotiator.cycle.match import Board, Candidates, match
 from negotiator.cycle.order import Queued, order
-from negotiator.cycle.place import place
+from negotiator.cycle.place import PlaceResult, place
 from negotiator.cycle.result import Counts, CycleResult, Outcome
-from negotiator.cycle.standing import Standing
+from negotiator.cycle.standing import JournalEntry, Standing, ad_text
+from negotiator.cycle.usage import build_ledger, running
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Mask, Match
+from negotiator.hooks.records import Cycle, Match, Request
 from negotiator.pool.snapshot import Snapshot
 
 
@@ -37,24 +41,32 @@ def run_cycle(
     :param standing: what earlier cycles and administrators left; without it this is the first.
     :return: every match and, for every job that got none, the counted reasons.
     """
+    standing = standing or Standing.new(bundle, cycle.now)
     admitted = admit(snapshot, bundle, cycle)
-    placed = place(admitted.jobs, bundle, cycle, standing or Standing.new(bundle, cycle.now))
+    running_jobs = place(running(snapshot.jobs), bundle, cycle, standing)
+    placed = place(admitted.jobs, bundle, cycle, _after(standing, running_jobs))
     jobs = placed.jobs
-    queue = order(admitted.slots, jobs, placed.queues, bundle)
+    queue = order(admitted.slots, placed, bundle, cycle.environment)
     board = Board.of(admitted.slots, cycle.environment)
-    failures = [*admitted.failures, *placed.failures]
+    queues = placed.queueing.queues if placed.queueing else standing.queues
+    ledger, unbuilt = build_ledger(running_jobs, snapshot.slots, standing, queues, bundle, cycle)
+    failures = [*admitted.failures, *running_jobs.failures, *placed.failures, *unbuilt]
     outcomes: list[Outcome] = []
+    journal: list[JournalEntry] = []
     made = 0
     for queued in queue:
         found = match(queued.request, board, bundle, cycle)
-        granted = charge(queued.request, found)
-        failures += found.failures
+        granted = charge(queued.request, found, board, bundle, ledger, queues, cycle)
+        failures += (*found.failures, *granted.failures)
         matches = tuple(_matches(queued, found, granted, jobs, board.slots, f"{cycle.number}.", made))
-        rest = queued.rows[len(matches) :]
-        first_unmatched = job_id(jobs.ad(int(rest[0]))) if len(rest) else ""
-        outcomes.append(Outcome(queued.request, matches, first_unmatched, found.left, found.removals))
+        removals = (*found.removals, *granted.removals)
+        outcomes.append(
+            Outcome(queued.request, matches, _first_left(queued, granted, jobs), found.left, removals)
+        )
+        journal += _journal(queued.request, matches, granted, cycle.now)
         made += len(matches)
-        board.taken[found.rows[granted]] = True
+        board.taken[granted.rows] = True
+    ledger.verify()
 
     counts = Counts(
         schedds=len(snapshot.schedds),
@@ -74,31 +86,72 @@ def run_cycle(
         discarded=(*admitted.discarded, *placed.discarded),
         outcomes=tuple(outcomes),
         failures=_once(failures),
-        placements=placed.placements,
-        changes=placed.changes,
-        queueing=placed.queueing,
+        placements=(*running_jobs.placements, *placed.placements),
+        changes=(*running_jobs.changes, *placed.changes),
+        queueing=placed.queueing or running_jobs.queueing,
+        ledger=ledger,
+        journal=tuple(journal),
     )
 
 
+def _after(standing: Standing, placed: PlaceResult) -> Standing:
+    """The standing with what was placed."""
+    if placed.queueing is None:
+        return standing
+    return attrs.evolve(standing, queues=placed.queueing.queues, register=placed.queueing.register)
+
+
 def _matches(
-    queued: Queued, found: Candidates, granted: Mask, jobs: Table, slots: Table, prefix: str, made: int
+    queued: Queued, found: Candidates, granted: Granted, jobs: Table, slots: Table, prefix: str, made: int
 ) -> Iterator[Match]:
-    rows, ranks = found.rows[granted], found.ranks[granted]
-    for ordinal, (job_row, row, rank) in enumerate(
-        zip(queued.rows, rows, ranks, strict=False), start=made + 1
-    ):
-        job, slot = jobs.ad(int(job_row)), slots.ad(int(row))
+    pairs = zip(
+        queued.rows[granted.copies].tolist(), granted.rows.tolist(), granted.ranks.tolist(), strict=True
+    )
+    for number, (job_row, row, rank) in enumerate(pairs):
+        job, slot = jobs.ad(job_row), slots.ad(row)
+        noted = [reason for reason, mask in found.noted if mask[row]]
+        noted += (reason for reason, places in granted.noted if number in places)
         yield Match(
-            id=f"{prefix}{ordinal}",
+            id=f"{prefix}{made + number + 1}",
             submitter=queued.request.submitter,
             schedd=queued.request.schedd,
             job=job_id(job),
             slot=slot.string("Name") or f"slot {row}",
             job_ad=job,
             slot_ad=slot,
-            rank=float(rank),
+            rank=rank,
             queue=queued.request.queue,
-            noted=tuple(reason for reason, mask in found.noted if mask[row]),
+            noted=tuple(noted),
+        )
+
+
+def _first_left(queued: Queued, granted: Granted, jobs: Table) -> str:
+    """The id of the first job that got no slot, empty where all got one."""
+    left = np.ones(len(queued.rows), np.bool_)
+    left[granted.copies] = False
+    rows = queued.rows[left]
+    return job_id(jobs.ad(int(rows[0]))) if len(rows) else ""
+
+
+def _journal(
+    request: Request, matches: Sequence[Match], granted: Granted, now: float
+) -> Iterator[JournalEntry]:
+    """What is to be remembered of the matches of a request until the pool shows them."""
+    ad, resources = ad_text(request.ad) if matches else "", tuple(sorted(request.resources.items()))
+    for made, copy in zip(matches, granted.copies.tolist(), strict=True):
+        yield JournalEntry(
+            id=made.id,
+            at=now,
+            submitter=request.submitter,
+            schedd=request.schedd,
+            job=made.job,
+            slot=made.slot,
+            queue=request.queue,
+            user=request.user,
+            group=request.group,
+            application=request.applications[copy],
+            resources=resources,
+            ad=ad,
         )
 
 

@@ -1,4 +1,4 @@
-"""Station *match*: for one request, the slots that are left after every reason, each reason counted; then the best.
+"""Station *match*: for one request, the slots that are left after every reason, each reason counted.
 
 All work is on columns: nothing here runs per slot, nor per job where jobs are alike.
 """
@@ -92,11 +92,10 @@ class Board:
 
 @attrs.frozen
 class Candidates:
-    """What a request may have: the rows of the best slots first, their ranks, and why the others are not there."""
+    """What a request may have: the slots that are left, and why the others are not."""
 
-    rows: NDArray[np.intp]  # at most request.count
-    ranks: NDArray[np.float64]  # the job's Rank of these
-    left: int  # how many slots passed every reason
+    among: Mask  # (N,) the slots that passed every reason
+    left: int  # how many they are
     removals: tuple[Removal, ...]
     noted: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
     failures: tuple[HookFailure, ...]
@@ -112,7 +111,7 @@ class _Central:
 
 
 def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candidates:
-    """Find the best slots for a request, and count what each reason took from it."""
+    """Find the slots for a request, and count what each reason took from it."""
     sieve = _Sieve(board.slots)
     _requirements(sieve, request.ad, board.requirements, cycle.environment)
     _constraints(sieve, request, board, bundle, cycle)
@@ -121,11 +120,7 @@ def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candi
     sieve.remove(board.taken, _TAKEN_REASON)
 
     left = int(np.count_nonzero(sieve.keep))
-    if left:
-        rows, ranks = board.ranks.choose(request.ad, sieve.keep, request.count, cycle.environment)
-    else:
-        rows, ranks = np.zeros(0, np.intp), np.zeros(0)
-    return Candidates(rows, ranks, left, tuple(sieve.removals), tuple(sieve.noted), failures)
+    return Candidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.noted), failures)
 
 
 @attrs.define

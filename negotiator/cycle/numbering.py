@@ -22,10 +22,11 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, int]:
         if width == 1:
             return np.zeros(len(values), np.int64), 1
         if width <= max(_TABLE, len(values)):
-            shifted = values.astype(np.int64) - low
+            shifted = values.astype(np.int64, copy=False) - low
             there = np.zeros(width, np.bool_)
             there[shifted] = True
-            order = np.cumsum(there) - 1
+            order = np.cumsum(there, dtype=np.int64)
+            order -= 1
             return order[shifted], int(order[-1]) + 1
     if values.dtype.kind == "O":
         return _numbered_objects(values)
@@ -38,9 +39,16 @@ def combined(*columns: NDArray[Any]) -> tuple[Numbers, int]:
     numbers, count = numbered(columns[0])
     for column in columns[1:]:
         more, width = numbered(column)
-        if width > 1:
+        if width > 1 and not _decides(numbers, count, more):
             numbers, count = numbered(numbers * width + more)
     return numbers, count
+
+
+def _decides(numbers: Numbers, count: int, more: Numbers) -> bool:
+    """Whether rows that share a number share the other one too, as those of a user share the user's groups."""
+    one = np.zeros(count, np.int64)
+    one[numbers] = more
+    return bool(np.array_equal(one[numbers], more))
 
 
 def first_rows(numbers: Numbers, count: int) -> Numbers:

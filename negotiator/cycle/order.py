@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Kind, Table
+from negotiator.classad import Environment, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.numbering import combined, numbered
-from negotiator.cycle.place import Paths
+from negotiator.cycle.place import PlaceResult
+from negotiator.cycle.resources import requested
 from negotiator.cycle.significant import alike_jobs
 from negotiator.cycle.texts import Strings
 from negotiator.hooks.records import Request
@@ -36,11 +37,12 @@ class Queued:
     rows: NDArray[np.intp]
 
 
-def order(slots: Table, jobs: Table, queues: Paths, bundle: Bundle) -> tuple[Queued, ...]:
+def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -> tuple[Queued, ...]:
     """Group the jobs into requests and put these in the order in which they are served.
 
-    ``queues`` (N,) has the path of each job's queue: jobs of different queues are different requests.
+    Jobs of different queues, users or groups are different requests.
     """
+    jobs = placed.jobs
     if not len(jobs):
         return ()
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
@@ -48,7 +50,7 @@ def order(slots: Table, jobs: Table, queues: Paths, bundle: Bundle) -> tuple[Que
 
     copies = _copies(jobs)
     line = _line(jobs, submitters, schedds)
-    numbers, _ = combined(alike.ids, submitters, schedds, *_priorities(jobs), queues)
+    numbers, _ = combined(alike.ids, submitters, schedds, *_priorities(jobs), *_places(placed))
     kinds = numbers[line]
     by_kind = np.argsort(kinds, kind="stable")
     starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
@@ -59,16 +61,26 @@ def order(slots: Table, jobs: Table, queues: Paths, bundle: Bundle) -> tuple[Que
         rows = _rows(groups[kind], copies, len(slots))
         ad = jobs.ad(int(rows[0]))
         names = alike.names[alike.ids[rows[0]]]
+        resources, unknown = requested(ad, bundle, env)
         request = Request(
             submitter=submitters[rows[0]],
             schedd=schedds[rows[0]],
             ad=ad if names is None else ad.project([*names, *_WHOSE]),
             count=int(copies[groups[kind]].sum()),
             first_job=job_columns.job_id(ad),
-            queue=queues[rows[0]],
+            queue=placed.queues[rows[0]],
+            user=placed.users[rows[0]],
+            group=placed.groups[rows[0]],
+            resources=resources,
+            unknown=unknown,
+            applications=placed.names(rows),
         )
         queued.append(Queued(request, rows))
     return tuple(queued)
+
+
+def _places(placed: PlaceResult) -> tuple[Strings, ...]:
+    return placed.queues, placed.users, placed.groups
 
 
 def _copies(jobs: Table) -> NDArray[np.intp]:

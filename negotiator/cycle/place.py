@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.applications import JobApplications, applications, is_name, keys
+from negotiator.cycle.applications import JobApplications, application_keys, applications, is_name, keys
 from negotiator.cycle.gathering import Gathering
-from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.jobs import IDLE, job_ids
 from negotiator.cycle.numbering import Numbers, first_rows, numbered
 from negotiator.cycle.result import Discarded, Placed, Queueing
 from negotiator.cycle.standing import Standing
+from negotiator.cycle.texts import Strings, made_of
 from negotiator.cycle.words import core_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
@@ -28,6 +29,7 @@ from negotiator.hooks.records import AdKind, Cycle, Mask
 from negotiator.placement import AccessBook, Chain, Placement, Step
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.queues import QueueChange, QueueTree
+from negotiator.queues.limits import Scope
 from negotiator.queues.register import Keys, Register
 from negotiator.records import Provenance, Reason, Station, Verdict
 
@@ -59,30 +61,48 @@ class PlaceResult:
 
     jobs: Table
     queues: Paths
+    users: Strings
+    groups: Strings  # that the applications count for, empty for none
+    applications: Keys
     discarded: tuple[Discarded, ...] = ()
     failures: tuple[HookFailure, ...] = ()
     placements: tuple[Placed, ...] = ()
     changes: tuple[QueueChange, ...] = ()
     queueing: Queueing | None = None
 
+    def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
+        """``schedd#cluster`` of the application of each row; a job that is of none is one by itself."""
+        if self.queueing is None:
+            return ("",) * len(rows)
+        register = self.queueing.register
+        keys, numbers = np.unique(self.applications[rows], return_inverse=True)
+        found = np.array([str(register.id(key)) if key >= 0 else "" for key in keys.tolist()], np.object_)
+        return tuple(name or f"job {row}" for name, row in zip(found[numbers], rows.tolist(), strict=True))
+
 
 def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
     """Give the jobs that may go on to be ordered, each with its queue."""
     if bundle.chain is None or not len(jobs):
-        return PlaceResult(jobs, np.full(len(jobs), "", np.object_))
+        return _without_queues(jobs, bundle, cycle, standing)
     found = applications(jobs, bundle, cycle.environment)
     register = standing.register.copy()
     own = keys(jobs, found.users, register)
     gathering = Gathering.of(AdKind.JOB, jobs)
-    for mask, reason in _held(own, register, standing):
+    for mask, reason in _held(jobs, own, register, standing):
         gathering.discard(mask, reason)
 
     numbers = register.lookup(own)
     rows = np.flatnonzero(numbers < 0)  # held ones too: what is in no queue could not be released
     unlike = _as_first(own[rows], found.kinds[rows])
     new = place_new(jobs, found, rows, unlike, bundle, cycle, standing)
-    queues = [register.number(each.queue) if each.placed else -1 for each in new.placements]
-    numbers[rows] = np.array(queues, np.int32)[new.kinds]
+    limits = Scope(bundle.partition.root)
+    places = [
+        register.number(each.placement.queue, limits.group(each.application.groups, each.placement.queue))
+        if each.placement.placed
+        else -1
+        for each in new.told
+    ]
+    numbers[rows] = np.array(places, np.int32)[new.kinds]
     for reason, kinds in _reasons(new.placements):
         mask = np.zeros(len(jobs), np.bool_)
         mask[rows] = np.isin(new.kinds, kinds)
@@ -90,13 +110,30 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
     register.put(own[rows], numbers[rows], cycle.now)
     return PlaceResult(
         jobs=gathering.left(),
-        queues=register.paths_of(numbers[gathering.keep]),
+        queues=register.queues_of(numbers[gathering.keep]),
+        users=made_of([found.users], str)[gathering.keep],
+        groups=register.groups_of(numbers[gathering.keep]),
+        applications=own[gathering.keep],
         discarded=tuple(gathering.discarded),
         failures=new.failures,
         placements=new.told,
         changes=new.changes,
         queueing=Queueing(new.queues, register, own[rows], numbers[rows]),
     )
+
+
+def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+    """The jobs where nothing places them: all but those that are held since there were queues."""
+    gathering = Gathering.of(AdKind.JOB, jobs)
+    if standing.held and len(jobs):
+        register = standing.register.copy()
+        own = application_keys(jobs, bundle.placement, cycle.environment, register)
+        for mask, reason in _held(jobs, own, register, standing):
+            gathering.discard(mask, reason)
+    left = gathering.left() if gathering.discarded else jobs
+    nothing = np.full(len(left), "", np.object_)
+    none = np.full(len(left), -1, np.int64)
+    return PlaceResult(left, nothing, nothing, nothing, none, discarded=tuple(gathering.discarded))
 
 
 def _as_first(own: Keys, kinds: Numbers) -> Numbers:
@@ -106,10 +143,13 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
     return kinds[first]
 
 
-def _held(own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
-    """The jobs of applications that an administrator holds."""
+def _held(jobs: Table, own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
+    """The waiting jobs of applications that an administrator holds; what runs goes on, and counts."""
+    if not standing.held:
+        return
+    waiting = jobs.numbers("JobStatus", default=IDLE) == IDLE
     for application, hold in standing.held.items():
-        mask = own == register.key(application)
+        mask = waiting & (own == register.key(application))
         why = f": {hold.note}" if hold.note else ""
         text = f"its application was taken out of matching by {hold.by}{why}"
         yield mask, core_reason(Station.PLACE, Verdict.WAITING, "held_by_admin", text)

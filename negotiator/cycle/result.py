@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.cycle.standing import JournalEntry
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.ledger import Ledger
 from negotiator.placement import Placement
 from negotiator.queues import QueueChange, QueueTree
 from negotiator.queues.register import Codes, Keys, Register
@@ -111,6 +113,10 @@ class CycleResult:
     placements: tuple[Placed, ...] = ()  # of applications that were new, in their order
     changes: tuple[QueueChange, ...] = ()  # of queues, in their order
     queueing: Queueing | None = attrs.field(default=None, eq=False, repr=False)  # None: there are no queues
+    ledger: Ledger | None = attrs.field(default=None, eq=False, repr=False)  # as it is with all matches
+    journal: tuple[JournalEntry, ...] = attrs.field(
+        default=(), repr=False
+    )  # one entry a match, in their order
 
     @property
     def matches(self) -> tuple[Match, ...]:

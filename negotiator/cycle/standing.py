@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import attrs
 
 from negotiator.bundle.model import Bundle
+from negotiator.classad import ClassAd, parse_ad, unparse
+from negotiator.classad.tree import RecordExpr
+from negotiator.hooks.records import Request
 from negotiator.queues import QueueTree
 from negotiator.queues.register import ApplicationId, Register
 
@@ -21,6 +24,57 @@ class Hold:
     note: str = ""
 
 
+def ad_text(ad: ClassAd) -> str:
+    """An ad as text that ``parse_ad`` reads back."""
+    return unparse(RecordExpr(tuple(ad.items())))
+
+
+@attrs.frozen
+class JournalEntry:
+    """A match that was handed out: all that its charges are made of, for as long as the pool does not show it.
+
+    ``ad`` is the ad of its request, as text. ``at`` is in seconds since the epoch.
+    """
+
+    id: str
+    at: float
+    submitter: str
+    schedd: str
+    job: str  # "cluster.proc"
+    slot: str
+    queue: str
+    user: str
+    group: str
+    application: str
+    resources: tuple[tuple[str, int], ...]
+    ad: str
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others: without an audit log the ids of matches begin anew with each process."""
+        return f"{self.id} {self.at!r}"
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What is the same for matches that are charged alike."""
+        return self.submitter, self.schedd, self.queue, self.user, self.group, self.resources, self.ad
+
+    def request(self, applications: Sequence[str]) -> Request:
+        """The request that this match, and others of its kind, were made for."""
+        return Request(
+            submitter=self.submitter,
+            schedd=self.schedd,
+            ad=parse_ad(self.ad),
+            count=len(applications),
+            first_job=self.job,
+            queue=self.queue,
+            user=self.user,
+            group=self.group,
+            resources=dict(self.resources),
+            applications=tuple(applications),
+        )
+
+
 @attrs.frozen
 class Standing:
     """The queues as they are, the applications in them, those that are held, and the groups of users.
@@ -32,6 +86,7 @@ class Standing:
     queues: QueueTree
     register: Register = attrs.field(factory=Register)
     held: Mapping[ApplicationId, Hold] = attrs.field(factory=dict)
+    journal: tuple[JournalEntry, ...] = ()  # matches that were handed out, in their order
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
 
     @classmethod

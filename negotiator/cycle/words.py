@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from negotiator import __version__
+from negotiator.hooks.charges import Charge, KeyCharge, Quota
 from negotiator.hooks.manager import HookFailure, Stamped
 from negotiator.hooks.records import Constraint, Filter, Gate
+from negotiator.queues.quantities import format_quantity
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 #: The name under which the core itself stands in provenance.
@@ -37,6 +39,40 @@ def constraint_reason(stamped: Stamped[Constraint], conjunct: str = "") -> Reaso
     return _stamped(
         Station.MATCH, stamped, Verdict.DENIED, code, text, record.rule, record.source, record.mode
     )
+
+
+def quota_reason(
+    stamped: Stamped[Charge] | Stamped[KeyCharge],
+    quota: Quota,
+    needed: object,
+    used: int | None,
+    limit: object,
+) -> Reason:
+    """Say that a charge does not fit, with the numbers where they are the same for all slots.
+
+    What would never fit is denied; what waits for others to give something back is waited for.
+    """
+    numbers = {"needed": needed, "used": used, "limit": limit}
+    known = {name: value for name, value in numbers.items() if isinstance(value, int)}
+    shown = {name: _amount(quota, value) for name, value in known.items()}
+    parts = [
+        f"uses {shown['used']}" if "used" in shown else "",
+        f"needs {shown['needed']}" if "needed" in shown else "",
+        f"may have {shown['limit']}" if "limit" in shown else "",
+    ]
+    what = f" {quota.resource}" if quota.resource else ""
+    text = f"{quota.text}:{what} {', '.join(filter(None, parts)) or 'no room'}"
+    never = "needed" in known and "limit" in known and known["needed"] > known["limit"]
+    where = Provenance(Station.CHARGE, stamped.plugin, stamped.version, quota.rule, quota.source)
+    verdict = Verdict.DENIED if never else Verdict.WAITING
+    told = {name: value if quota.scale == 1 else value / quota.scale for name, value in known.items()}
+    return Reason(verdict, quota.code, text, where, quota.mode, told)
+
+
+def _amount(quota: Quota, value: int) -> str:
+    if quota.scale != 1:
+        return f"{value / quota.scale:g}"
+    return format_quantity(quota.resource, value) if quota.resource else str(value)
 
 
 def failure_reason(station: Station, failure: HookFailure) -> Reason:

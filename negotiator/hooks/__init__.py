@@ -6,6 +6,12 @@ from negotiator.hooks.access import Act as Act
 from negotiator.hooks.access import Decision as Decision
 from negotiator.hooks.access import QueueNotice as QueueNotice
 from negotiator.hooks.access import UserGroups as UserGroups
+from negotiator.hooks.charges import Charge as Charge
+from negotiator.hooks.charges import Family as Family
+from negotiator.hooks.charges import Grouping as Grouping
+from negotiator.hooks.charges import KeyCharge as KeyCharge
+from negotiator.hooks.charges import Quota as Quota
+from negotiator.hooks.charges import Used as Used
 from negotiator.hooks.placement import Application as Application
 from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
 from negotiator.hooks.placement import PlacementRule as PlacementRule

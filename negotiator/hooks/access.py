@@ -27,7 +27,7 @@ class Decision(enum.StrEnum):
 
 @attrs.frozen(cache_hash=True)
 class AccessQuestion:
-    """May this user do that there?
+    """The question whether a user may do something somewhere.
 
     ``queue`` is a full path in lower case, of a queue that may not exist yet; it is empty where ``act`` is CONFIGURE.
     """

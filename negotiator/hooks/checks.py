@@ -6,8 +6,9 @@ copied and set read-only, so that a plugin can't change its answer later.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from negotiator.classad import Expr
 from negotiator.hooks.access import Access, Decision, UserGroups
+from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Filter, Gate, Mask, Section
 from negotiator.records import Mode, Source, Verdict
@@ -156,6 +158,78 @@ def user_groups(record: Any) -> UserGroups:
         )
     groups = tuple(_name(group, "group in UserGroups") for group in record.groups)
     return UserGroups(_name(record.user, "user in UserGroups"), groups)
+
+
+def entry(record: Any) -> Mapping[str, Any]:
+    """An entry of a report: a mapping of plain values, as JSON has them."""
+    _exactly(record, dict, "a dict")
+    try:
+        json.dumps(record, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WrongAnswerError(f"expected values that JSON has, got {error}") from None
+    return record  # type: ignore[no-any-return]
+
+
+def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
+    """A Charge over so many slots, or a KeyCharge of so many copies, with a Quota as its label."""
+
+    def checked(record: Any) -> Charge | KeyCharge:
+        if type(record) is KeyCharge:
+            _counter(record.counter)
+            if len(record.keys) < copies:
+                raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
+            _amount(record.limit, 0, "limit of a KeyCharge", may_be_none=True)
+        else:
+            _exactly(record, Charge, "a Charge or a KeyCharge")
+            if type(record.counter) is Grouping:
+                _grouping(record.counter, slots)
+            else:
+                _counter(record.counter)
+            _amount(record.amount, slots, "amount of a Charge")
+            _amount(record.limit, slots, "limit of a Charge", may_be_none=True)
+        _quota(record.label)
+        return record  # type: ignore[no-any-return]
+
+    return checked
+
+
+def _counter(key: Any) -> None:
+    if type(key) is not tuple or not key or not all(type(part) is str for part in key):
+        raise WrongAnswerError(f"expected a tuple of strings as counter, got {kind_of(key)}")
+
+
+def _grouping(grouping: Any, slots: int) -> None:
+    codes = grouping.codes
+    if not isinstance(codes, np.ndarray) or codes.shape != (slots,) or codes.dtype.kind not in "iu":
+        raise WrongAnswerError(
+            f"expected a code for each of {slots} slots in a Grouping, got {kind_of(codes)}"
+        )
+    if slots and not -1 <= int(codes.min()) <= int(codes.max()) < len(grouping.keys):
+        raise WrongAnswerError(
+            f"expected codes from -1 to {len(grouping.keys) - 1} in a Grouping, got others"
+        )
+
+
+def _amount(amount: Any, slots: int, what: str, *, may_be_none: bool = False) -> None:
+    if amount is None and may_be_none:
+        return
+    if isinstance(amount, np.ndarray) and slots:
+        if amount.shape != (slots,) or amount.dtype != np.int64:
+            raise WrongAnswerError(f"expected {slots} integers of 64 bits as {what}, got others")
+    elif type(amount) is not int:
+        raise WrongAnswerError(f"expected an integer as {what}, got {kind_of(amount)}")
+
+
+def _quota(label: Any) -> None:
+    _exactly(label, Quota, "a Quota as label of a Charge")
+    _instance(label.mode, Mode, "a Mode as mode of a Quota")
+    _source(label.source, "a Quota")
+    if type(label.scale) is not int or label.scale < 1:
+        raise WrongAnswerError("expected an integer above 0 as scale of a Quota")
+    _name(label.rule, "rule of a Quota")
+    _name(label.code, "code of a Quota")
+    _string(label.text, "text of a Quota", MAX_TEXT)
+    _string(label.resource, "resource of a Quota", MAX_NAME)
 
 
 def attribute_name(record: Any) -> str:

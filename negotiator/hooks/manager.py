@@ -18,6 +18,7 @@ from negotiator.hooks.answers import HookFailure as HookFailure
 from negotiator.hooks.answers import PluginInfo as PluginInfo
 from negotiator.hooks.answers import PluginStatus as PluginStatus
 from negotiator.hooks.answers import Stamped as Stamped
+from negotiator.hooks.charges import Charge, KeyCharge, Used
 from negotiator.hooks.decide import decide_access
 from negotiator.hooks.guard import Clock, Guarded, Tracer
 from negotiator.hooks.placement import PlacementRule
@@ -150,6 +151,36 @@ class HookManager:
             "negotiator_filter_slots", check, settings, request=request, slots=slots, cycle=cycle
         )
 
+    def charges(
+        self, request: Request, slots: Table, queues: QueueTree, cycle: Cycle, settings: Mapping[str, Any]
+    ) -> Answers[Charge | KeyCharge]:
+        """What each match of a request is charged. A failure is to give the request no match."""
+        check = checks.many(checks.charge(len(slots), len(request.applications)), "Charge")
+        return self._ask(
+            "negotiator_charges", check, settings, request=request, slots=slots, queues=queues, cycle=cycle
+        )
+
+    def usage(
+        self,
+        report: str,
+        used: Callable[[str], Used],
+        queues: QueueTree,
+        settings: Mapping[str, Any],
+        *,
+        spec_names: bool = False,
+    ) -> Answers[Mapping[str, Any]]:
+        """The entries of a report; ``used`` gives what is counted on the counters of a plugin."""
+        check = checks.many(checks.entry, "dict")
+        return self._ask(
+            "negotiator_usage",
+            check,
+            settings,
+            lambda plugin: {"used": used(plugin)},
+            report=report,
+            queues=queues,
+            spec_names=spec_names,
+        )
+
     def matches_made(
         self, matches: Sequence[Match], cycle: Cycle, settings: Mapping[str, Any]
     ) -> tuple[HookFailure, ...]:
@@ -158,6 +189,10 @@ class HookManager:
         return self._ask(
             "negotiator_matches_made", checks.nothing, settings, matches=given, cycle=cycle
         ).failures
+
+    def listens(self, hook: str) -> bool:
+        """Whether a plugin implements a hook: what nobody is told need not be gathered."""
+        return bool(self._implementing(hook))
 
     def queues_changed(
         self, changes: Sequence[QueueNotice], cycle: Cycle, settings: Mapping[str, Any]
@@ -183,6 +218,7 @@ class HookManager:
         hook: str,
         check: Callable[[Any], tuple[T, ...]],
         settings: Mapping[str, Any] | None = None,
+        own_arguments: Callable[[str], Mapping[str, Any]] | None = None,
         **arguments: Any,
     ) -> Answers[T]:
         records: list[Stamped[T]] = []
@@ -190,7 +226,8 @@ class HookManager:
         for guarded in self._guarded[hook]:
             plugin, version = guarded.implementation.plugin, guarded.version
             own = None if settings is None else settings.get(plugin)
-            answer = guarded.ask({**arguments, "settings": own}, check)
+            more = own_arguments(plugin) if own_arguments else {}
+            answer = guarded.ask({**arguments, **more, "settings": own}, check)
             if isinstance(answer, HookFailure):
                 failures.append(answer)
             elif answer is not None:

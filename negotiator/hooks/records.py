@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -116,6 +116,14 @@ class Request:
     count: int
     first_job: str  # "cluster.proc" of the job that stands for the others
     queue: str = ""  # the path of the queue its applications were placed in
+    user: str = ""  # whose applications they are, as queues.yaml knows users
+    group: str = ""  # what they count for among the limits of groups, empty for none
+    #: What one job asks for, in the units of queues.yaml.
+    resources: Mapping[str, int] = attrs.field(factory=dict)
+    unknown: frozenset[str] = (
+        frozenset()
+    )  # the resources of which the job does not tell how much: they count as 0
+    applications: Sequence[str] = ()  # (M,) "schedd#cluster" of each job, in their order
 
 
 @attrs.frozen(kw_only=True)

@@ -10,13 +10,14 @@ none. Tables and arrays that a hook is given are read-only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
 from negotiator.classad import Table
 from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
+from negotiator.hooks.charges import Charge, KeyCharge, Used
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pluggy_adapter import hookspec
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
@@ -214,6 +215,64 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     :return: the filters, each with a mask over the rows of ``slots``.
+    """
+
+
+@hookspec(enforces=True)
+def negotiator_charges(  # type: ignore[empty-body]
+    request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle
+) -> Iterable[Charge | KeyCharge]:
+    """Declare what each match of a request is charged, on which counters, and up to which limits.
+
+    Called once for each request, and once for each kind of running jobs when the counters are built anew at the start
+    of a cycle. The core makes a match only if all charges of all plugins fit, all or none, remembers which said stop,
+    and releases what is over. Counters are a plugin's own: others can't charge them. Where an implementation fails, the
+    request gets no match in this cycle (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_charges(request, slots):
+            hosts = slots.strings("Machine")
+            names, codes = np.unique(hosts.astype(str), return_inverse=True)
+            yield Charge(
+                counter=Grouping(codes, Family(("jobs on host",), names.tolist())),
+                amount=1,
+                limit=10,
+                label=Quota(rule="ten-a-host", text="jobs on one host"),
+            )
+
+    :param request: the jobs that ask; those that run already where counters are built anew.
+    :param slots: all slots that charges with a value a slot are about, a row each.
+    :param queues: the queues as they are now, with what the configuration says of them.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    :return: the charges, each with a ``Quota`` as its label.
+    """
+
+
+@hookspec(enforces=False)
+def negotiator_usage(  # type: ignore[empty-body]
+    report: str, used: Used, queues: QueueTree, settings: Any, spec_names: bool  # noqa: FBT001 - given by name
+) -> Iterable[Mapping[str, Any]]:
+    """Report what is used of the limits of this plugin.
+
+    Called by ``negotiator usage``. A failure is reported.
+
+    Example::
+
+        @hookimpl
+        def negotiator_usage(report, used):
+            if report == "hosts":
+                for (_, host), count in used.sums.items():
+                    yield {"host": host, "jobs": count}
+
+    :param report: what is asked for: ``users``, ``groups``, or any other name that a plugin knows.
+    :param used: what is counted on this plugin's counters.
+    :param queues: the queues as they are now, with what the configuration says of them.
+    :param settings: this plugin's part of the bundle.
+    :param spec_names: whether names are to be those printed in the specification, where they differ.
+    :return: the entries, as values that JSON has; nothing for a report that it does not know.
     """
 
 

@@ -10,7 +10,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from negotiator.classad import ClassAd, Table, parse_ad
 from negotiator.hooks import dropins, specs
 from negotiator.hooks.access import UserGroups
+from negotiator.hooks.charges import Used
 from negotiator.hooks.manager import Answers, HookFailure, HookManager, Loaded
 from negotiator.hooks.placement import ConfiguredRule
 from negotiator.hooks.pluggy_adapter import Registry, specs_of
@@ -59,12 +60,35 @@ def table(text: str) -> Table:
 
 
 def request(
-    text: str = 'Owner = "alice"\nRequestCpus = 1', *, count: int = 1, first_job: str = "1.0"
+    text: str = 'Owner = "alice"\nRequestCpus = 1',
+    *,
+    count: int = 1,
+    first_job: str = "1.0",
+    queue: str = "root.default",
+    group: str = "",
+    resources: Mapping[str, int] | None = None,
+    unknown: Collection[str] = (),
 ) -> Request:
-    """Make a request of jobs that are like the one ad in the text."""
+    """Make a request of jobs that are like the one ad in the text, all of one application.
+
+    The user is the ad's Owner. ``resources`` is what one job asks for, in the units of queues.yaml: nothing is read from
+    the ad.
+    """
     (ad,) = ads(text)
-    submitter = ad.string("User") or f"{ad.string('Owner') or 'alice'}@example.org"
-    return Request(submitter, "schedd@example.org", ad, count, first_job)
+    schedd, user = "schedd@example.org", ad.string("Owner") or "alice"
+    return Request(
+        submitter=ad.string("User") or f"{user}@example.org",
+        schedd=schedd,
+        ad=ad,
+        count=count,
+        first_job=first_job,
+        queue=queue,
+        user=user,
+        group=group,
+        resources={**dict.fromkeys(unknown, 0), **(resources or {})},
+        unknown=frozenset(unknown),
+        applications=(f"{schedd}#{first_job.partition('.')[0]}",) * count,
+    )
 
 
 def cycle(*, number: int = 1, now: float = 1_750_000_000.0) -> Cycle:
@@ -108,9 +132,9 @@ def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
 
     ``plugin`` is a module, an object, or the path of a ``.py`` file or package (loaded anew at each call, without the
     checks of who could have written it). Arguments that are left out are an empty table, one request, one cycle and its
-    time, no question, user, match or change, the root queue alone, no settings. ``negotiator_job_attributes`` gives the
-    names in lower case, ``negotiator_access`` an answer for each question, ``negotiator_user_groups`` the users that are
-    known in the order in which they were asked about.
+    time, no question, user, match or change, the root queue alone, the report ``users`` of nothing, no settings.
+    ``negotiator_job_attributes`` gives the names in lower case, ``negotiator_access`` an answer for each question,
+    ``negotiator_user_groups`` the users that are known in the order in which they were asked about.
 
     PluginFailedError where the plugin would be refused, has no such hook, raises, or gives a wrong answer.
     """
@@ -154,6 +178,19 @@ def _ask(
         case "negotiator_filter_slots":
             asking = arguments.get("request") or request()
             return _plain(manager.filter_slots(asking, arguments.get("slots", table("")), at, settings))
+        case "negotiator_charges":
+            asking, slots = arguments.get("request") or request(), arguments.get("slots", table(""))
+            return _plain(manager.charges(asking, slots, arguments.get("queues") or queues(), at, settings))
+        case "negotiator_usage":
+            used = arguments.get("used") or Used({}, {}, {})
+            answers = manager.usage(
+                arguments.get("report", "users"),
+                lambda _: used,
+                arguments.get("queues") or queues(),
+                settings,
+                spec_names=arguments.get("spec_names", False),
+            )
+            return _plain(answers)
         case "negotiator_access":
             asked = arguments.get("questions", ())
             answers, failures = manager.access(asked, arguments.get("queues") or queues(), settings)

@@ -39,9 +39,11 @@ class AccessBook:
 
     def answer(self, question: AccessQuestion) -> Stamped[Access]:
         """The answer that decides one question."""
-        if question not in self._known:
+        known = self._known.get(question)
+        if known is None:
             self.ask([question])
-        return self._known[question]
+            known = self._known[question]
+        return known
 
     def submit(self, user: str, groups: tuple[str, ...], path: str) -> Stamped[Access]:
         """Say whether a user may submit to a queue, which may not exist yet."""

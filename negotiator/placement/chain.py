@@ -6,7 +6,9 @@ no queue's name, a parent rule that gives a leaf) rejects it at once; a rule tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from functools import cached_property
 
 import attrs
@@ -68,19 +70,20 @@ class Rule:
     configured: ConfiguredRule
     filter: UserFilter
     parent: Rule | None = None
+    own_tags: tuple[str, ...] = ()
 
     def propose(self, application: Application) -> Proposal:
         """Give the queue that the rule has for an application, whether or not there is such a queue."""
         if not self.filter.applies(application.user, application.groups):
             text = f"the filter of rule {self.configured.name} leaves {application.user} out"
             return Proposal(code="filtered", text=text)
-        return self._same_for_all or self._proposed(application)
+        return self.same_for_all or self._proposed(application)
 
     @cached_property
-    def _same_for_all(self) -> Proposal | None:
+    def same_for_all(self) -> Proposal | None:
         """What the rule proposes for everybody whom its filter takes, where that is the same."""
         above = self.parent
-        if not self.type.record.fixed or (above and not (above.filter.takes_all and above._same_for_all)):
+        if not self.type.record.fixed or (above and not (above.filter.takes_all and above.same_for_all)):
             return None
         return self._proposed(Application(user=""))
 
@@ -88,7 +91,9 @@ class Rule:
         name = self.configured.name
         try:
             target = self._asked(application)
-        except Exception as error:  # noqa: BLE001 - the function is a plugin's
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
             return Proposal(code="plugin_error", text=f"rule {name}: {describe_error(error)}")
         if target is None:
             return Proposal(code="no_value", text=self.type.record.absent)
@@ -108,7 +113,9 @@ class Rule:
 
     def _levels(self, above: tuple[Level, ...], path: str) -> Proposal:
         if len(path) > LONGEST_PATH:
-            text = f"{path[:80]!r} goes on to {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
+            text = (
+                f"{path[:80]!r} goes on to {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
+            )
             return Proposal(code="invalid_queue_name", text=text)
         return Proposal((*above, Level(path, self.configured.create, self.configured.name)))
 
@@ -123,7 +130,7 @@ class Rule:
     @property
     def tags(self) -> Iterator[str]:
         """The names of the tags that the rule and its parents read."""
-        yield from self.type.record.tags(self.configured.value)
+        yield from self.own_tags
         if self.parent is not None:
             yield from self.parent.tags
 
@@ -143,12 +150,20 @@ class Chain:
 
         ``book`` must be over the same ``queues``, which are changed.
         """
+        with redirect_stdout(sys.stderr):  # what the program prints may be read by another program
+            return self._place(applications, queues, book, now)
+
+    def _place(
+        self, applications: Sequence[Application], queues: QueueTree, book: AccessBook, now: float
+    ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         proposals: list[list[Proposal]] = [[] for _ in applications]
-        book.ask(self._questions(applications, proposals))
+        questions: list[AccessQuestion | None] = []
+        self._propose(applications, proposals, questions)
+        book.ask(filter(None, questions))
         placements: list[Placement] = []
         changes: list[QueueChange] = []
-        for application, proposed in zip(applications, proposals, strict=True):
-            placement = self._decide(application, proposed, queues, book)
+        for application, proposed, question in zip(applications, proposals, questions, strict=True):
+            placement = self._decide(application, proposed, queues, book, question)
             if placement.placed and queues.get(placement.queue) is None:
                 try:
                     changes += queues.create(placement.queue, now)
@@ -159,7 +174,8 @@ class Chain:
 
     def decide(self, application: Application, queues: QueueTree, book: AccessBook) -> Placement:
         """Say where an application would go; no queue is made."""
-        return self._decide(application, [], queues, book)
+        with redirect_stdout(sys.stderr):
+            return self._decide(application, [], queues, book)
 
     def failures(self, placements: Iterable[Placement]) -> Iterator[HookFailure]:
         """The rules that could not be asked."""
@@ -168,26 +184,37 @@ class Chain:
                 if step.code == "plugin_error":
                     yield HookFailure(step.plugin, step.version, _HOOK, step.text)
 
-    def _questions(
-        self, applications: Sequence[Application], proposals: Sequence[list[Proposal]]
-    ) -> Iterator[AccessQuestion]:
-        """What is to be asked of the first queue that a rule gives: mostly it is the last. Fills in the proposals."""
+    def _propose(
+        self,
+        applications: Sequence[Application],
+        proposals: Sequence[list[Proposal]],
+        questions: list[AccessQuestion | None],
+    ) -> None:
+        """Ask the rules up to the first that gives a queue, which mostly is the last: what is to be asked about it."""
         for application, proposed in zip(applications, proposals, strict=True):
+            question = None
             for rule in self.rules:
                 proposal = rule.propose(application)
                 proposed.append(proposal)
                 if proposal.levels:
                     path = proposal.levels[-1].path.lower()
-                    yield AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
+                    question = AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
                     break
+            questions.append(question)
 
     def _decide(
-        self, application: Application, proposed: Sequence[Proposal], queues: QueueTree, book: AccessBook
+        self,
+        application: Application,
+        proposed: Sequence[Proposal],
+        queues: QueueTree,
+        book: AccessBook,
+        question: AccessQuestion | None = None,
     ) -> Placement:
+        """Say where an application goes; ``question`` is the one that was asked about the last of ``proposed``."""
         steps: list[Step] = []
         for number, rule in enumerate(self.rules):
             proposal = proposed[number] if number < len(proposed) else rule.propose(application)
-            path, code, text = _serves(application, proposal, queues, book)
+            path, code, text = _serves(application, proposal, queues, book, question)
             steps.append(
                 Step(
                     rule.configured.name,
@@ -239,25 +266,35 @@ def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
 
 
 def _serves(
-    application: Application, proposal: Proposal, queues: QueueTree, book: AccessBook
+    application: Application,
+    proposal: Proposal,
+    queues: QueueTree,
+    book: AccessBook,
+    question: AccessQuestion | None = None,
 ) -> tuple[str, str, str]:
     """The queue that a rule made, a code and a sentence: whether it takes the application."""
     path, code, text = walk(proposal, queues)
     if code:
         return path, code, text
     path = path.lower()
-    if path.startswith(below(RECOVERY, "")) or (path == RECOVERY and not application.forced):
+    if path.startswith(RECOVERY) and _is_reserved(path, application):
         return path, "queue_reserved", f"{path} is for forced applications that no rule places"
     queue = queues.get(path)
     if queue is not None and not queue.leaf:
         return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications"
-    answer = book.submit(application.user, application.groups, path)
+    if question is None or question.queue != path:
+        question = AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
+    answer = book.answer(question)
     if not is_granted(answer):
         code = "plugin_error" if answer.record.rule == "plugin_error" else "access_denied"
         return path, code, answer.record.text
     if queue is not None and queue.draining:
         return path, "queue_draining", f"{path} is draining: it takes no new applications"
     return path, MATCHED, answer.record.text
+
+
+def _is_reserved(path: str, application: Application) -> bool:
+    return path.startswith(below(RECOVERY, "")) or (path == RECOVERY and not application.forced)
 
 
 def _own(rule: str, path: str, code: str, text: str) -> Step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import attrs
 
@@ -22,6 +23,7 @@ from negotiator.records.text import suggest
 
 _NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9_]*", re.ASCII)
 _RESERVED = "recovery"
+_MAX_TAGS = 100  # that one rule reads
 #: What holds where the configuration names no rules: applications say themselves where they go.
 _PROVIDED = RuleEntry(Written("provided"))
 
@@ -104,9 +106,8 @@ class _Making:
         )
         if stamped.record.fixed and not self._fixed(stamped, configured, entry):
             return None
-        if not self._tags(stamped, configured):
-            return None
-        return Rule(stamped, configured, given_filter, parent)
+        tags = self._tags(stamped, configured)
+        return None if tags is None else Rule(stamped, configured, given_filter, parent, tags)
 
     def _type(self, name: Written) -> Stamped[PlacementRule] | None:
         if _NAME.fullmatch(name.text) is None:
@@ -145,7 +146,9 @@ class _Making:
         source = entry.value.source if entry.value else rule.source
         try:
             target = stamped.record.target(Application(user=""), rule)
-        except Exception as error:  # noqa: BLE001 - the function is a plugin's
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
             self.findings.error("plugin_error", source, f"plugin {stamped.plugin}: {describe_error(error)}")
             return False
         path = target.path if isinstance(target, Target) else ""
@@ -162,21 +165,26 @@ class _Making:
             return False
         return True
 
-    def _tags(self, stamped: Stamped[PlacementRule], rule: ConfiguredRule) -> bool:
+    def _tags(self, stamped: Stamped[PlacementRule], rule: ConfiguredRule) -> tuple[str, ...] | None:
+        """The names of the tags that a rule reads, asked for once; None where they can't be had."""
         try:
-            names = list(stamped.record.tags(rule.value))
-            if all(isinstance(name, str) for name in names):
-                return self._attributes(names, rule)
-            said = "expected names of tags"
-        except Exception as error:  # noqa: BLE001 - the function is a plugin's
-            said = describe_error(error)
-        self.findings.error("plugin_error", rule.source, f"plugin {stamped.plugin}: rule {rule.name}: {said}")
-        return False
-
-    def _attributes(self, names: Iterable[str], rule: ConfiguredRule) -> bool:
-        """Whether jobs can have attributes of these names: what can't be read back could not be looked up either."""
+            names = tuple(islice(stamped.record.tags(rule.value), _MAX_TAGS + 1))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+            self._broken(stamped, rule, describe_error(error))
+            return None
+        if len(names) > _MAX_TAGS or not all(type(name) is str for name in names):
+            self._broken(stamped, rule, f"expected names of tags, at most {_MAX_TAGS}")
+            return None
+        # What can't be read back as an attribute's name could not be looked up either.
         wrong = next((name for name in names if not (name and name.isprintable())), None)
-        if wrong is not None:
-            message = f"rule {rule.name}: {wrong[:80]!r} is no name of a tag"
-            self.findings.error("rule_tag_name", rule.source, message, "write the name of a job attribute")
-        return wrong is None
+        if wrong is None:
+            return names
+        message = f"rule {rule.name}: {wrong[:80]!r} is no name of a tag"
+        self.findings.error("rule_tag_name", rule.source, message, "write the name of a job attribute")
+        return None
+
+    def _broken(self, stamped: Stamped[PlacementRule], rule: ConfiguredRule, said: str) -> None:
+        message = f"plugin {stamped.plugin}: rule {rule.name}: {said}"
+        self.findings.error("plugin_error", rule.source, message)

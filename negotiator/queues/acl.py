@@ -52,6 +52,12 @@ class Acl:
             ignored=ignored,
         )
 
+    def __str__(self) -> str:
+        """The list as ``parse`` reads it, without what it ignored."""
+        if self.everybody:
+            return WILDCARD
+        return " ".join((",".join(sorted(self.users)), ",".join(sorted(self.groups)))).rstrip(" ")
+
     def allows(self, user: str, groups: Iterable[str]) -> str:
         """Who of ``everybody``, ``user sue`` and ``group dev`` has access here; empty where none has."""
         if self.everybody:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.classad.ad import fold
 from negotiator.cycle.standing import Hold
 from negotiator.hooks.access import Access, AccessQuestion, Act
 from negotiator.hooks.answers import Stamped
 from negotiator.placement import AccessBook
 from negotiator.placement.access import is_granted
+from negotiator.queues import ROOT
 from negotiator.queues.register import Entry
 from negotiator.runtime.keeper import Keeper
 from negotiator.runtime.state import Act as Request
@@ -36,7 +38,7 @@ def perform(request: Request, keeper: Keeper, now: float) -> Done:
         what = "was changed, and" if request.kind is ActKind.CHANGE else "will be looked at, and"
         text = f"the bundle {what} is taken over before the next cycle if it has no errors"
         return _done(request, decided, Answer(ok=True, text=text))
-    found = _find(request.application, keeper)
+    found = _find(request.application, keeper, held=request.kind is ActKind.RELEASE)
     if not found:
         text = f"there is no application {request.application}: name it schedd#cluster, once a cycle has placed it"
         return Done(request, Answer(ok=False, text=text), "")
@@ -85,12 +87,21 @@ def _move(request: Request, found: tuple[Entry, ...], keeper: Keeper, book: Acce
     return Answer(ok=True, text=f"{found[0].id} was moved from {found[0].queue} to {target.path}")
 
 
-def _find(name: str, keeper: Keeper) -> tuple[Entry, ...]:
-    """The applications of a name: ``schedd#cluster``, or a cluster that only one schedd has."""
+def _find(name: str, keeper: Keeper, *, held: bool) -> tuple[Entry, ...]:
+    """The applications of a name: ``schedd#cluster``, or a cluster that only one schedd has.
+
+    With ``held`` those too that are held and in no queue: they are the root's administrators'.
+    """
     schedd, _, cluster = name.rpartition("#")
     if not (cluster.isascii() and cluster.isdecimal() and len(cluster) < 19):
         return ()
-    return keeper.register.find(schedd.lower(), int(cluster))
+    schedd, number = fold(schedd), int(cluster)
+    found = keeper.register.find(schedd, number)
+    if not held:
+        return found
+    placed = {entry.id for entry in found}
+    lost = (each for each in keeper.held if each.cluster == number and schedd in {"", each.schedd})
+    return (*found, *(Entry(each, ROOT, keeper.held[each].at) for each in lost if each not in placed))
 
 
 def _administers(request: Request, queue: str, book: AccessBook) -> Stamped[Access]:

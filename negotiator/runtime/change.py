@@ -12,6 +12,7 @@ from pathlib import Path
 import attrs
 
 from negotiator.bundle import Examination
+from negotiator.bundle.folder import leads_out
 from negotiator.records import Problem
 
 _LOCK = ".change.lock"
@@ -37,7 +38,7 @@ def change_file(
 ) -> Changed:
     """Give a file of a bundle other contents, if the bundle is then still without errors.
 
-    The old contents are kept beside it as ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or
+    Of a link what it points to is written, if that is in the bundle too. The old contents are kept beside it as ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or
     the new one, never part of one. Two changes at a time take turns.
 
     :param examine: looks at the bundle with the contents that files are to have.
@@ -46,14 +47,32 @@ def change_file(
     try:
         with (folder / _LOCK).open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            examination = examine({name: content})
+            target = _target(folder, name)
+            examination = examine(dict.fromkeys(_names(folder, name, target), content))
             if examination.bundle is None:
                 return Changed(examination.digest, examination.problems, written=False)
             kept = _keep(folder, name, now)
-            _replace(folder / name, content, (folder / name).stat() if kept else None)
+            _replace(target, content, target.stat() if kept else None)
             return Changed(examination.digest, examination.problems, written=True, kept=kept)
     except OSError as error:
         raise ChangeError(f"{folder / name} can't be changed: {error.strerror or error}") from None
+
+
+def _target(folder: Path, name: str) -> Path:
+    """What is to be written: what a link points to, else the file itself."""
+    path = folder / name
+    if leads_out(folder, path):
+        there = os.path.realpath(path)
+        raise ChangeError(f"{path} can't be changed: it is a link out of the bundle, to {there}: change that")
+    return Path(os.path.realpath(path))
+
+
+def _names(folder: Path, name: str, target: Path) -> set[str]:
+    """The names in the bundle that then have the new contents: links to the same file have them too."""
+    own = str(target.relative_to(os.path.realpath(folder)))
+    links = {each.name for each in folder.iterdir() if Path(os.path.realpath(each)) == target}
+    counted = {each for each in {own, *links} if not each.endswith("~") and not f"/{each}".count("/.")}
+    return {name, *counted}
 
 
 def _keep(folder: Path, name: str, now: float) -> Path | None:

@@ -28,6 +28,7 @@ class Reload:
     digest: str
     bundle: Bundle | None
     problems: tuple[Problem, ...] = ()
+    turned: tuple[Problem, ...] = ()  # those of its problems that are of queues in use
 
     @property
     def errors(self) -> tuple[Problem, ...]:

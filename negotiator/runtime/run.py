@@ -87,6 +87,9 @@ class Runtime:
         reload = self.reloader.look() if self.reloader else None
         if reload is None:
             return (), done
+        if reload.bundle is not None:
+            turned = self.keeper.turned(reload.bundle)
+            reload = attrs.evolve(reload, turned=turned, problems=(*reload.problems, *turned))
         self._record([self._told(reload)])
         if reload.bundle is not None:
             self.bundle = reload.bundle
@@ -114,6 +117,7 @@ class Runtime:
         deliveries = tuple(self.settler.settle(result.matches))
         delivered = [item.match for item in deliveries if item.delivered]
         failed = {item.match.id: item.text for item in deliveries if not item.delivered}
+        keeper.undelivered(result, failed)
         self.handed_out.add(delivered)
         self._record_outcome(result, delivered, failed)
         observers = self._tell(result, delivered, cycle)
@@ -144,7 +148,7 @@ class Runtime:
             how=reload.how,
             before=self.bundle.digest,
             digest=reload.digest,
-            problems=reload.errors,
+            problems=(*reload.errors, *reload.turned),
             accepted=reload.bundle is not None,
         )
 

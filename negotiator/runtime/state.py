@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
 import attrs
 
-from negotiator.cycle.standing import Hold
-from negotiator.queues import Queue, QueueConfig, QueueTree, State
+from negotiator.cycle.standing import Hold, JournalEntry
+from negotiator.queues import Acl, Queue, QueueConfig, QueueTree, State
 from negotiator.queues.register import ApplicationId, Entry
 
 _FILE = "state.sqlite"
@@ -26,19 +28,30 @@ _LOCK = "state.lock"
 _VERSION = 1
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640
 _WAIT = 10.0  # seconds for another process to finish its transaction
+_ANSWERS = 1_000  # that are kept: who asked for an older one has gone
+
+_ENVIRONMENT = "it must belong to the user that runs the negotiator; is its file system full?"
+_DAMAGED = "it is damaged, or another program wrote it: move it away, and the negotiator begins a new one"
 
 _TABLES = """
-CREATE TABLE queues (path TEXT PRIMARY KEY, leaf INTEGER, managed INTEGER, state TEXT, since REAL) STRICT;
+CREATE TABLE last_look (at REAL) STRICT;
+CREATE TABLE queues (
+    path TEXT PRIMARY KEY, leaf INTEGER, managed INTEGER, state TEXT, since REAL, submitacl TEXT, adminacl TEXT
+) STRICT;
 CREATE TABLE applications (
-    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, PRIMARY KEY (schedd, user, cluster)
+    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, group_name TEXT, seen REAL,
+    PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE holds (
     schedd TEXT, user TEXT, cluster INTEGER, by TEXT, at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT) STRICT;
+CREATE INDEX matches_by_key ON matches (key);
 CREATE TABLE acts (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, by TEXT, groups TEXT, act TEXT, application TEXT, queue TEXT,
     note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
 ) STRICT;
+CREATE INDEX acts_by_done ON acts (done, number);
 """
 
 
@@ -80,11 +93,13 @@ class Answer:
 
 @attrs.frozen
 class Stored:
-    """What an earlier process left."""
+    """What an earlier process left. ``last`` is when it last looked who is there, in seconds since the epoch."""
 
     queues: tuple[Queue, ...]
     applications: tuple[Entry, ...]
     held: dict[ApplicationId, Hold]
+    journal: tuple[JournalEntry, ...] = ()
+    last: float = 0.0
 
 
 @attrs.define(eq=False)
@@ -97,8 +112,25 @@ class StateStore:
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether there is state in a folder; ``open`` would make it."""
-        return (folder / _FILE).is_file()
+        """Whether there is state in a folder; ``open`` would make it.
+
+        :raises StateError: it can't be looked for.
+        """
+        try:
+            return stat.S_ISREG((folder / _FILE).stat().st_mode)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise _unopened(folder, error) from None
+
+    @classmethod
+    def require(cls, folder: Path) -> None:
+        """Look that there is state in a folder.
+
+        :raises StateError: there is none.
+        """
+        if not cls.exists(folder):
+            raise StateError(f"{folder}: no negotiator keeps its state here")
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -111,7 +143,7 @@ class StateStore:
             file = folder / _FILE
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _FILE_MODE))
         except OSError as error:
-            raise StateError(f"{folder}: the state can't be opened: {error.strerror or error}") from None
+            raise _unopened(folder, error) from None
         with _naming(folder, "open"), contextlib.ExitStack() as undo:
             store = cls(folder, sqlite3.connect(file, timeout=_WAIT, isolation_level=None))
             undo.callback(store.close)
@@ -122,11 +154,38 @@ class StateStore:
             undo.pop_all()
         return store
 
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Open the state in a folder to look at it alone: who may read its files may do that, and nothing is made.
+
+        :raises StateError: there is none, it can't be read, or another version of the program wrote it.
+        """
+        cls.require(folder)
+        file = folder / _FILE
+        # Where nobody has it open there is no log beside it, and a reader could not make one: nothing changes then.
+        mode = "mode=ro" if file.with_name(f"{_FILE}-wal").exists() else "immutable=1"
+        with _naming(folder, "open"), contextlib.ExitStack() as undo:
+            address = f"{file.absolute().as_uri()}?{mode}"
+            store = cls(folder, sqlite3.connect(address, timeout=_WAIT, isolation_level=None, uri=True))
+            undo.callback(store.close)
+            store._db.text_factory = _text
+            store._check_version(*store._db.execute("PRAGMA user_version").fetchone())
+            undo.pop_all()
+        return store
+
     @property
     def is_own(self) -> bool:
         """Whether it belongs to who runs this process, who may then be its negotiator."""
-        with _naming(self.folder, "look at"):
-            return (self.folder / _FILE).stat().st_uid == os.geteuid()
+        return self.is_owned(self.folder)
+
+    @staticmethod
+    def is_owned(folder: Path) -> bool:
+        """Whether the state in a folder belongs to who runs this process.
+
+        :raises StateError: it can't be looked at.
+        """
+        with _naming(folder, "look at"):
+            return (folder / _FILE).stat().st_uid == os.geteuid()
 
     def hold_lock(self) -> bool:
         """Become the negotiator of this state; False where another process is.
@@ -161,23 +220,27 @@ class StateStore:
         self.close()
 
     def load(self, now: float) -> Stored:
-        """Read what is there; applications count as seen ``now``. The configuration of queues is not kept."""
+        """Read what is there. Of the configuration of queues only their lists are kept.
+
+        Applications count as seen when somebody last looked, but for those that were not there then; ``now`` where
+        nobody did.
+        """
         with _naming(self.folder, "read"):
-            queues = tuple(
-                Queue(QueueConfig(path, bool(leaf)), bool(managed), since, State(state))
-                for path, leaf, managed, state, since in self._db.execute(
-                    "SELECT * FROM queues ORDER BY path"
-                )
-            )
+            queues = tuple(map(_queue, self._db.execute("SELECT * FROM queues ORDER BY path")))
+            (last,) = self._db.execute("SELECT at FROM last_look").fetchone() or (now,)
             applications = tuple(
-                Entry(ApplicationId(schedd, user, cluster), queue, now)
-                for schedd, user, cluster, queue in self._db.execute("SELECT * FROM applications")
+                Entry(ApplicationId(schedd, user, cluster), queue, last if seen is None else seen, group)
+                for schedd, user, cluster, queue, group, seen in self._db.execute(
+                    "SELECT * FROM applications"
+                )
             )
             held = {
                 ApplicationId(schedd, user, cluster): Hold(by, at, note)
                 for schedd, user, cluster, by, at, note in self._db.execute("SELECT * FROM holds")
             }
-        return Stored(queues, applications, held)
+            rows = self._db.execute("SELECT entry FROM matches ORDER BY number")
+            journal = tuple(_entry(text) for (text,) in rows)
+        return Stored(queues, applications, held, journal, last)
 
     def save(
         self,
@@ -187,18 +250,31 @@ class StateStore:
         *,
         queues: QueueTree | None = None,
         answered: tuple[int, Answer] | None = None,
+        matches: Iterable[JournalEntry] = (),
+        last: float = 0.0,
     ) -> None:
-        """Write the holds, and the applications that are not what was written last; all or nothing.
+        """Write the holds, new matches, and the applications that are not what was written last; all or nothing.
 
-        With ``queues`` they are written too; with ``answered``, the number of a request and what became of it.
+        ``last`` is when somebody last looked who is there, in seconds since the epoch. With ``queues`` they are written too; with ``answered``, the number of a request and what became of it.
         """
         with _naming(self.folder, "write"), self._transaction():
             if queues is not None:
                 self._save_queues(queues)
             self._db.executemany(
-                "INSERT OR REPLACE INTO applications VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT))",
-                ((*_row(each.id), _bytes(each.queue)) for each in changed),
+                "INSERT OR REPLACE INTO applications"
+                " VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+                (
+                    (
+                        *_row(each.id),
+                        _bytes(each.queue),
+                        _bytes(each.group),
+                        each.seen if each.seen < last else None,
+                    )
+                    for each in changed
+                ),
             )
+            self._db.execute("DELETE FROM last_look")
+            self._db.execute("INSERT INTO last_look VALUES (?)", (last,))
             self._db.executemany(
                 "DELETE FROM applications WHERE schedd = CAST(? AS TEXT) AND user = CAST(? AS TEXT) AND cluster = ?",
                 map(_row, gone),
@@ -211,8 +287,17 @@ class StateStore:
                     for application, hold in held
                 ),
             )
+            self._db.executemany(
+                "INSERT INTO matches (key, entry) VALUES (?, ?)",
+                ((entry.key, json.dumps(attrs.asdict(entry))) for entry in matches),
+            )
             if answered:
                 self._answer(*answered)
+
+    def drop_matches(self, keys: Collection[str]) -> None:
+        """Forget matches, by the keys of their entries: the pool shows them, or time is over."""
+        with _naming(self.folder, "write"), self._transaction():
+            self._db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
 
     def request(self, act: Act) -> int:
         """Note what an administrator asks for, and give it a number; that of ``act`` does not count."""
@@ -262,11 +347,15 @@ class StateStore:
             "UPDATE acts SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
             (answer.ok, _bytes(answer.text), number),
         )
+        self._db.execute("DELETE FROM acts WHERE done = 1 AND number <= ?", (number - _ANSWERS,))
 
     def _save_queues(self, queues: QueueTree) -> None:
         self._db.execute("DELETE FROM queues")
-        rows = ((_bytes(each.path), each.leaf, each.managed, str(each.state), each.since) for each in queues)
-        self._db.executemany("INSERT INTO queues VALUES (CAST(? AS TEXT), ?, ?, ?, ?)", rows)
+        rows = (
+            (_bytes(each.path), each.leaf, each.managed, str(each.state), each.since, *map(_bytes, map(str, (each.config.submit, each.config.admin))))
+            for each in queues
+        )
+        self._db.executemany("INSERT INTO queues VALUES (CAST(? AS TEXT), ?, ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT))", rows)
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -275,10 +364,14 @@ class StateStore:
                 for statement in filter(str.strip, _TABLES.split(";")):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {_VERSION}")
-            elif version != _VERSION:
-                raise StateError(
-                    f"{self.folder}: the state is of version {version}, this program's is {_VERSION}"
-                )
+            else:
+                self._check_version(version)
+
+    def _check_version(self, version: int) -> None:
+        if version != _VERSION:
+            raise StateError(
+                f"{self.folder}: the state is of version {version}, this program's is {_VERSION}"
+            )
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -296,9 +389,31 @@ class StateStore:
 def _naming(folder: Path, doing: str) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError, ValueError) as error:
-        hint = "it must belong to the user that runs the negotiator; is its file system full?"
+    except (sqlite3.Error, OSError, ValueError, TypeError, KeyError) as error:
+        environment = isinstance(error, (sqlite3.OperationalError, OSError))
+        hint = _ENVIRONMENT if environment else _DAMAGED
         raise StateError(f"{folder}: can't {doing} the state: {error} ({hint})") from None
+
+
+def _unopened(folder: Path, error: OSError) -> StateError:
+    why = error.strerror or str(error)
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        why = "this is not a folder"
+    return StateError(f"{folder}: the state can't be opened: {why}")
+
+
+def _queue(row: tuple[str, int, int, str, float, str, str]) -> Queue:
+    """A queue; what is none raises ValueError."""
+    path, leaf, managed, state, since, submit, admin = row
+    config = QueueConfig(path, bool(leaf), Acl.parse(submit), Acl.parse(admin))
+    return Queue(config, bool(managed), since, State(state))
+
+
+def _entry(text: str) -> JournalEntry:
+    """A journal entry; what is none raises ValueError, TypeError or KeyError."""
+    fields = json.loads(text)
+    fields["resources"] = tuple((name, amount) for name, amount in fields["resources"])
+    return JournalEntry(**fields)
 
 
 def _row(application: ApplicationId) -> tuple[bytes, bytes, int]:

@@ -20,7 +20,6 @@ from negotiator.queues.acl import HINT, AclError
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity, Source
 
-
 _LONGEST = 150  # characters of a path in the name of a rule, which has 200
 
 

@@ -58,7 +58,10 @@ def _groups_of(user: str, name_of: Callable[[int], str | None]) -> tuple[str, ..
         return None
     try:
         entry = pwd.getpwnam(user)
-    except (KeyError, UnicodeEncodeError):  # a name that the encoding of the system does not have is no user of it
+    except (
+        KeyError,
+        UnicodeEncodeError,
+    ):  # a name that the encoding of the system does not have is no user of it
         return None
     ids = (entry.pw_gid, *os.getgrouplist(entry.pw_name, entry.pw_gid))
     return tuple(dict.fromkeys(name for name in map(name_of, ids) if name is not None))

@@ -116,6 +116,14 @@ def test_only_the_queues_that_are_named_are_told_of_also_those_that_do_not_exist
     assert ["yes" in row for row in rows] == [True, True, True, True, False]
 
 
+@pytest.mark.parametrize("group", ["a\tb", "x" * 201, "\udcff"])
+def test_what_no_group_can_be_called_is_refused(bundle, group):
+    """Left out without a word it would be an answer about another user."""
+    result = run("--bundle", bundle, "--user", "sue", "--group", "dev", "--group", group)
+    assert result.exit_code == 2
+    assert "is no name of a group" in result.stderr
+
+
 def test_groups_are_those_that_plugins_know_where_none_are_given(bundle):
     result = run("--bundle", bundle, "--user", "ann", "root", "--json")
     shown = json.loads(result.stdout)

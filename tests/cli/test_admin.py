@@ -109,7 +109,56 @@ def test_a_state_that_can_not_be_used_is_told(site):
     (site / "file").write_text("")
     done = admin(site, "hold", "1", more=("--state", "file", "--audit-log", "audit"))
     assert done.returncode == 6
-    assert re.fullmatch(r"error: file: the state can't be opened: .*\n", done.stderr)
+    assert done.stderr == "error: file: the state can't be opened: this is not a folder\n"
+
+
+@pytest.mark.parametrize("words", [("hold", "1"), ("release", "1"), ("move", "1", "root.two"), ("reload",)])
+def test_where_no_negotiator_ran_there_is_nothing_to_act_on_and_nothing_is_made(site, words):
+    """It is a wrong folder, most likely."""
+    done = admin(site, *words, more=("--state", "elsewhere", "--audit-log", "other"))
+    assert (done.returncode, done.stderr) == (6, "error: elsewhere: no negotiator keeps its state here\n")
+    assert not (site / "elsewhere").exists()
+    assert not (site / "other").exists()
+
+
+@pytest.mark.parametrize("words", [("hold", "1", "--note", "x" * 501), ("release", "1" * 501)])
+def test_texts_that_the_audit_log_would_cut_off_are_a_wrong_command_line(site, words):
+    done = admin(site, *words)
+    assert (done.returncode, "501 characters: 500 at most" in done.stderr) == (2, True)
+    assert acts(site) == []
+
+
+def test_a_broken_bundle_is_mended_by_who_owns_the_state(site):
+    """It can't say itself who may; the bundle with the change can."""
+    (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
+    done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (site / "bundle" / "queues.yaml").read_text() == OTHER
+    assert acts(site) == [("change", ME, True)]
+
+
+def test_a_broken_bundle_is_not_mended_by_another_broken_one(site):
+    (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
+    done = admin(site, "change", "queues.yaml", "-", stdin="other: 1\n")
+    assert done.returncode == 1
+    assert "queues.yaml:1:1" in done.stderr
+    assert "nothing was changed" in done.stderr
+    assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
+
+
+def test_a_broken_bundle_is_not_mended_with_one_that_forbids_it(site):
+    forbids = """
+from negotiator.hooks import Access, Decision, hookimpl
+@hookimpl
+def negotiator_access(questions):
+    return [Access(Decision.FORBID, "closed", "nobody today") for _ in questions]
+"""
+    (site / "bundle" / "plugins").mkdir()
+    (site / "bundle" / "plugins" / "closed.py").write_text(forbids)
+    (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
+    done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
+    assert (done.returncode, "denied: nobody today" in done.stderr) == (1, True)
+    assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 
 def test_a_negotiator_that_does_not_answer_will_do_it_later(site):
@@ -160,11 +209,35 @@ def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_
     assert acts(site) == [("change", ME, True), ("hold", ME, True)]
 
 
-@pytest.mark.parametrize("name", ["", "a/b.conf", "../queues.yaml", ".hidden", "queues.yaml~", "."])
+@pytest.mark.parametrize(
+    "name",
+    ["", "a/b.conf", "../queues.yaml", ".hidden", "queues.yaml~", ".", "queue.yaml", "new.txt", "a\x1b.conf"],
+)
 def test_what_is_no_name_of_a_file_of_a_bundle_is_a_wrong_command_line(site, name):
     done = admin(site, "change", name, "-", stdin="")
     assert done.returncode == 2
     assert "is no name of a file of a bundle" in done.stderr
+
+
+def test_a_file_that_is_there_and_no_settings_can_be_changed(site):
+    (site / "bundle" / "groups.txt").write_text("old")
+    assert admin(site, "change", "groups.txt", "-", stdin="new").returncode == 0
+    assert (site / "bundle" / "groups.txt").read_text() == "new"
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("with_state", [True, False])
+def test_a_broken_bundle_is_not_mended_by_who_does_not_own_the_state(site, with_state):
+    """Nor, where there is none, by who does not own the bundle."""
+    (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
+    if not with_state:
+        shutil.rmtree(site / "state")
+    owned = site / ("state/state.sqlite" if with_state else "bundle")
+    shutil.chown(owned, SOMEBODY)
+    done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
+    assert done.returncode == 1
+    assert "only who runs the negotiator may change it" in done.stderr
+    assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 
 def test_the_built_in_bundle_can_not_be_changed(site):

@@ -12,7 +12,7 @@ import pytest
 
 import negotiator.hooks
 from negotiator.classad import parse
-from negotiator.hooks import AccessQuestion, Act, QueueNotice, specs, testkit
+from negotiator.hooks import AccessQuestion, Act, QueueNotice, Used, specs, testkit
 from negotiator.hooks.pluggy_adapter import specs_of
 
 HERE = Path(__file__).parent
@@ -49,13 +49,14 @@ def ask(name, code):
     given = {"slots": slots, "ads": slots, "matches": [testkit.match()], "users": ["eve", "bob"]}
     given["questions"] = [AccessQuestion("eve", (), Act.CONFIGURE), AccessQuestion("bob", (), Act.CONFIGURE)]
     given["changes"] = [QueueNotice("root.old", "draining", testkit.cycle().now - 2 * 86400, ("bob",))]
+    given |= {"report": "hosts", "used": Used({("jobs on host", "a"): 3}, {}, {})}
     taken = {key: value for key, value in given.items() if key in SPECS[name].arguments}
     return testkit.call(plugin, name, **taken)
 
 
 def test_there_are_hooks():
     """Without any, the tests below would test nothing."""
-    assert len(SPECS) >= 11
+    assert len(SPECS) >= 13
     assert all(name.startswith("negotiator_") for name in SPECS)
 
 

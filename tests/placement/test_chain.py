@@ -1,5 +1,8 @@
 """The chain of rules: the first that serves places an application, and every step is told."""
 
+import itertools
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from negotiator.hooks.answers import Stamped
 from negotiator.hooks.placement import Application, PlacementRule, Target
 from negotiator.placement import AccessBook, make_chain
 from negotiator.queues import QueueTree
+from negotiator.queues.names import LONGEST_PATH
 
 QUEUES = [
     {
@@ -131,6 +135,22 @@ def test_what_goes_wrong_rejects_at_once(queue, code):
     assert (placed.queue, placed.code, codes(placed), changes) == ("", code, [code], ())
 
 
+@pytest.mark.parametrize("queue", ["root.open.{}", "{}"])
+def test_a_path_that_is_too_long_rejects_at_once(queue):
+    """Each of its levels would be made, looked at and told of: one job could fill the memory with them."""
+    rules = [{"name": "provided", "create": True, "parent": {"name": "fixed", "value": "root.users"}}]
+    longest = LONGEST_PATH - len("root.users.")
+    own = pool(rules)
+    for levels in (1_000, 5_000):
+        (placed,), changes = place(own, Application("sue", queue=queue.format(".".join("a" * levels))))
+        assert (placed.code, codes(placed), changes) == ("invalid_queue_name", ["invalid_queue_name"], ())
+    whole = "root.users." + ".".join(["a" * 60] * 9)[:longest]
+    (placed,), _ = place(own, Application("sue", queue=whole))
+    assert (placed.code, len(placed.queue)) == ("matched", LONGEST_PATH)
+    (placed,), _ = place(own, Application("sue", queue=whole + "a"))
+    assert placed.code == "invalid_queue_name"
+
+
 @pytest.mark.parametrize("queue", ["root.@recovery@", "root.@RECOVERY@"])
 def test_the_recovery_queue_is_reserved(queue):
     """Whatever access control lists say, and whether or not it is there."""
@@ -184,9 +204,18 @@ def raising(_application, _rule):
     raise RuntimeError("no directory")
 
 
+def ending(_application, _rule):
+    raise SystemExit(7)
+
+
 BROKEN = {
+    "ends the program": (ending, "SystemExit: 7"),
     "raises": (raising, "RuntimeError: no directory"),
     "gives a text": (lambda _application, _rule: "root.open", "expected a Target or None, got str"),
+    "gives a whole path that is not below the root": (
+        lambda _application, _rule: Target("open", qualified=True),
+        "expected a qualified Target to begin at the root",
+    ),
     "gives a path that is no text": (lambda _application, _rule: Target(5), "expected a Target or None"),
 }
 
@@ -222,3 +251,34 @@ def test_two_plugins_can_not_bring_the_same_rule():
 def test_the_tags_that_rules_read_are_known():
     """Those of parent rules too, in lower case: nothing else of a job's ad is looked at for them."""
     assert pool().chain.tags == {"dept"}
+
+
+UNREADABLE = {
+    "raises": lambda _value: 1 / 0,
+    "ends the program": lambda _value: sys.exit(5),
+    "has no end": lambda _value: itertools.repeat("dept"),
+    "no texts": lambda _value: [1],
+    "no list": lambda _value: None,
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_a_rule_that_can_not_say_what_it_reads_refuses_the_bundle(what):
+    """It is told as the plugin's, at the rule; it does not end the program."""
+    mine = PlacementRule(name="mine", target=lambda *_: None, tags=UNREADABLE[what])
+    partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
+    chain, (problem,) = make_chain(partition, [Stamped(mine, "tiny", "1.2")])
+    assert (chain, problem.code, problem.source.file) == (None, "plugin_error", "queues.yaml")
+    assert "plugin tiny: rule mine: " in problem.message
+
+
+def test_what_a_rule_prints_goes_to_standard_error(capsys):
+    """Standard output may be read by another program."""
+    mine = PlacementRule(name="mine", target=lambda *_: print("seen"))  # noqa: T201 - what is tested
+    partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
+    chain, _ = make_chain(partition, [Stamped(mine, "tiny", "1.2")])
+    queues = QueueTree.of(partition.root, NOW)
+    book = AccessBook(bundle().hooks, bundle().settings, queues)
+    chain.place([Application("sue")], queues, book, NOW)
+    chain.decide(Application("sue"), queues, book)
+    assert capsys.readouterr() == ("", "seen\n" * 2)

@@ -99,3 +99,11 @@ def test_what_never_matches_in_a_list_is_told():
     assert not made.applies("bob", ())
     assert problem.code == ""
     assert problem.hint == "an expression stands alone in its list"
+
+
+@pytest.mark.parametrize("name", ["\0", "a\nb", "\u200b"])
+def test_a_tag_that_no_attribute_can_be_is_refused(name):
+    """It would be looked for in every cycle, and could end it."""
+    assert read({"queues": QUEUES, "placementrules": [{"name": "tag", "value": name}]}).codes == {
+        "rule_tag_name"
+    }

@@ -3,6 +3,8 @@
 import grp
 import os
 import pwd
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -89,6 +91,18 @@ def test_the_system_gives_the_groups_of_every_user_it_knows(folder):
 def test_what_no_user_can_be_called_is_nobody(folder, user):
     """The names come from job ads, whose authors may write anything."""
     assert find(folder("alice: [a]", "map: groups.yaml, system: true"), [user]) == {}
+
+
+def test_a_name_that_the_encoding_of_the_system_does_not_have_is_nobody():
+    """It must not keep the groups of all others from being known."""
+    program = (
+        "from negotiator_groups.system import SystemGroups\n"
+        "import pwd, os\n"
+        "me = pwd.getpwuid(os.geteuid()).pw_name\n"
+        "assert list(SystemGroups(1).find(['\\u65e5', me], 0.0)) == [me]\n"
+    )
+    ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", program], env=ascii_only, check=True)
 
 
 def test_the_file_goes_before_the_system(folder):

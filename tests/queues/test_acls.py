@@ -1,5 +1,6 @@
 """Access control lists: they only ever give access, and what they do not name has none."""
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,13 @@ def test_more_than_one_space_is_refused(text):
     """It is never guessed which of the parts are groups."""
     with pytest.raises(AclError, match="more than one space"):
         Acl.parse(text)
+
+
+@pytest.mark.parametrize("text", [*(who[0] for who in WHO), "sue,bob dev,ops", "9u,sue 9,dev"])
+def test_a_list_is_read_back_from_its_text_as_it_was(text):
+    """Without the entries that never match."""
+    acl = Acl.parse(text)
+    assert Acl.parse(str(acl)) == attrs.evolve(acl, ignored=())
 
 
 def test_entries_that_never_match_are_told():

@@ -49,10 +49,11 @@ class Beside(RuleBasedStateMachine):
         self.register.touch(self.keys(ids), now)
         self.model |= {each: (self.model[each][0], now) for each in ids if each in self.model}
 
-    @rule(before=TIMES)
-    def forget(self, before):
+    @rule(before=TIMES, now=TIMES)
+    def forget(self, before, now):
+        self.model = {each: (queue, min(seen, now)) for each, (queue, seen) in self.model.items()}
         gone = [each for each, (_, seen) in self.model.items() if seen < before]
-        assert self.register.forget(before) == len(gone)
+        assert self.register.forget(before, now) == len(gone)
         for each in gone:
             del self.model[each]
 
@@ -82,7 +83,7 @@ class Beside(RuleBasedStateMachine):
 
     @rule(ids=st.lists(IDS, max_size=8))
     def lookup(self, ids):
-        found = self.register.paths_of(self.register.lookup(self.keys(ids)))
+        found = self.register.queues_of(self.register.lookup(self.keys(ids)))
         wanted = [self.model[each][0] if each in self.model else None for each in ids]
         numbers = self.register.lookup(self.keys(ids)).tolist()
         assert [
@@ -111,9 +112,25 @@ class Beside(RuleBasedStateMachine):
         queues = [queue for queue, _ in self.model.values()]
         assert self.register.counts() == {queue: queues.count(queue) for queue in queues}
         assert self.register.busy() == set(queues)
-        for queue in (*QUEUES, "root.unknown"):
-            wanted = {each.user for each, (where, _) in self.model.items() if where == queue}
-            assert self.register.users(queue) == tuple(sorted(wanted))
+        asked = (*QUEUES[1:], "root.unknown")
+        wanted = {
+            queue: {each.user for each, (where, _) in self.model.items() if where == queue} for queue in asked
+        }
+        assert self.register.users(asked) == {
+            queue: tuple(sorted(users)) for queue, users in wanted.items() if users
+        }
+        assert all(each in self.register for each in self.model)
+
+    @rule(last=TIMES, later=TIMES, ids=st.lists(IDS, max_size=4))
+    def what_was_absent_and_came_or_went_is_a_change(self, last, later, ids):
+        """Beside those that moved: absent is what nobody has seen when they looked."""
+        before = {each: seen if seen < last else None for each, (_, seen) in self.model.items()}
+        mark = self.register.mark(last)
+        self.touch(ids, later)
+        after = {each: seen if seen < later else None for each, (_, seen) in self.model.items()}
+        changed, gone = self.register.since(mark, later)
+        assert {each.id for each in changed} == {each for each in before if before[each] != after[each]}
+        assert gone == []
 
     @invariant()
     def tells_what_changed_since_the_mark(self):

@@ -184,3 +184,14 @@ def test_the_nearest_queue_is_the_lowest_that_exists():
     queues = tree(DEEP)
     assert queues.nearest("root.A.B.x.y").path == "root.a.b"
     assert queues.nearest("rootbeer.a").path == "root"
+
+
+@pytest.mark.parametrize(
+    ("levels", "codes"), [(7, set()), (8, {"invalid_queue_name"}), (20, {"invalid_queue_name"})]
+)
+def test_a_configured_path_has_a_longest(levels, codes):
+    """No application could be placed in a longer one; it is told once, not of all queues below it."""
+    queues = []
+    for _ in range(levels):
+        queues = [{"name": "q" * 64, "queues": queues}]
+    assert read({"queues": [{"name": "root", "queues": queues}]}).codes == codes

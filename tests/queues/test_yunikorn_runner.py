@@ -43,6 +43,19 @@ OTHER_WORD = {
     "config": {"text": "partitions: [{queues: 5}]"},
     "expect": {"valid": False, "stage": "validate", "error": "a_word_of_their_own"},
 }
+COUNTED = {
+    "id": "ugm-1",
+    "area": "ugm",
+    "follow": "code",
+    "config": QUEUES,
+    "steps": [
+        {"op": "increase", "user": "u", "queue": "root.a", "app": "x", "usage": {"memory": 3}},
+        {"op": "decrease", "user": "u", "queue": "root.a.b", "app": "x", "usage": {"memory": 1}},
+        {"op": "user_usage", "user": "u", "expect": {"queue": "Root", "usage": {"memory": 2}, "apps": ["x"],
+         "children": [{"queue": "root.A", "usage": {"memory": 3}, "apps": ["x"]}]}},
+        {"op": "trackers", "expect": {"users": ["u"], "groups": []}},
+    ],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -123,7 +136,7 @@ def changed(content, path):
     return content
 
 
-@pytest.mark.parametrize("name", ["acl", "config", "filter", "lifecycle", "placement", "resource"])
+@pytest.mark.parametrize("name", ["acl", "config", "filter", "lifecycle", "placement", "resource", "ugm"])
 def test_every_recorded_answer_matters(folder, name):
     """Whichever is changed, its case fails: none is left out of the comparison."""
     wrong = [
@@ -133,6 +146,27 @@ def test_every_recorded_answer_matters(folder, name):
     ]
     counts, _ = counted(folder("wrong.yaml", *wrong, area=name), "wrong.yaml")
     assert counts == {"failed": len(wrong)}
+
+
+def test_usage_is_counted_as_the_code_counts_only_where_that_is_to_be_followed(folder):
+    """Elsewhere a decrease in a queue without usage changes nothing."""
+    other = {**COUNTED, "id": "ugm-2", "follow": "both"}
+    counts, failures = counted(folder("some.yaml", COUNTED, other), "some.yaml")
+    assert counts == {"passed": 1, "failed": 1}
+    assert failures[0].startswith(
+        "ugm-2: \n    step 3, user_usage u: got {'queue': 'root', 'usage': {'memory': 3}"
+    )
+
+
+def test_a_step_that_cannot_be_taken_is_a_failure(folder):
+    """A configuration that is refused is told with what is wrong in it."""
+    steps = [{"op": "config", "config": {"queues": [{"name": "b.c"}]}}, {"op": "wait"}]
+    counts, failures = counted(folder("some.yaml", {**COUNTED, "steps": steps[:1]}), "some.yaml")
+    assert counts == {"failed": 1}
+    assert "step 1, config: got refused: invalid_queue_name, expected None" in failures[0]
+    counts, failures = counted(folder("some.yaml", {**COUNTED, "steps": steps[1:]}), "some.yaml")
+    assert counts == {"could not be read": 1}
+    assert "step 1, wait: the steps of this runner are config, increase" in failures[0]
 
 
 def test_a_refusal_by_another_word_is_counted_apart(folder):
@@ -196,10 +230,10 @@ def test_a_case_that_passes_is_taken_off_the_list(folder):
     assert failures == ["sum-1 passes: take it off the list of those that cannot"]
 
 
-def test_the_counts_are_printed_and_what_nothing_runs_is_said(folder):
+def test_the_counts_are_printed(folder):
     """As people start it, on a folder of their own."""
     path = folder("a.yaml", RIGHT, WRONG).path
-    folder("b.yaml", {"id": "ugm-1", "area": "ugm", "follow": "both"})
+    folder("b.yaml", COUNTED)
     command = [
         sys.executable,
         "-m",
@@ -217,11 +251,8 @@ def test_the_counts_are_printed_and_what_nothing_runs_is_said(folder):
     assert result.returncode == 1
     assert "Traceback" not in result.stdout
     assert "a.yaml 1 passed, 1 failed" in lines
-    assert "all 1 passed, 1 failed, 1 of ugm, without a runner" in lines
-    assert (
-        f"not run: {path / 'b.yaml'}: no runner for these cases exists yet (1 of ugm, without a runner)"
-        in lines
-    )
+    assert "b.yaml 1 passed" in lines
+    assert "all 2 passed, 1 failed" in lines
 
 
 def test_the_cases_that_came_along_are_complete():

@@ -1,10 +1,13 @@
 """Who may move, hold and release applications and change the configuration; each act is recorded, denied ones too."""
 
 import pytest
-from pools import slot
+from pools import slot, snapshot
 from queueing import ME, World, app
 
 from negotiator.audit.verify import verify
+from negotiator.cycle.place import place
+from negotiator.cycle.usage import running
+from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import Act, ActKind
 
 MOVE, HOLD, RELEASE, RELOAD = ActKind.MOVE, ActKind.HOLD, ActKind.RELEASE, ActKind.RELOAD
@@ -69,21 +72,49 @@ def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
     assert [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"] == []
 
 
-def test_a_hold_outlives_the_process_and_the_absence_of_its_application(world):
-    """It is for its queue's administrators still when the application comes back."""
+def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(world):
     world.ask(HOLD, "2")
     kept, world.jobs = world.jobs, []
     world.stop()
     world.start()
+    world.now += 500
     world.cycle()
-    world.now += 10_000
-    world.cycle()
-    assert world.where() == {}
     world.jobs = kept
     assert "held_by_admin" in {each.reason.code for each in world.cycle().discarded}
-    assert world.where()["node1#2"] == "root.two"
-    assert world.ask(RELEASE, "2", by="deputy").ok
-    assert world.run.keeper.held == {}
+    world.jobs = []
+    world.now += 601
+    world.cycle()
+    assert (world.where(), world.run.keeper.held, world.store.load(world.now).held) == ({}, {}, {})
+    world.jobs = kept
+    assert "held_by_admin" not in {each.reason.code for each in world.cycle().discarded}
+
+
+@pytest.mark.parametrize(("by", "ok"), [("deputy", False), ("boss", True)])
+def test_a_hold_whose_application_is_in_no_queue_is_released_by_the_schedulers_administrators(world, by, ok):
+    world.ask(HOLD, "2")
+    ((held, _),) = world.run.keeper.held.items()
+    world.run.keeper.register.remove(held)
+    assert not world.ask(MOVE, "2", "root.one", by="boss").ok
+    assert world.ask(RELEASE, "2", by=by).ok is ok
+    assert bool(world.run.keeper.held) is not ok
+
+
+def test_the_name_of_a_schedd_is_found_as_the_register_has_it(world):
+    """Only letters of ASCII have case there."""
+    world.jobs = [app(5, schedd="NÖDE")]
+    world.cycle()
+    assert world.ask(HOLD, "nÖde#5").text == "nÖde#5 is out of matching"
+    assert not world.ask(HOLD, "nöde#5").ok
+
+
+def test_what_runs_of_a_held_application_goes_on_and_counts(world):
+    world.ask(HOLD, "1")
+    world.jobs = [app(1, JobStatus="2"), app(1, 1)]
+    held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
+    assert [each.count for each in held] == [1]
+    chosen, at = world.bundle, Cycle(1, world.now, world.bundle.digest)
+    standing, _ = world.run.keeper.standing(snapshot([], world.jobs), world.now)
+    assert len(place(running(snapshot([], world.jobs).jobs), chosen, at, standing).jobs) == 1
 
 
 def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):

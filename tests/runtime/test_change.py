@@ -104,6 +104,34 @@ def test_whose_the_file_is_stays(folder):
     assert (found.st_uid, found.st_gid) == (65534, 65534)
 
 
+def test_of_a_link_what_it_points_to_is_written_and_the_link_stays(folder):
+    (folder / "real").mkdir()
+    (folder / "queues.yaml").rename(folder / "real" / "q.yaml")
+    (folder / "queues.yaml").symlink_to("real/q.yaml")
+    changed = change(folder, OTHER)
+    assert (folder / "queues.yaml").is_symlink()
+    assert (folder / "real" / "q.yaml").read_bytes() == OTHER
+    assert (changed.kept.read_text(), changed.kept.name) == (QUEUES, f"{KEPT}~")
+    assert load_bundle(folder).digest == changed.digest
+
+
+def test_a_file_to_which_a_link_of_the_bundle_points_is_checked_as_that_too(folder):
+    (folder / "queues.yaml").rename(folder / "q.yaml")
+    (folder / "queues.yaml").symlink_to("q.yaml")
+    assert not change(folder, b"nonsense: 1", "q.yaml").written
+    assert change(folder, OTHER, "q.yaml").digest == load_bundle(folder).digest
+
+
+def test_a_link_out_of_the_bundle_is_refused(folder, tmp_path):
+    (tmp_path / "elsewhere.yaml").write_text(QUEUES)
+    (folder / "queues.yaml").unlink()
+    (folder / "queues.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    with pytest.raises(ChangeError, match=r"it is a link out of the bundle, to .*elsewhere\.yaml"):
+        change(folder, OTHER)
+    assert (tmp_path / "elsewhere.yaml").read_text() == QUEUES
+    assert (folder / "queues.yaml").is_symlink()
+
+
 @pytest.mark.parametrize("name", ["queues.yaml", "new.conf"])
 def test_what_can_not_be_written_is_said_and_nothing_is_changed(folder, name):
     (folder / "kept").mkdir()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 import queueing
 from pools import slot
@@ -163,7 +164,7 @@ def test_an_application_that_comes_back_in_time_has_not_left(world):
         assert world.where() == {"node1#1": "root.above.made"}
 
 
-def test_after_a_restart_the_time_for_which_nobody_looked_does_not_count(world):
+def test_an_application_that_is_there_after_a_restart_was_there_all_the_time(world):
     world.jobs = [app(1, queue="root.above.made")]
     with world:
         world.cycle()
@@ -171,6 +172,110 @@ def test_after_a_restart_the_time_for_which_nobody_looked_does_not_count(world):
     with world:
         assert changed(world.cycle()) == []
         assert world.where() == {"node1#1": "root.above.made"}
+
+
+@pytest.mark.parametrize("between", [60, 500])
+def test_an_application_leaves_though_each_cycle_is_a_process_of_its_own(world, between):
+    """However often they look: what counts is when somebody last saw it."""
+    world.jobs = [app(1, queue="root.above.made"), app(2)]
+    with world:
+        world.cycle()
+        assert world.ask(ActKind.HOLD, "1").ok
+    world.jobs, gone, there = [app(2)], 0, world.where()
+    while gone <= 600:
+        assert "node1#1" in there
+        gone += between
+        world.now = queueing.NOW + gone
+        with world:
+            world.cycle()
+            there = world.where()
+    assert there == {"node1#2": "root.one"}
+    with world:
+        assert world.run.keeper.queues.get("root.above.made") is None
+
+
+def test_a_command_between_two_cycles_does_not_see_who_is_there(world):
+    world.jobs = [app(1)]
+    with world:
+        world.cycle()
+    world.now += 400
+    with world:
+        assert world.ask(ActKind.HOLD, "1").ok
+    world.jobs = []
+    world.now += 201
+    with world:
+        world.cycle()
+        assert world.where() == {}
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_clock_that_was_ahead_does_not_keep_an_application_for_ever(world, restart):
+    world.jobs = [app(1)]
+    world.now += 10**9
+    world.start()
+    world.cycle()
+    world.now, world.jobs = queueing.NOW, []
+    if restart:
+        world.stop()
+        world.start()
+    for later in (0, 600):
+        world.now = queueing.NOW + later
+        world.cycle()
+        assert world.where() == {"node1#1": "root.one"}
+    world.now += 1
+    world.cycle()
+    assert world.where() == {}
+    world.stop()
+
+
+def test_where_no_plugin_places_what_is_held_stays_held(world):
+    """And where it was, for the day on which one places again."""
+    world.slots, world.jobs = [slot()], [app(1)]
+    with world:
+        world.jobs = [app(1, JobStatus="2")]
+        world.cycle()
+        assert world.ask(ActKind.HOLD, "1").ok
+        world.jobs = [app(1), app(2)]
+        world.bundle = world.run.bundle = attrs.evolve(world.bundle, chain=None)
+        world.run.keeper.use(world.bundle, world.now)
+        for _ in range(3):
+            world.now += 500
+            result = world.cycle()
+            assert [(each.reason.code, each.count) for each in result.discarded] == [("held_by_admin", 1)]
+        assert world.where() == {"node1#1": "root.one"}
+
+
+def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
+    plugins = {"tells": TELLS.format(path=str(tmp_path / "told"))}
+    world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.cycle()
+    world.bundle = queueing.bundle(tmp_path / "other", WITHOUT_TWO, plugins=plugins)
+    for _ in range(2):
+        (tmp_path / "told").write_text("")
+        with world:
+            world.cycle()
+            assert world.ask(ActKind.HOLD, "1", by="deputy").ok
+            assert not world.ask(ActKind.HOLD, "1", by="head").ok
+        (told,) = map(json.loads, (tmp_path / "told").read_text().splitlines())
+        assert told[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
+
+
+def test_plugins_are_not_asked_for_the_groups_of_what_can_be_no_user(tmp_path):
+    """A plugin that answers for all whom it is asked about would answer wrongly, and everybody be rejected."""
+    knows = """
+from negotiator.hooks import UserGroups, hookimpl
+@hookimpl
+def negotiator_user_groups(users):
+    return [UserGroups(user, ("staff",)) for user in users]
+"""
+    world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins={"knows": knows}))
+    world.jobs = [app(1), app(2, user="x" * 201), app(3, user="a\tb")]
+    with world:
+        result = world.cycle()
+        assert result.failures == ()
+        assert world.where() == {"node1#1": "root.one"}
 
 
 def test_a_job_that_is_kept_out_keeps_its_queue(world):

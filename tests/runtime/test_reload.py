@@ -198,6 +198,37 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
     assert "pool.yaml:2:1" in told
 
 
+@pytest.mark.parametrize(
+    ("queue", "old", "new", "told"),
+    [
+        (
+            "root.above.made",
+            "above, parent: true",
+            "above",
+            "root.above was a parent queue and becomes a leaf, with 1 application below it",
+        ),
+        (
+            "root.two",
+            'two, adminacl: "deputy"',
+            "two, parent: true",
+            "root.two was a leaf and becomes a parent queue, with 1 application in it",
+        ),
+    ],
+)
+def test_a_queue_in_use_that_becomes_another_kind_is_warned_of_with_its_place(world, queue, old, new, told):
+    for jobs, warnings in (([], []), ([app(1, queue=queue)], [told])):
+        queueing.write(world.folder / "bundle")
+        between(world)
+        world.jobs = jobs
+        world.cycle()
+        queueing.write(world.folder / "bundle", QUEUES.replace(old, new))
+        reload = between(world)
+        found = [each for each in reload.problems if "becomes" in each.message]
+        assert [each.message for each in found] == warnings
+        assert all(each.source.file == "queues.yaml" for each in found)
+        assert [told in each for each in world.records("reload")[-1]["problems"]] == [True] * len(warnings)
+
+
 def test_one_broken_part_keeps_the_whole_bundle_out(world):
     """Nothing is applied in part: good queues beside a bad knob change nothing."""
     queueing.write(world.folder / "bundle", OTHER, "nonsense: 1\n")

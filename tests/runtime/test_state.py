@@ -6,12 +6,13 @@ import sqlite3
 import subprocess
 import sys
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.cycle.standing import Hold
-from negotiator.queues import Queue, QueueConfig, QueueTree, State
+from negotiator.queues import Acl, Queue, QueueConfig, QueueTree, State
 from negotiator.queues.register import ApplicationId, Entry
 from negotiator.runtime.state import Act, ActKind, Answer, StateError, StateStore
 
@@ -95,7 +96,7 @@ def test_a_new_state_is_empty(store):
 
 
 def test_what_was_saved_is_there_for_the_next_process(folder, store):
-    """Applications count as seen now; of a queue its kind, its state and since when are kept."""
+    """Applications count as seen when somebody last looked; of a queue its kind, its state and since when are kept."""
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     queues = tree(
         Queue(QueueConfig("root", leaf=False), managed=True, since=1.0),
@@ -103,21 +104,88 @@ def test_what_was_saved_is_there_for_the_next_process(folder, store):
         Queue(QueueConfig("root.b", leaf=True), managed=False, since=3.5),
     )
     hold = Hold("boss", 4.0, "why")
-    store.save([Entry(one, "root.a", 1.0), Entry(two, "root.b", 1.0)], [], [(one, hold)], queues=queues)
+    entries = [Entry(one, "root.a", 7.0), Entry(two, "root.b", 1.0)]
+    store.save(entries, [], [(one, hold)], queues=queues, last=7.0)
+    store.save([], [], [(one, hold)], last=8.0)
     with StateStore.open(folder) as other:
         found = other.load(9.0)
     assert tree(*found.queues) == queues
-    assert set(found.applications) == {Entry(one, "root.a", 9.0), Entry(two, "root.b", 9.0)}
+    assert set(found.applications) == {Entry(one, "root.a", 8.0), Entry(two, "root.b", 1.0)}
+    assert found.last == 8.0
     assert found.held == {one: hold}
 
 
 def test_only_what_changed_is_written_and_what_went_is_gone(store):
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     store.save([Entry(one, "root.a", 1.0), Entry(two, "root.a", 1.0)], [], [(one, Hold("b", 1.0))])
-    store.save([Entry(two, "root.b", 1.0)], [one], [])
+    store.save([Entry(two, "root.b", 1.0)], [one], [], last=1.0)
     found = store.load(1.0)
     assert found.applications == (Entry(two, "root.b", 1.0),)
     assert found.held == {}
+
+
+def test_the_lists_of_queues_are_kept_since_no_configuration_has_those_of_one_that_drains(store):
+    root = QueueConfig("root", leaf=False, submit=Acl.parse("*"))
+    left = QueueConfig("root.a", leaf=True, submit=Acl.parse("sue,bob dev"), admin=Acl.parse(" ops"))
+    queues = tree(
+        Queue(root, managed=True, since=1.0), Queue(left, managed=True, since=1.0, state=State.DRAINING)
+    )
+    store.save([], [], [], queues=queues)
+    assert tree(*store.load(1.0).queues) == queues
+
+
+def test_answers_are_kept_for_a_thousand_acts(store):
+    store._db.execute("BEGIN")  # a thousand transactions would take seconds
+    store._db.executemany("INSERT INTO acts (act, done) VALUES ('hold', 1)", [()] * 1_500)
+    store._db.execute("COMMIT")
+    open_ones = [store.request(act()) for _ in range(3)]
+    store.answer(open_ones[0], Answer(ok=True, text="done"))
+    assert [row[0] for row in store._db.execute("SELECT min(number) FROM acts")] == [open_ones[0] - 999]
+    assert [each.number for each in store.waiting()] == open_ones[1:]
+
+
+def test_who_may_only_read_it_reads_it_and_leaves_nothing_beside_it(folder, store):
+    store.save([Entry(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
+    for running in (True, False):
+        if not running:
+            store.close()
+        before = sorted(folder.iterdir())
+        with StateStore.read(folder) as reader:
+            assert len(reader.load(1.0).applications) == 1
+            with pytest.raises(StateError, match="readonly"):
+                reader.save([], [], [])
+        assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("running", [True, False])
+def test_its_group_may_read_it_while_a_negotiator_runs_and_while_none_does(tmp_path, folder, store, running):
+    store.save([Entry(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
+    if not running:
+        store.close()
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, 0, 65534)
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o711)
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        try:
+            with StateStore.read(folder) as reader:
+                os._exit(0 if len(reader.load(1.0).applications) == 1 else 1)
+        except BaseException:  # noqa: BLE001 - the child must not go on with the tests
+            os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_where_there_is_none_or_no_folder_a_reader_is_told(folder):
+    with pytest.raises(StateError, match="no negotiator keeps its state here"):
+        StateStore.read(folder)
+    folder.write_text("")
+    with pytest.raises(StateError, match="this is not a folder"):
+        StateStore.read(folder)
 
 
 def test_queues_that_are_not_given_stay_as_they_were(store):
@@ -132,7 +200,7 @@ def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, 
     """Names come from ads, and an ad can have any bytes: none must be able to end a cycle."""
     folder = tmp_path_factory.mktemp("state")
     with StateStore.open(folder) as store:
-        store.save([Entry(application, queue, 1.0)], [], [(application, Hold(by, 1.0, note))])
+        store.save([Entry(application, queue, 1.0)], [], [(application, Hold(by, 1.0, note))], last=1.0)
         number = store.request(Act(0, 1.0, by, (), ActKind.MOVE, note, queue, note))
         (asked,) = store.waiting()
         assert asked == Act(number, 1.0, by, (), ActKind.MOVE, note, queue, note)
@@ -198,8 +266,9 @@ def test_the_state_of_another_version_is_refused(folder, store):
 def test_what_is_no_database_is_refused_and_left_as_it_is(folder):
     folder.mkdir()
     (folder / "state.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StateError, match="not a database"):
+    with pytest.raises(StateError, match=r"not a database \(it is damaged") as told:
         StateStore.open(folder)
+    assert "full" not in str(told.value)
     assert (folder / "state.sqlite").read_bytes() == b"no database at all" * 100
 
 
@@ -208,7 +277,7 @@ def test_words_that_this_program_does_not_know_are_an_error_and_no_crash(folder,
     store.close()
     with sqlite3.connect(folder / "state.sqlite") as db:
         db.execute("UPDATE acts SET act = 'explode'")
-        db.execute("INSERT INTO queues VALUES ('root', 1, 1, 'Asleep', 1.0)")
+        db.execute("INSERT INTO queues VALUES ('root', 1, 1, 'Asleep', 1.0, '', '')")
     db.close()
     with StateStore.open(folder) as opened:
         with pytest.raises(StateError, match="explode"):
@@ -233,7 +302,7 @@ def test_a_link_in_place_of_a_file_is_not_followed(tmp_path, folder, name):
 
 def test_a_folder_that_is_a_file_says_so(folder):
     folder.write_text("")
-    with pytest.raises(StateError, match=f"{folder}: the state can't be opened"):
+    with pytest.raises(StateError, match=f"{folder}: the state can't be opened: this is not a folder"):
         StateStore.open(folder)
 
 

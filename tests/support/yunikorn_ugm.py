@@ -41,7 +41,12 @@ def _folded(expected):
 
 
 def _asked(step):
-    return step.get("user") or "", tuple(step.get("groups") or ()), step.get("queue") or "", step.get("app") or ""
+    return (
+        step.get("user") or "",
+        tuple(step.get("groups") or ()),
+        step.get("queue") or "",
+        step.get("app") or "",
+    )
 
 
 def _config(tracking, step):
@@ -57,7 +62,6 @@ def _increase(tracking, step):
     tracking.increase(*_asked(step), step["usage"])
 
 
-
 def _try_increase(tracking, step):
     if not (step.get("user") and step.get("queue") and step.get("app")):
         return False
@@ -68,7 +72,6 @@ def _decrease(tracking, step):
     user, _, queue, app = _asked(step)
     if user and queue and app:
         tracking.decrease(user, queue, app, step["usage"], remove_app=step.get("remove_app", False))
-
 
 
 def _headroom(tracking, step):

@@ -15,7 +15,7 @@ from negotiator.queues.model import PartitionConfig
 from negotiator.records import Problem, Source
 
 DEFAULT = "default"
-_NOT_YET = "have no effect here yet: nothing is counted"
+_NOT_YET = "have no effect here yet: nobody is favoured"
 _SORTINGS = ("", "fair", "binpacking")
 
 
@@ -96,12 +96,11 @@ def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]
         "preemption": (entry.preemption, f"{here}: no job is preempted"),
         "statedumpfilepath": (entry.statedumpfilepath, here),
         "usergroupresolver": (entry.usergroupresolver, f"{here}: see groups: in pool.yaml"),
-        "limits": (next(iter(entry.limits or ()), None), _NOT_YET),
     }
     for key, (value, message) in told.items():
         if value is not None:
             yield value.source, f"{key} {message}"
-    seen = {"limits"} if entry.limits else set()
+    seen: set[str] = set()
     for queue in _walk(entry.queues or ()):
         for key, source, message in _of_queue(queue):
             if key not in seen:
@@ -111,21 +110,9 @@ def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]
 
 def _of_queue(queue: QueueEntry) -> Iterator[tuple[str, Source | None, str]]:
     """The keys of one queue that change nothing, with their places."""
-    resources, applications = queue.resources, queue.maxapplications
+    resources = queue.resources
     if resources is not None and resources.guaranteed:
         yield "guaranteed", resources.source, f"guaranteed resources {_NOT_YET}, in any queue"
-    if resources is not None and resources.max:
-        yield "max", resources.source, f"maximum resources {_NOT_YET}, in any queue"
-    if applications is not None:
-        yield "maxapplications", applications.source, f"maxapplications {_NOT_YET}, in any queue"
-    if queue.limits:
-        yield "limits", queue.limits[0].source, f"limits {_NOT_YET}, in any queue"
-    if queue.childtemplate is not None:
-        yield (
-            "childtemplate",
-            queue.childtemplate.source,
-            f"childtemplate: what it says {_NOT_YET}, in any queue",
-        )
     for key, value in (queue.properties or {}).items():
         source = value.source if value else queue.source
         yield f"property {key}", source, f"the property {key[:80]} has no effect here, in any queue"

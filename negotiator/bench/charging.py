@@ -1,0 +1,122 @@
+"""The ledger: admission of a large request, and single matches one after the other.
+
+Admission is of 10,000 alike jobs over 20,000 slots of 5,000 hosts, with 20 charges of which 5 are per host: where the
+groups lie within each other, and where they cross or amounts differ from slot to slot. A single match is what YuniKorn's
+benchmark measures: headroom, charge and release of a user and a group on a path of three queues, with two resources and
+the running applications, of 1,000 users in turn.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from negotiator.bench.figures import Area, Figure, Measured, Target
+from negotiator.bench.machine import clock
+from negotiator.bench.plan import Plan
+from negotiator.ledger import Charge, CounterKey, Family, Grouping, Ledger, Refused
+
+NESTED: Final = Target("ours", at_most=5)
+CROSSING: Final = Target("ours", at_most=50)
+SINGLE: Final = Target("ours", at_most=20)
+
+USERS: Final = 1_000
+_EACH: Final = 4  # slots of a host
+_PER_HOST: Final = 5
+_CHARGES: Final = 20
+_ROOM: Final = 10**7
+
+
+def measure(plan: Plan) -> Measured:
+    """Measure milliseconds a request, and microseconds a match."""
+    random = np.random.default_rng(1)
+    slots = plan.charged_slots
+    rows, host = random.permutation(slots), np.arange(slots) // _EACH
+    names = [f"host{number}" for number in range(slots // _EACH + 1)]
+    per_host = [
+        Charge(Grouping(host, Family(("host", str(number)), names)), 2, 5) for number in range(_PER_HOST)
+    ]
+    whole = [Charge(("pool", str(number)), 2, _ROOM) for number in range(_CHARGES - _PER_HOST)]
+    across = random.integers(0, 40, slots)
+    groups = [str(number) for number in range(40)]
+    crossing = [
+        Charge(Grouping(across, Family(("across", str(number)), groups)), 1, 200) for number in range(2)
+    ]
+    differing = [
+        Charge(("sum", str(number)), random.integers(1, 9, slots), 4 * plan.charged_copies)
+        for number in range(_CHARGES - _PER_HOST - len(crossing))
+    ]
+    nested = _admission("groups that nest", [*per_host, *whole], rows, plan, NESTED)
+    mixed = _admission(
+        "groups that cross, amounts that differ", [*per_host, *crossing, *differing], rows, plan, CROSSING
+    )
+    return Measured((nested, mixed, _single(plan)))
+
+
+def _admission(
+    what: str,
+    charges: Sequence[Charge],
+    rows: np.ndarray[tuple[int], np.dtype[np.int64]],
+    plan: Plan,
+    target: Target,
+) -> Figure:
+    def admit() -> None:
+        Ledger().admit(charges, (), rows, plan.charged_copies)
+
+    times = tuple(_seconds(admit) * 1e3 for _ in range(plan.repetitions))
+    granted = len(Ledger().admit(charges, (), rows, plan.charged_copies))
+    facts = {"slots": len(rows), "copies": plan.charged_copies, "charges": len(charges), "granted": granted}
+    label = f"a request for {plan.charged_copies:,} jobs, {len(charges)} charges, {what}"
+    return Figure(Area.ADMISSION, label, "ms", times, target=target if plan.judged else None, facts=facts)
+
+
+def _single(plan: Plan) -> Figure:
+    ledger = Ledger()
+    matches = [_match(f"user{number}", f"group{number % 50}") for number in range(USERS)]
+    for sums, keys in matches:
+        ledger.try_charge(sums, [(key, "another", most) for key, _, most in keys])
+
+    limits = [
+        ([(key, most) for key, _, most in sums], [(key, most) for key, _, most in keys])
+        for sums, keys in matches
+    ]
+
+    def all_of_them() -> None:
+        for (sums, keys), limit in zip(matches, limits, strict=True):
+            ledger.headroom(*limit)
+            receipt = ledger.try_charge(sums, keys)
+            if isinstance(receipt, Refused):
+                raise AssertionError("there is room for it")  # noqa: TRY004 - not a matter of types
+            ledger.release(receipt)
+
+    times = tuple(_seconds(all_of_them) / USERS * 1e6 for _ in range(plan.repetitions))
+    facts = {"users": USERS, "sums": len(matches[0][0]), "sets": len(matches[0][1])}
+    label = "headroom, charge and release of a match"
+    return Figure(Area.CHARGING, label, "us", times, target=SINGLE if plan.judged else None, facts=facts)
+
+
+def _match(
+    user: str, group: str
+) -> tuple[list[tuple[CounterKey, int, int | None]], list[tuple[CounterKey, str, int | None]]]:
+    """What one match is charged: user and group, three queues, two resources and the application."""
+    holders = [(kind, name, path) for kind, name in (("user", user), ("group", group)) for path in _PATH]
+    sums: list[tuple[CounterKey, int, int | None]] = [
+        (("limits", *holder, resource), amount, 10**15)
+        for holder in holders
+        for resource, amount in _RESOURCES
+    ]
+    return sums, [(("limits", *holder), "application", 100) for holder in holders]
+
+
+_PATH: Final = ("root.parent.leaf", "root.parent", "root")
+_RESOURCES: Final = (("memory", 1 << 30), ("vcore", 1000))
+
+
+def _seconds(function: Callable[[], None]) -> float:
+    gc.collect()
+    start = clock()
+    function()
+    return clock() - start

@@ -1,0 +1,152 @@
+"""``negotiator usage``: what users and groups use, beside the limits that hold for them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from negotiator.cli import options
+from negotiator.cli.asked import keeper
+from negotiator.cli.bundles import the_bundle
+from negotiator.cli.pools import the_pool
+from negotiator.cli.render import print_table, printable
+from negotiator.queues.quantities import format_quantity
+from negotiator.runtime.in_use import in_use
+
+NO_ANSWER = 3
+_WIDTH = 20  # of a bar, in characters
+
+
+@click.command(short_help="Print what users or groups use of their limits.")
+@click.argument("report", metavar="users|groups")
+@click.argument("name", required=False)
+@click.option(
+    "--pool",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="PATH",
+    help="Folder or file of ads to count the running jobs of; may be given again.",
+)
+@options.bundle
+@options.state
+@options.plugins_dir
+@options.disable
+@options.now
+@options.as_json
+@click.option("--spec-names", is_flag=True, help="With --json: the names that the specification prints.")
+def usage(
+    report: str,
+    name: str | None,
+    pool: tuple[Path, ...],
+    folder: Path | None,
+    state: Path | None,
+    plugins_dirs: tuple[Path, ...],
+    disable: tuple[str, ...],
+    now: float | None,
+    *,
+    as_json: bool,
+    spec_names: bool,
+) -> None:
+    """Print what users or groups use over the tree of queues, NAME alone if it is given, beside their limits.
+
+    Counted is what runs in the pool, and with --state the matches of that negotiator that the pool does not show yet.
+    Plugins may know further reports.
+
+    With --json the list is that of YuniKorn's GET /ws/v1/partition/default/usage/users and .../groups: memory and the
+    like in bytes, vcore in thousandths.
+
+    \b
+    Exit codes:
+      0  the report was printed
+      1  the policy bundle has errors
+      2  the command line is wrong
+      3  no plugin knows the report or the name, or one failed
+      4  the pool could not be read
+      6  the state could not be read
+
+    \b
+    Examples:
+      negotiator usage users --pool examples/first-pool
+      negotiator usage groups development --pool pool/ --bundle policies/site --json
+    """
+    bundle = the_bundle(folder, plugins_dirs, disable, undone="nothing was counted")
+    at = time.time() if now is None else now
+    snapshot = the_pool(pool)
+    standing, unknown = keeper(state, bundle, at).standing(snapshot, at)
+    found = in_use(snapshot, bundle, standing, at)
+    answers = bundle.hooks.usage(
+        report, found.of, found.queues, bundle.settings, spec_names=spec_names and as_json
+    )
+    failures = (*unknown, *found.failures, *answers.failures)
+    for failure in failures:
+        click.echo(f"error: {printable(str(failure))}", err=True)
+    entries = [stamped.record for stamped in answers.records if name in {None, _name(stamped.record)}]
+    if as_json:
+        click.echo(json.dumps(entries, indent=2))
+    elif entries:
+        _print(report, entries)
+    else:
+        whom = f"{name} in the report" if name else "the report"
+        click.echo(
+            f"Nothing is used, and nothing limited: no plugin has {printable(whom)} {printable(report)}."
+        )
+    sys.exit(NO_ANSWER if failures or (name and not entries) else 0)
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    """Whose an entry is: its first value."""
+    return str(next(iter(entry.values()), ""))
+
+
+def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
+    rows = [row for entry in entries for row in _rows(_name(entry), entry.get("queues", {}))]
+    headers = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
+    print_table(f"Usage of {printable(report)}", headers, rows, right=(3, 4))
+
+
+def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The lines of one user or group: each resource of each queue that is used or limited, then its applications."""
+    waiting = [node] if node else []
+    while waiting:
+        queue = waiting.pop()
+        used, most = queue.get("resourceUsage", {}), queue.get("maxResources", {})
+        for resource in sorted({*used, *most}):
+            shown = [format_quantity(resource, amount.get(resource, 0)) for amount in (used, most)]
+            limit = most.get(resource)
+            yield (
+                name,
+                queue["queuePath"],
+                resource,
+                shown[0],
+                *_limited(used.get(resource, 0), limit, shown[1]),
+            )
+        running, limit = len(queue.get("runningApplications", ())), queue.get("maxApplications")
+        if running or limit:
+            yield (
+                name,
+                queue["queuePath"],
+                "applications",
+                str(running),
+                *_limited(running, limit, str(limit)),
+            )
+        waiting += reversed(queue.get("children", ()))
+
+
+def _limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
+    """A limit and a bar for how full it is; nothing where there is none."""
+    return (shown, _bar(used, limit)) if limit else ("", "")
+
+
+def _bar(used: int, limit: int) -> str:
+    """``[########------------]  40%``; never full before the limit is reached, never empty where something is used."""
+    filled = min(_WIDTH, used * _WIDTH // limit)
+    if used and not filled:
+        filled = 1
+    return f"[{'#' * filled}{'-' * (_WIDTH - filled)}] {used * 100 // limit:3}%"

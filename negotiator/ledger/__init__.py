@@ -1,0 +1,16 @@
+"""The ledger: sums and sets of keys, what a match is charged, and how many copies of a request fit. Pure: no I/O."""
+
+from negotiator.ledger.admission import Admission as Admission
+from negotiator.ledger.charges import Charge as Charge
+from negotiator.ledger.charges import Grouping as Grouping
+from negotiator.ledger.charges import KeyCharge as KeyCharge
+from negotiator.ledger.counters import Counters as Counters
+from negotiator.ledger.errors import LedgerError as LedgerError
+from negotiator.ledger.keys import LARGEST as LARGEST
+from negotiator.ledger.keys import CounterKey as CounterKey
+from negotiator.ledger.keys import Family as Family
+from negotiator.ledger.ledger import Ledger as Ledger
+from negotiator.ledger.ledger import LedgerState as LedgerState
+from negotiator.ledger.ledger import Receipt as Receipt
+from negotiator.ledger.postings import Postings as Postings
+from negotiator.ledger.postings import Refused as Refused

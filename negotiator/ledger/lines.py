@@ -1,0 +1,142 @@
+"""Charges over the candidates of one request: what every way to admit works on."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.ledger.charges import Charge, Grouping
+from negotiator.ledger.counters import Counters
+from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.groups import Groups
+from negotiator.ledger.keys import LARGEST, Ints, Mask
+from negotiator.ledger.postings import check_amounts
+
+Rows = NDArray[np.intp]
+
+
+@attrs.frozen(eq=False)
+class Line:
+    """One charge over the candidates.
+
+    ``amount`` is one integer for all that are ``charged`` (a mask, (C,), None for all of them), or (C,) with 0 where a
+    candidate is not charged. ``room`` is the limit less what is used, one integer or (C,).
+    """
+
+    number: int  # of the charge
+    groups: Groups
+    amount: int | Ints
+    room: int | Ints
+    charged: Mask | None
+
+    def amounts(self, rows: Mask) -> Ints:
+        """The amounts of those in a mask, 0 for the others, (C,)."""
+        mask = rows if self.charged is None else rows & self.charged
+        return np.where(mask, self.amount, 0)
+
+    def counts(self, rows: Mask) -> Ints:
+        """1 for those in a mask that are charged, 0 for the others, (C,)."""
+        return (rows if self.charged is None else rows & self.charged).astype(np.int64)
+
+    def most(self) -> int:
+        """The largest amount."""
+        return self.amount if isinstance(self.amount, int) else int(self.amount.max(initial=0))
+
+    def is_slack(self, copies: int) -> bool:
+        """Whether so many copies fit, wherever they go."""
+        least = self.room if isinstance(self.room, int) else int(self.room.min(initial=LARGEST))
+        return self.most() * copies <= least
+
+    def refuses(self, taken: Ints, rows: Rows) -> Mask:
+        """Which of some rows, (n,), do not fit where so much was taken before each, (n,)."""
+        amount = self.amount if isinstance(self.amount, int) else self.amount[rows]
+        room = self.room if isinstance(self.room, int) else self.room[rows]
+        over = np.asarray(amount > room - taken)
+        return over if self.charged is None else over & self.charged[rows]
+
+
+class Reader:
+    """Reads charges over candidate rows, (C,); groupings with the same codes share their groups."""
+
+    def __init__(self, counters: Counters, rows: Rows) -> None:
+        if rows.ndim != 1 or (len(rows) and rows.min() < 0):
+            raise LedgerError("bad_charge", "candidates are a list of rows, none of them negative")
+        self._counters, self._rows = counters, rows
+        self._end = int(rows.max(initial=-1)) + 1
+        self._alone = Groups(None)
+        self._groups: list[tuple[NDArray[np.integer], Groups]] = []
+        self._amounts: dict[int, Ints] = {}
+
+    def line(self, number: int, charge: Charge) -> Line:
+        """One charge.
+
+        :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``.
+        """
+        amount = self._amount(charge.amount)
+        limit = LARGEST if charge.limit is None else self._limit(charge.limit)
+        groups = self._alone
+        used: int | Ints
+        if isinstance(charge.counter, Grouping):
+            groups, used = self._grouping(charge.counter)
+        else:
+            used = self._counters.sum_of(charge.counter)
+        charged = groups.charged
+        if not isinstance(amount, int):
+            if charged is not None:
+                amount = np.where(charged, amount, 0)
+            if not amount.all():
+                charged = amount > 0
+            amount = _one_of(amount, amount if charged is None else amount[charged])
+        return Line(number, groups, amount, limit - used, charged)
+
+    def _grouping(self, grouping: Grouping) -> tuple[Groups, int | Ints]:
+        """The groups of a grouping, and what is used in the group of each candidate."""
+        groups = self._of(grouping.codes)
+        if groups.codes is not None and (
+            groups.bound > len(grouping.keys) or groups.codes.min(initial=0) < -1
+        ):
+            what = f"between -1 and {len(grouping.keys) - 1}: the places of keys, -1 for none"
+            raise LedgerError("bad_charge", f"the codes of a grouping must be {what}")
+        used = self._counters.used_by(grouping)
+        return groups, 0 if used is None else used[groups.codes]
+
+    def _of(self, codes: NDArray[np.integer]) -> Groups:
+        for known, groups in self._groups:
+            if known is codes or np.array_equal(known, codes):
+                return groups
+        groups = Groups(self._column(codes))
+        self._groups.append((codes, groups))
+        return groups
+
+    def _column(self, values: NDArray[np.integer]) -> Ints:
+        """The elements for the candidates."""
+        if values.ndim != 1 or not np.can_cast(values.dtype, np.int64, "safe") or self._end > len(values):
+            what = f"(at least {self._end},) of int64, not {values.shape} of {values.dtype}"
+            raise LedgerError("bad_charge", f"a column of a charge is {what}")
+        return values[self._rows].astype(np.int64, copy=False)
+
+    def _amount(self, amount: int | Ints) -> int | Ints:
+        if not isinstance(amount, np.ndarray):
+            check_amounts((amount,))
+            return amount
+        if id(amount) not in self._amounts:  # several levels of queues are charged the same
+            column = self._column(amount)
+            if column.min(initial=0) < 0:
+                check_amounts((int(column.min()),))
+            self._amounts[id(amount)] = column
+        return self._amounts[id(amount)]
+
+    def _limit(self, limit: int | Ints) -> int | Ints:
+        """A limit between -1 and 2^63 - 1: what is below -1 refuses the same."""
+        if not isinstance(limit, np.ndarray):
+            return max(-1, min(limit, LARGEST))
+        column = np.maximum(self._column(limit), -1)
+        return _one_of(column, column)
+
+
+def _one_of(column: Ints, values: Ints) -> int | Ints:
+    """One integer where all values are the same, else the column."""
+    if len(values) and values.min() == values.max():
+        return int(values[0])
+    return column

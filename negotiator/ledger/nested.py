@@ -1,0 +1,89 @@
+"""Admission in closed form, where each counter has one amount and one limit, and groups lie within groups.
+
+Of a group that has room for n matches the first n candidates pass. Taken from the finest grouping to the coarsest this
+is what going row by row gives: a coarse group that is full stays full, so that whom it turns away comes after all that
+the finer groups within it could grant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from negotiator.ledger.groups import Groups
+from negotiator.ledger.keys import Ints, Mask
+from negotiator.ledger.lines import Line
+
+
+@attrs.define(eq=False)
+class _Part:
+    """The lines over the same groups: ``caps`` are the matches that there is room for, one integer or (C,)."""
+
+    groups: Groups
+    charged: Mask | None
+    caps: int | Ints
+
+    @property
+    def codes(self) -> Ints:
+        """The group of each candidate, -1 where it is not charged."""
+        codes = self.groups.codes
+        if codes is None:
+            return np.zeros(1, np.int64) if self.charged is None else np.where(self.charged, 0, -1)
+        return codes if self.charged is None else np.where(self.charged, codes, -1)
+
+
+def admit_nested(lines: Sequence[Line], size: int, wanted: int) -> Mask | None:
+    """Which candidates are granted, (C,); None where amounts, limits or groups are not such."""
+    parts = _parts(lines)
+    if parts is None:
+        return None
+    ordered = sorted(parts, key=_fineness)
+    if not _nest(ordered):
+        return None
+    granted = np.ones(size, np.bool_)
+    for part in ordered:
+        inside = granted if part.charged is None else granted & part.charged
+        full = part.groups.before(inside.astype(np.int64)) >= part.caps
+        granted &= ~(full if part.charged is None else full & part.charged)
+    granted[np.flatnonzero(granted)[wanted:]] = False
+    return granted
+
+
+def _parts(lines: Sequence[Line]) -> list[_Part] | None:
+    """Lines by groups, where each counter has one amount and one limit."""
+    parts: dict[tuple[int, int], _Part] = {}
+    for line in lines:
+        if not isinstance(line.amount, int):
+            return None
+        if not isinstance(line.room, int) and not line.groups.is_same_within(line.room, line.charged):
+            return None
+        caps = line.room // line.amount
+        part = parts.setdefault((id(line.groups), id(line.charged)), _Part(line.groups, line.charged, caps))
+        part.caps = (
+            min(part.caps, caps)
+            if isinstance(part.caps, int) and isinstance(caps, int)
+            else np.minimum(part.caps, caps)
+        )
+    return list(parts.values())
+
+
+def _fineness(part: _Part) -> tuple[int, int]:
+    """Sort finer groups first: there are more of them, or fewer candidates in them."""
+    if part.groups.codes is None and part.charged is None:
+        return 0, 0
+    codes = part.codes
+    seen = np.zeros(part.groups.bound, np.bool_)
+    seen[codes[codes >= 0]] = True
+    return -int(seen.sum()), int((codes >= 0).sum())
+
+
+def _nest(parts: Sequence[_Part]) -> bool:
+    """Whether each group lies within one group of each coarser part, or outside of all its groups."""
+    return all(
+        (coarse.groups.codes is None and coarse.charged is None)
+        or fine.groups.is_same_within(coarse.codes, fine.charged)
+        for number, fine in enumerate(parts)
+        for coarse in parts[number + 1 :]
+    )

@@ -1,0 +1,131 @@
+"""Which candidates are granted, by the fastest way that is exact, and which charge says stop to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import combinations, repeat
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.ledger.charges import Charge, Grouping
+from negotiator.ledger.counters import Counters
+from negotiator.ledger.keys import Ints, Mask
+from negotiator.ledger.lines import Line, Reader, Rows
+from negotiator.ledger.loop import Column, greedy
+from negotiator.ledger.nested import admit_nested
+from negotiator.ledger.rounds import admit_rounds
+
+Stops: TypeAlias = NDArray[np.int32]
+
+#: What stands for "no charge said stop".
+GRANTED = -1
+SMALL = 64  # candidates that are faster taken one by one
+
+
+def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> Stops:
+    """What refused each candidate that was looked at, until as many as wanted are granted."""
+    if not wanted or not len(rows):
+        return np.zeros(0, np.int32)
+    shared = may_share(charges)
+    size = 0
+    while True:
+        # A candidate's lot depends on those before it only: few copies seldom need to look at all.
+        size = min(len(rows), max(SMALL, 2 * wanted, 8 * size))
+        stops = _first_stops(counters, charges, rows[:size], wanted, shared=shared)
+        if size == len(rows) or np.count_nonzero(stops == GRANTED) == wanted:
+            return stops
+
+
+def may_share(charges: Sequence[Charge]) -> bool:
+    """Whether several charges, or several codes of a grouping, name the same counter."""
+    alone = [charge.counter for charge in charges if not isinstance(charge.counter, Grouping)]
+    groupings = [charge.counter for charge in charges if isinstance(charge.counter, Grouping)]
+    return (
+        len(set(alone)) < len(alone)
+        or len(set(groupings)) < len(groupings)
+        or not all(grouping.distinct for grouping in groupings)
+        or any(
+            key[:-1] in grouping.prefixes and key in grouping.keys for grouping in groupings for key in alone
+        )
+        or any(_meet(one, other) for one, other in combinations(groupings, 2))
+    )
+
+
+def _meet(one: Grouping, other: Grouping) -> bool:
+    """Whether two groupings have a counter in common."""
+    return not one.prefixes.isdisjoint(other.prefixes) and not set(one.keys).isdisjoint(other.keys)
+
+
+def _first_stops(
+    counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int, *, shared: bool
+) -> Stops:
+    reader, size = Reader(counters, rows), len(rows)
+    lines = [reader.line(number, charge) for number, charge in enumerate(charges)]
+    if shared:
+        names = [_names(charge, rows) for charge in charges]
+        return _by_rows(lines, names, size, wanted, shared=True)
+    lines = [line for line in lines if line.most() and not line.is_slack(min(wanted, size))]
+    if size <= SMALL:
+        names = [_numbers(line, size) for line in lines]
+        stops = _by_rows(lines, names, size, wanted, shared=False)
+        numbers = np.array([*(line.number for line in lines), GRANTED], np.int32)
+        return numbers[stops]
+    granted = admit_nested(lines, size, wanted)
+    if granted is None:
+        granted = admit_rounds(lines, size, wanted)
+    return _attribute(lines, granted, wanted)
+
+
+def _by_rows(
+    lines: Sequence[Line], names: Sequence[Iterable[Hashable]], size: int, wanted: int, *, shared: bool
+) -> Stops:
+    """Go row by row; gives places in the lines."""
+    everyone = np.ones(size, np.bool_)
+    columns = [
+        Column(
+            name,
+            line.amounts(everyone).tolist(),
+            repeat(line.room) if isinstance(line.room, int) else line.room.tolist(),
+        )
+        for line, name in zip(lines, names, strict=True)
+    ]
+    return np.array(greedy(columns, size, wanted, shared=shared), np.int32)
+
+
+def _names(charge: Charge, rows: Rows) -> Iterable[Hashable]:
+    """The counter of each candidate by its key."""
+    if not isinstance(charge.counter, Grouping):
+        return repeat(charge.counter)
+    keys = charge.counter.keys
+    return [keys[code] if code >= 0 else () for code in charge.counter.codes[rows].tolist()]
+
+
+def _numbers(line: Line, size: int) -> Iterable[Hashable]:
+    """The counter of each candidate, by line and group."""
+    codes = line.groups.codes
+    return zip(repeat(line.number, size), repeat(0) if codes is None else codes.tolist(), strict=False)
+
+
+def _attribute(lines: Sequence[Line], granted: Mask, wanted: int) -> Stops:
+    """Find for each candidate that was looked at the first charge that refused it, in the order of the charges."""
+    positions = np.flatnonzero(granted)
+    looked = int(positions[wanted - 1]) + 1 if len(positions) == wanted else len(granted)
+    stops = np.full(looked, GRANTED, np.int32)
+    open_ = np.flatnonzero(~granted[:looked])
+    counts: dict[tuple[int, int], Ints] = {}
+    for line in lines:
+        if not len(open_):
+            break
+        if isinstance(line.amount, int):
+            part = (id(line.groups), id(line.charged))
+            if part not in counts:
+                counts[part] = line.groups.before(line.counts(granted))
+            taken = counts[part][open_] * line.amount
+        else:
+            taken = line.groups.before(line.amounts(granted))[open_]
+        over = line.refuses(taken, open_)
+        stops[open_[over]] = line.number
+        open_ = open_[~over]
+    return stops

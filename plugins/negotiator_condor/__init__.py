@@ -1,0 +1,98 @@
+"""HTCondor's concurrency limits: licences and the like that a job takes while it runs, wherever it runs.
+
+Source: HTCondor manual, "Concurrency Limits". A job says ``ConcurrencyLimits = "sw1:3, sw2"``: three of one thing, one of
+another. It may be an expression of the slot, and then differ from slot to slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Kind, Side, Table, evaluate_table, parse
+from negotiator.hooks import Charge, Cycle, Quota, Request, Section, hookimpl
+from negotiator.records import Source
+from negotiator_condor.asked import SCALE, Asked, read
+
+ATTRIBUTE = "ConcurrencyLimits"
+_ASKED = parse(f"MY.{ATTRIBUTE}")
+
+
+@attrs.frozen
+class ConcurrencyLimits:
+    """``concurrency_limits``: the most of each thing; what is not named has ``CONCURRENCY_LIMIT_DEFAULT``.
+
+    The limit of ``large`` is that of each ``large.something`` which has none of its own.
+    """
+
+    concurrency_limits: dict[str, int] = attrs.field(factory=dict)
+    CONCURRENCY_LIMIT_DEFAULT: int = 2_308_032  # HTCondor's own
+    source: Source | None = None
+
+    def most(self, name: str) -> int:
+        """The most there is of a thing."""
+        folded = {each.lower(): limit for each, limit in self.concurrency_limits.items()}
+        group = name.partition(".")[0]
+        return folded.get(name, folded.get(group, self.CONCURRENCY_LIMIT_DEFAULT))
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Own the limits."""
+    return Section(schema=ConcurrencyLimits)
+
+
+@hookimpl
+def negotiator_job_attributes() -> Iterable[str]:
+    """What jobs are told apart by."""
+    return [ATTRIBUTE]
+
+
+@hookimpl
+def negotiator_charges(
+    request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
+) -> Iterable[Charge]:
+    """Charge each thing that the jobs ask for, on all slots or on some."""
+    if ATTRIBUTE not in request.ad:
+        return
+    column = evaluate_table(_ASKED, slots, request.ad, side=Side.TARGET, env=cycle.environment)
+    for text, rows in _texts(column.kinds, column.data.get(Kind.STRING), column.pool.strings, len(slots)):
+        for asked in read(text):
+            yield _charge(asked, rows, settings)
+
+
+def _texts(
+    kinds: NDArray[np.uint8], codes: NDArray[np.int32] | None, strings: list[str], size: int
+) -> Iterable[tuple[str, NDArray[np.bool_]]]:
+    """Each text that there is, with the slots on which it is what the job asks for, (N,)."""
+    if codes is None:
+        return
+    there = np.broadcast_to(kinds == Kind.STRING, (size,))
+    spread = np.broadcast_to(codes, (size,))
+    for code in np.unique(spread[there]).tolist():
+        yield strings[code], there & (spread == code)
+
+
+def _charge(asked: Asked, rows: NDArray[np.bool_], settings: ConcurrencyLimits) -> Charge:
+    if asked.amount is None:
+        label = Quota(
+            rule="concurrency limits",
+            text=f"{asked.text!r} is no concurrency limit: write a name, or a name, a colon and a number above 0",
+            code="concurrency_limit_invalid",
+        )
+        return Charge(("invalid",), np.where(rows, 1, 0), 0, label)
+    most = settings.most(asked.name)
+    label = Quota(
+        rule=f"concurrency limit {asked.name}",
+        text=f"concurrency limit {asked.name}",
+        code="concurrency_limit",
+        scale=SCALE,
+        source=settings.source,
+    )
+    amount: int | NDArray[np.int64] = asked.amount
+    if not rows.all():
+        amount = np.where(rows, asked.amount, 0).astype(np.int64)
+    return Charge((asked.name,), amount, most * SCALE, label)

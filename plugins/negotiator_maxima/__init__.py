@@ -1,0 +1,35 @@
+"""The maxima of queues: so much of each resource, and so many applications, in a queue and all below it together.
+
+Source: "Scheduler Configuration", Queue Definition (resource settings, running application limit); YuniKorn's queue
+configuration, ``resources: max:`` and ``maxapplications:``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from negotiator.hooks import Charge, KeyCharge, Quota, Request, hookimpl
+from negotiator.queues import QueueTree
+from negotiator.queues.names import upwards
+
+
+@hookimpl
+def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
+    """Charge each queue from the leaf to the root that has a maximum."""
+    for path in upwards(request.queue):
+        queue = queues.get(path)
+        if queue is None:
+            continue
+        config = queue.config
+        for resource, most in config.max.items():
+            label = Quota(
+                rule=f"maximum of {path}", text=f"queue {path}", resource=resource, source=config.source
+            )
+            yield Charge((path, resource), request.resources.get(resource, 0), most, label)
+        if config.applications:
+            label = Quota(
+                rule=f"maxapplications of {path}",
+                text=f"running applications of {path}",
+                source=config.source,
+            )
+            yield KeyCharge((path,), request.applications, config.applications, label)

@@ -1,0 +1,98 @@
+"""Which limit holds for whom, queue by queue, and which group an application counts for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from yunikorn_pool import read
+
+from negotiator.queues import Limit, QueueConfig
+from negotiator.queues.checks.limits import Whom
+from negotiator_limits import Scope
+
+CONFIG = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        limits:
+          - {users: [sue], groups: [top], maxapplications: 9}
+          - {users: ["*"], maxresources: {memory: 10}}
+        queues:
+          - name: A
+            parent: true
+            limits:
+              - {groups: [b, a], maxapplications: 9}
+              - {groups: ["*"], maxapplications: 9}
+          - name: c
+"""
+SCOPE = Scope(read({"text": CONFIG}).partition.root)
+
+
+def limit(users=(), groups=(), applications=1):
+    return Limit(tuple(users), tuple(groups), {}, applications, "")
+
+
+@pytest.mark.parametrize(
+    ("whom", "name", "path", "under"),
+    [
+        (Whom.USER, "sue", "root", "sue"),
+        (Whom.USER, "bob", "root", "*"),
+        (Whom.USER, "bob", "root.a", None),
+        (Whom.USER, "bob", "root.a.made", None),
+        (Whom.GROUP, "b", "root.a", "b"),
+        (Whom.GROUP, "*", "root.a", "*"),
+        (Whom.GROUP, "other", "root.a", None),
+        (Whom.GROUP, "b", "root", None),
+    ],
+)
+def test_a_queue_has_one_limit_for_a_name(whom, name, path, under):
+    """Its own, or for users the wildcard's; the wildcard of groups is a group of its own."""
+    holding = SCOPE.limit(whom, name, path)
+    assert (holding.name if holding else None) == under
+
+
+def test_a_named_limit_has_nothing_of_the_wildcard():
+    """It takes the place of the wildcard's as a whole: what it does not say is not limited."""
+    holding = SCOPE.limit(Whom.USER, "sue", "root")
+    assert (holding.applications, holding.resources) == (9, {})
+
+
+def test_a_limit_knows_where_it_is_written():
+    """In the file of the queues, with line and column."""
+    assert str(SCOPE.limit(Whom.USER, "bob", "root").source) == "queues.yaml:8:13"
+    assert str(SCOPE.limit(Whom.USER, "bob", "root")) == "limit of user * at root"
+
+
+@pytest.mark.parametrize(
+    ("groups", "path", "group"),
+    [
+        (["a", "b"], "root.a", "b"),
+        (["top", "a"], "root.a.made", "a"),
+        (["top"], "root.a", "*"),
+        (["top"], "root.c", "top"),
+        (["a"], "root.c", ""),
+        (["*"], "root.c", ""),
+        ([], "root.a", ""),
+    ],
+)
+def test_the_first_queue_with_a_group_of_the_user_decides(groups, path, group):
+    """From the leaf up, in the order of its limits; the wildcard takes who is left and hides what is above."""
+    assert SCOPE.group(groups, path) == group
+
+
+NAMES = st.lists(st.sampled_from(["a", "b", "c", "*"]), unique=True, max_size=3)
+
+
+@given(st.lists(NAMES, min_size=3, max_size=3), st.lists(st.sampled_from(["a", "b", "c"]), unique=True))
+def test_groups_are_found_as_the_rule_says(levels, groups):
+    """Level by level from the leaf: a named group before the wildcard, the first that there is."""
+    root = None
+    for depth in (2, 1, 0):
+        path = ".".join(["root", "a", "b"][: depth + 1])
+        limits = tuple(limit(groups=[name]) for name in levels[depth])
+        root = QueueConfig(path, leaf=depth == 2, limits=limits, children=(root,) if root else ())
+    expected = ""
+    for named in levels if groups else []:
+        match = [name for name in named if name in groups] or [name for name in named if name == "*"]
+        expected = match[0] if match else expected
+    assert Scope(root).group(groups, "root.a.b") == expected

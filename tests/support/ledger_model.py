@@ -1,0 +1,95 @@
+"""What a ledger must do, the slow way: dictionaries, and one match after the other."""
+
+from collections import Counter
+
+from negotiator.ledger import LARGEST, Grouping
+
+
+def at(value, slot):
+    """A number that is one for all slots, or a column over them."""
+    return value if value is None or isinstance(value, int) else int(value[slot])
+
+
+def on(charge, slot):
+    """The counter a slot is charged on, the amount and the limit; an amount of 0 where it is not charged."""
+    key, amount, limit = charge.counter, at(charge.amount, slot), at(charge.limit, slot)
+    if isinstance(key, Grouping):
+        code = int(key.codes[slot])
+        if code < 0:
+            return (), 0, LARGEST
+        key = key.keys[code]
+    return key, amount, LARGEST if limit is None else min(limit, LARGEST)
+
+
+class Model:
+    """Sums and sets of keys."""
+
+    def __init__(self):
+        self.sums, self.sets = Counter(), {}
+
+    def stop(self, sums):
+        """The place of the first sum that does not fit, of (counter, amount, limit), or None."""
+        totals = Counter()
+        for key, amount, _ in sums:
+            totals[key] += amount
+        for place, (key, _, limit) in enumerate(sums):
+            if totals[key] and self.sums[key] + totals[key] > min(
+                LARGEST, LARGEST if limit is None else limit
+            ):
+                return place
+        return None
+
+    def stop_of_keys(self, keys):
+        """The same of (counter, key, limit)."""
+        fresh = {}
+        for counter, key, _ in keys:
+            fresh.setdefault(counter, set()).update({key} - set(self.sets.get(counter, ())))
+        for place, (counter, _, limit) in enumerate(keys):
+            new = len(fresh[counter])
+            if new and limit is not None and len(self.sets.get(counter, ())) + new > limit:
+                return place
+        return None
+
+    def add(self, sums, keys, sign=1):
+        """Add or take away, whatever the limits."""
+        for key, amount, *_ in sums:
+            self.sums[key] += sign * amount
+        for counter, key, *_ in keys:
+            members = self.sets.setdefault(counter, Counter())
+            members[key] += sign
+            self.sets[counter] = +members
+
+    def copy(self):
+        """One of its own that is the same."""
+        twin = Model()
+        twin.sums = Counter(self.sums)
+        twin.sets = {counter: Counter(members) for counter, members in self.sets.items()}
+        return twin
+
+    def admit(self, charges, key_charges, rows, copies):
+        """Serve copies in their order: what was granted, and who said stop to which candidate and which copy."""
+        model = self.copy()
+        granted, stops, copy_stops = [], [], []
+        for copy in range(copies):
+            if len(stops) == len(rows):
+                break
+            keys = [(charge.counter, charge.keys[copy], charge.limit) for charge in key_charges]
+            stop = model.stop_of_keys(keys)
+            copy_stops.append(-1 if stop is None else stop)
+            if stop is not None:
+                continue
+            while len(stops) < len(rows):
+                sums = [on(charge, rows[len(stops)]) for charge in charges]
+                stop = model.stop(sums)
+                stops.append(-1 if stop is None else stop)
+                if stop is None:
+                    granted.append((len(stops) - 1, copy))
+                    model.add(sums, keys)
+                    break
+        return granted, stops, copy_stops, model
+
+    def state(self):
+        """All that is not nothing."""
+        return {key: used for key, used in self.sums.items() if used}, {
+            counter: dict(members) for counter, members in self.sets.items() if members
+        }
