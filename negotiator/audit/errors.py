@@ -26,6 +26,10 @@ class AuditError(Exception):
     """An audit log that cannot be written, read or trusted: what happened to which file, and what to do."""
 
 
+class AuditBusyError(AuditError):
+    """Another process has the audit log open for writing; it may be a command, for a moment."""
+
+
 @contextmanager
 def naming(path: Path, doing: str) -> Iterator[None]:
     """Turn an OSError within into an AuditError that names the file and says what to do about it."""

@@ -11,7 +11,7 @@ import attrs
 
 from negotiator.audit import chain
 from negotiator.audit.chain import START, Link, Seal
-from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.errors import AuditBusyError, AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
 from negotiator.audit.tail import last_link, read_tail, unfinished
 
@@ -230,7 +230,9 @@ def _locked(path: Path) -> int:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(fd)
-            raise AuditError(f"{path.parent}: another process has this audit log open for writing") from None
+            raise AuditBusyError(
+                f"{path.parent}: another process has this audit log open for writing"
+            ) from None
         except BaseException:
             os.close(fd)
             raise

@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn
 
 import click
 
-from negotiator.audit.errors import AuditError
+from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import records_by_kind
@@ -35,7 +35,6 @@ from negotiator.runtime.state import StateError, StateStore
 NO_POOL, NO_AUDIT, NO_OUTCOME, NO_STATE = 4, 3, 5, 6
 PATIENCE = 10.0  # seconds to wait for a command that does an act in place of a negotiator
 _POLL = 0.2
-_BUSY = "another process has this audit log open"
 
 
 class _Seconds(click.FloatRange):
@@ -201,8 +200,8 @@ def _opened(folder: Path, key: bytes | None, bundle: Bundle) -> AuditLog:
     while True:
         try:
             return AuditLog.open(folder, key=key, rotate_bytes=bundle.audit.rotate_bytes)
-        except AuditError as error:
-            if _BUSY not in str(error) or time.monotonic() >= end:
+        except AuditBusyError:
+            if time.monotonic() >= end:
                 raise
         time.sleep(_POLL)
 

@@ -13,7 +13,7 @@ from negotiator.bundle.model import Bundle, PlacementSettings
 from negotiator.classad import Environment, Expr, Table, evaluate_table, parse
 from negotiator.cycle.jobs import schedd_of, texts
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.texts import NO_TEXT, Texts
+from negotiator.cycle.texts import NO_TEXT, Strings, Texts, made_of
 from negotiator.hooks.placement import Application
 from negotiator.queues.register import Keys, Register, keys_of
 
@@ -81,6 +81,11 @@ def keys(jobs: Table, users: Texts, register: Register) -> Keys:
 def application_keys(jobs: Table, settings: PlacementSettings, env: Environment, register: Register) -> Keys:
     """The keys of the applications of a table of jobs, (N,)."""
     return keys(jobs, _texts(settings.user.tree, jobs, env), register)
+
+
+def application_users(jobs: Table, settings: PlacementSettings, env: Environment) -> Strings:
+    """The users of the applications of a table of jobs, (N,) of str; empty where a job tells none."""
+    return made_of([_texts(settings.user.tree, jobs, env)], str)
 
 
 def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environment) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ their own, which enforcing ones never see; they refuse nothing, and each match t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -20,7 +20,7 @@ from negotiator.cycle.words import core_reason, failure_reason, quota_reason
 from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import HookFailure, Stamped
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Admission, Ledger, LedgerError
+from negotiator.ledger import Admission, Ledger, LedgerError, Receipt
 from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -75,6 +75,13 @@ class Charges:
             keys.append(attrs.evolve(each, record=attrs.evolve(each.record, limit=None, keys=names)))
         return Charges(sums, tuple(keys))
 
+    def apart(self) -> Iterator[Charges]:
+        """Each sum by itself, then the sets of keys."""
+        for each in self.sums:
+            yield Charges((each,), ())
+        if self.keys:
+            yield Charges((), self.keys)
+
     def anywhere(self) -> Charges:
         """The same for a match on a slot that is not known: what depends on the slot is the highest, or left out."""
         sums = tuple(
@@ -93,11 +100,18 @@ def charge(
     ledger: Ledger,
     queues: QueueTree,
     cycle: Cycle,
+    uncertain: Mapping[str, HookFailure],
 ) -> Granted:
-    """Give the best slots that the quotas leave room for, and charge them."""
+    """Give the best slots that the quotas leave room for, and charge them.
+
+    ``uncertain`` are the users whose usage could not be counted, and why: they get nothing.
+    """
     copies = len(request.applications)
     if not found.left or not copies:
         return _nothing()
+    if request.user in uncertain:
+        unknown = failure_reason(Station.CHARGE, uncertain[request.user])
+        return attrs.evolve(_nothing(), removals=(Removal(unknown, found.left, found.left),))
     answers = bundle.hooks.charges(request, board.slots, queues, cycle, bundle.settings)
     if answers.failures:
         removed = tuple(
@@ -110,15 +124,18 @@ def charge(
         return attrs.evolve(_nothing(), removals=(Removal(untold, found.left, found.left),))
     count = copies if _uniform(enforcing) else found.left
     rows, ranks = board.ranks.choose(request.ad, found.among, count, cycle.environment)
+    receipts: Sequence[Receipt] = ()
     try:
         admission = enforcing.admit(ledger, rows, copies, Mode.ENFORCE)
+        receipts = ledger.commit(admission)
+        watching = Charges.of(answers.records, enforcing=False)
+        noted = tuple(_noted(watching, admission, ledger)) if watching.sums or watching.keys else ()
     except LedgerError as error:
+        for receipt in receipts:
+            ledger.release(receipt)
         removed = (Removal(_broken(error), found.left, found.left),)
         return attrs.evolve(_nothing(), removals=removed)
     removals = tuple(_removals(enforcing, admission, ledger, found.left))
-    ledger.commit(admission)
-    watching = Charges.of(answers.records, enforcing=False)
-    noted = tuple(_noted(watching, admission, ledger)) if watching.sums or watching.keys else ()
     return Granted(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
 
 
@@ -177,7 +194,7 @@ def _uniform(charges: Charges) -> bool:
 
 
 def _removals(charges: Charges, admission: Admission, ledger: Ledger, left: int) -> Iterator[Removal]:
-    """What said stop, with the numbers as they were before this request."""
+    """What said stop, with the numbers as they are with what was granted."""
     counters, uniform = ledger.counters(), _uniform(charges)
     for each, refused in zip(charges.sums, admission.refused, strict=True):
         if refused:
@@ -195,7 +212,10 @@ def _removals(charges: Charges, admission: Admission, ledger: Ledger, left: int)
 def _noted(
     watching: Charges, admission: Admission, ledger: Ledger
 ) -> Iterator[tuple[Reason, frozenset[int]]]:
-    """What rules that do not enforce would have refused of the matches that were made; all of these are counted."""
+    """What rules that do not enforce would have refused of the matches that were made; all of these are counted.
+
+    The numbers are those with all matches of the request.
+    """
     mode, counters = Mode.WARN, ledger.counters(Mode.WARN)
     size = len(admission)
     everything = watching.unlimited(admission.copies)
@@ -205,6 +225,7 @@ def _noted(
     ]
     sums = ledger.admit([each.record for each in watching.sums], (), admission.rows, size, mode)
     keys = ledger.admit((), limited, admission.rows, size, mode)
+    ledger.commit(everything.admit(ledger, admission.rows, size, mode))
     for number, each in enumerate(watching.sums):
         places = frozenset(np.flatnonzero(sums.stops == number).tolist())
         if places:
@@ -219,4 +240,3 @@ def _noted(
                 quota_reason(each_key, _quota(each_key), 1, counters.used(record.counter), record.limit),
                 places,
             )
-    ledger.commit(everything.admit(ledger, admission.rows, size, mode))

@@ -18,10 +18,11 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import admit
 from negotiator.cycle.charge import Granted, charge
+from negotiator.cycle.claims import claimed_jobs
 from negotiator.cycle.jobs import job_id
 from negotiator.cycle.match import Board, Candidates, match
 from negotiator.cycle.order import Queued, order
-from negotiator.cycle.place import PlaceResult, place
+from negotiator.cycle.place import PlaceResult, place, place_running
 from negotiator.cycle.result import Counts, CycleResult, Outcome
 from negotiator.cycle.standing import JournalEntry, Standing, ad_text
 from negotiator.cycle.usage import build_ledger, running
@@ -43,20 +44,30 @@ def run_cycle(
     """
     standing = standing or Standing.new(bundle, cycle.now)
     admitted = admit(snapshot, bundle, cycle)
-    running_jobs = place(running(snapshot.jobs), bundle, cycle, standing)
-    placed = place(admitted.jobs, bundle, cycle, _after(standing, running_jobs))
+    runs = running(snapshot.jobs)
+    running_jobs = place_running(runs, bundle, cycle, standing)
+    standing = _after(standing, running_jobs)
+    claimed = place_running(claimed_jobs(snapshot.slots, runs, bundle.resources), bundle, cycle, standing)
+    placed = place(admitted.jobs, bundle, cycle, _after(standing, claimed))
     jobs = placed.jobs
     queue = order(admitted.slots, placed, bundle, cycle.environment)
     board = Board.of(admitted.slots, cycle.environment)
     queues = placed.queueing.queues if placed.queueing else standing.queues
-    ledger, unbuilt = build_ledger(running_jobs, snapshot.slots, standing, queues, bundle, cycle)
-    failures = [*admitted.failures, *running_jobs.failures, *placed.failures, *unbuilt]
+    in_use = (running_jobs, claimed)
+    ledger, uncertain = build_ledger(in_use, snapshot.slots, standing, queues, bundle, cycle)
+    failures = [
+        *admitted.failures,
+        *running_jobs.failures,
+        *claimed.failures,
+        *placed.failures,
+        *uncertain.values(),
+    ]
     outcomes: list[Outcome] = []
     journal: list[JournalEntry] = []
     made = 0
     for queued in queue:
         found = match(queued.request, board, bundle, cycle)
-        granted = charge(queued.request, found, board, bundle, ledger, queues, cycle)
+        granted = charge(queued.request, found, board, bundle, ledger, queues, cycle, uncertain)
         failures += (*found.failures, *granted.failures)
         matches = tuple(_matches(queued, found, granted, jobs, board.slots, f"{cycle.number}.", made))
         removals = (*found.removals, *granted.removals)
@@ -86,9 +97,9 @@ def run_cycle(
         discarded=(*admitted.discarded, *placed.discarded),
         outcomes=tuple(outcomes),
         failures=_once(failures),
-        placements=(*running_jobs.placements, *placed.placements),
-        changes=(*running_jobs.changes, *placed.changes),
-        queueing=placed.queueing or running_jobs.queueing,
+        placements=(*running_jobs.placements, *claimed.placements, *placed.placements),
+        changes=(*running_jobs.changes, *claimed.changes, *placed.changes),
+        queueing=placed.queueing or claimed.queueing or running_jobs.queueing,
         ledger=ledger,
         journal=tuple(journal),
     )

@@ -23,7 +23,8 @@ from negotiator.hooks.records import Request
 #: An ad may stand for so many jobs at most: a schedd sends what it likes.
 MAX_COPIES = 100_000
 
-_WHOSE = ("AccountingGroup", "User", "Owner")
+#: What tells whose a job is.
+WHOSE = ("AccountingGroup", "User", "Owner")
 
 
 @attrs.frozen
@@ -46,7 +47,7 @@ def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -
     if not len(jobs):
         return ()
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    alike = alike_jobs(slots, jobs, bundle, _WHOSE)
+    alike = alike_jobs(slots, jobs, bundle, WHOSE)
 
     copies = _copies(jobs)
     line = _line(jobs, submitters, schedds)
@@ -65,7 +66,7 @@ def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -
         request = Request(
             submitter=submitters[rows[0]],
             schedd=schedds[rows[0]],
-            ad=ad if names is None else ad.project([*names, *_WHOSE]),
+            ad=ad if names is None else ad.project([*names, *WHOSE]),
             count=int(copies[groups[kind]].sum()),
             first_job=job_columns.job_id(ad),
             queue=placed.queues[rows[0]],

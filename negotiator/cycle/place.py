@@ -15,9 +15,16 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.applications import JobApplications, application_keys, applications, is_name, keys
+from negotiator.cycle.applications import (
+    JobApplications,
+    application_keys,
+    application_users,
+    applications,
+    is_name,
+    keys,
+)
 from negotiator.cycle.gathering import Gathering
-from negotiator.cycle.jobs import IDLE, job_ids
+from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.numbering import Numbers, first_rows, numbered
 from negotiator.cycle.result import Discarded, Placed, Queueing
 from negotiator.cycle.standing import Standing
@@ -28,7 +35,7 @@ from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Cycle, Mask
 from negotiator.placement import AccessBook, Chain, Placement, Step
 from negotiator.placement.trace import NO_RULE_MATCHED
-from negotiator.queues import QueueChange, QueueTree
+from negotiator.queues import ROOT, QueueChange, QueueTree
 from negotiator.queues.limits import Scope
 from negotiator.queues.register import Keys, Register
 from negotiator.records import Provenance, Reason, Station, Verdict
@@ -64,6 +71,7 @@ class PlaceResult:
     users: Strings
     groups: Strings  # that the applications count for, empty for none
     applications: Keys
+    kept: NDArray[np.intp]  # the rows of the jobs among those that came in
     discarded: tuple[Discarded, ...] = ()
     failures: tuple[HookFailure, ...] = ()
     placements: tuple[Placed, ...] = ()
@@ -114,6 +122,7 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
         users=made_of([found.users], str)[gathering.keep],
         groups=register.groups_of(numbers[gathering.keep]),
         applications=own[gathering.keep],
+        kept=np.flatnonzero(gathering.keep),
         discarded=tuple(gathering.discarded),
         failures=new.failures,
         placements=new.told,
@@ -133,7 +142,31 @@ def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standin
     left = gathering.left() if gathering.discarded else jobs
     nothing = np.full(len(left), "", np.object_)
     none = np.full(len(left), -1, np.int64)
-    return PlaceResult(left, nothing, nothing, nothing, none, discarded=tuple(gathering.discarded))
+    kept = np.flatnonzero(gathering.keep)
+    return PlaceResult(left, nothing, nothing, nothing, none, kept, discarded=tuple(gathering.discarded))
+
+
+def place_running(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+    """Give jobs that run with their queues: also those that are held, and at the root what no rule places."""
+    placed = place(jobs, bundle, cycle, attrs.evolve(standing, held={}))
+    if not placed.discarded:
+        return placed
+    gone = np.ones(len(jobs), np.bool_)
+    gone[placed.kept] = False
+    users = application_users(jobs.take(gone), bundle.placement, cycle.environment)
+    order = np.argsort(np.concatenate((placed.kept, np.flatnonzero(gone))), kind="stable")
+    nowhere = np.full(len(users), "", np.object_)
+    return attrs.evolve(
+        placed,
+        jobs=jobs,
+        queues=np.concatenate((placed.queues, np.full(len(users), ROOT, np.object_)))[order],
+        users=np.concatenate((placed.users, users))[order],
+        groups=np.concatenate((placed.groups, nowhere))[order],
+        applications=np.concatenate((placed.applications, np.full(len(users), -1, np.int64)))[order],
+        discarded=(),
+        placements=tuple(each for each in placed.placements if each.placement.placed),
+        kept=np.arange(len(jobs)),
+    )
 
 
 def _as_first(own: Keys, kinds: Numbers) -> Numbers:
@@ -144,12 +177,11 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
 
 
 def _held(jobs: Table, own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
-    """The waiting jobs of applications that an administrator holds; what runs goes on, and counts."""
+    """The jobs of applications that an administrator holds."""
     if not standing.held:
         return
-    waiting = jobs.numbers("JobStatus", default=IDLE) == IDLE
     for application, hold in standing.held.items():
-        mask = waiting & (own == register.key(application))
+        mask = own == register.key(application)
         why = f": {hold.note}" if hold.note else ""
         text = f"its application was taken out of matching by {hold.by}{why}"
         yield mask, core_reason(Station.PLACE, Verdict.WAITING, "held_by_admin", text)

@@ -42,8 +42,17 @@ class Alike:
 
 def alike_jobs(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Alike:
     """Find the kinds of jobs; what only the expressions of one job read splits the jobs that have these, and no others."""
-    follow = _Closure(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
-    common = follow.of_bundle(bundle)
+    follow = _Closure.over(slots, jobs)
+    return _alike(jobs, follow, follow.of_bundle(bundle), further)
+
+
+def alike_running(slots: Table, jobs: Table, bundle: Bundle) -> Alike:
+    """Find the kinds of jobs that run: nothing but what plugins read of them, and their queues, counts any more."""
+    follow = _Closure.over(slots, jobs)
+    return _alike(jobs, follow, bundle.job_attributes, ())
+
+
+def _alike(jobs: Table, follow: _Closure, common: frozenset[str] | None, further: Sequence[str]) -> Alike:
     if common is None:
         return Alike(np.arange(len(jobs)), (None,) * len(jobs))
     ids = np.full(len(jobs), -1, np.int64)
@@ -77,6 +86,11 @@ class _Closure:
     exact: bool
     _known: dict[tuple[object, ...], frozenset[str] | None] = attrs.field(factory=dict)
     _scans: dict[int, tuple[Expr, Scan]] = attrs.field(factory=dict)
+
+    @classmethod
+    def over(cls, slots: Table, jobs: Table) -> _Closure:
+        """Follow what the jobs may read of each other's side."""
+        return cls(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
 
     def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
         """Give what the bundle and the slots read of any job, whatever the job's own expressions say."""

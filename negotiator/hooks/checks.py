@@ -18,7 +18,7 @@ import numpy as np
 
 from negotiator.classad import Expr
 from negotiator.hooks.access import Access, Decision, UserGroups
-from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
+from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Filter, Gate, Mask, Section
 from negotiator.records import Mode, Source, Verdict
@@ -31,6 +31,8 @@ MAX_RECORDS = (
 )
 MAX_NAME = 200  # characters of a rule or a code
 MAX_TEXT = 2_000  # characters of a text
+
+_UNCOUNTABLE = 2**63
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
 _RULE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
@@ -178,7 +180,7 @@ def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
             _counter(record.counter)
             if len(record.keys) < copies:
                 raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
-            _amount(record.limit, 0, "limit of a KeyCharge", may_be_none=True)
+            _amount(record.limit, None, "limit of a KeyCharge", may_be_none=True)
         else:
             _exactly(record, Charge, "a Charge or a KeyCharge")
             if type(record.counter) is Grouping:
@@ -186,6 +188,7 @@ def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
             else:
                 _counter(record.counter)
             _amount(record.amount, slots, "amount of a Charge")
+            _countable(record.amount)
             _amount(record.limit, slots, "limit of a Charge", may_be_none=True)
         _quota(record.label)
         return record  # type: ignore[no-any-return]
@@ -199,6 +202,10 @@ def _counter(key: Any) -> None:
 
 
 def _grouping(grouping: Any, slots: int) -> None:
+    if type(grouping.keys) is Family:
+        _counter(grouping.keys.prefix)
+    elif not all(type(key) is tuple and key for key in grouping.keys):
+        raise WrongAnswerError("expected tuples of strings, or a Family, as keys of a Grouping, got others")
     codes = grouping.codes
     if not isinstance(codes, np.ndarray) or codes.shape != (slots,) or codes.dtype.kind not in "iu":
         raise WrongAnswerError(
@@ -210,14 +217,23 @@ def _grouping(grouping: Any, slots: int) -> None:
         )
 
 
-def _amount(amount: Any, slots: int, what: str, *, may_be_none: bool = False) -> None:
+def _amount(amount: Any, slots: int | None, what: str, *, may_be_none: bool = False) -> None:
     if amount is None and may_be_none:
         return
-    if isinstance(amount, np.ndarray) and slots:
+    if isinstance(amount, np.ndarray) and slots is not None:
         if amount.shape != (slots,) or amount.dtype != np.int64:
             raise WrongAnswerError(f"expected {slots} integers of 64 bits as {what}, got others")
     elif type(amount) is not int:
         raise WrongAnswerError(f"expected an integer as {what}, got {kind_of(amount)}")
+
+
+def _countable(amount: Any) -> None:
+    column = isinstance(amount, np.ndarray)
+    least, most = (amount.min(initial=0), amount.max(initial=0)) if column else (amount, amount)
+    if least < 0:
+        raise WrongAnswerError(f"expected 0 or more as amount of a Charge, got {least}")
+    if most >= _UNCOUNTABLE:
+        raise WrongAnswerError("expected at most 2^63 - 1 as amount of a Charge, got more")
 
 
 def _quota(label: Any) -> None:

@@ -253,7 +253,11 @@ def negotiator_charges(  # type: ignore[empty-body]
 
 @hookspec(enforces=False)
 def negotiator_usage(  # type: ignore[empty-body]
-    report: str, used: Used, queues: QueueTree, settings: Any, spec_names: bool  # noqa: FBT001 - given by name
+    report: str,
+    used: Used,
+    queues: QueueTree,
+    settings: Any,
+    spec_names: bool,  # noqa: FBT001 - given by name
 ) -> Iterable[Mapping[str, Any]]:
     """Report what is used of the limits of this plugin.
 

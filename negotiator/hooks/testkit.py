@@ -183,14 +183,9 @@ def _ask(
             return _plain(manager.charges(asking, slots, arguments.get("queues") or queues(), at, settings))
         case "negotiator_usage":
             used = arguments.get("used") or Used({}, {}, {})
-            answers = manager.usage(
-                arguments.get("report", "users"),
-                lambda _: used,
-                arguments.get("queues") or queues(),
-                settings,
-                spec_names=arguments.get("spec_names", False),
-            )
-            return _plain(answers)
+            report, spec_names = arguments.get("report", "users"), arguments.get("spec_names", False)
+            tree = arguments.get("queues") or queues()
+            return _plain(manager.usage(report, lambda _: used, tree, settings, spec_names=spec_names))
         case "negotiator_access":
             asked = arguments.get("questions", ())
             answers, failures = manager.access(asked, arguments.get("queues") or queues(), settings)

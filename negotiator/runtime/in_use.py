@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.place import place
+from negotiator.cycle.claims import claimed_jobs
+from negotiator.cycle.place import place_running
 from negotiator.cycle.standing import Standing
 from negotiator.cycle.usage import build_ledger, running
 from negotiator.hooks.charges import CounterKey, Used
@@ -40,10 +41,18 @@ class InUse:
 def in_use(snapshot: Snapshot, bundle: Bundle, standing: Standing, now: float) -> InUse:
     """Count what runs in a pool, and the matches that it does not show yet."""
     cycle = Cycle(1, now, bundle.digest)
-    placed = place(running(snapshot.jobs), bundle, cycle, standing)
+    runs = running(snapshot.jobs)
+    placed = place_running(runs, bundle, cycle, standing)
     queueing = placed.queueing
+    if queueing is not None:
+        standing = attrs.evolve(standing, queues=queueing.queues, register=queueing.register)
+    claimed = place_running(claimed_jobs(snapshot.slots, runs, bundle.resources), bundle, cycle, standing)
+    queueing = claimed.queueing or queueing
     queues = queueing.queues if queueing else standing.queues
-    ledger, failures = build_ledger(placed, snapshot.slots, standing, queues, bundle, cycle)
+    ledger, uncertain = build_ledger((placed, claimed), snapshot.slots, standing, queues, bundle, cycle)
     return InUse(
-        ledger, queues, queueing.register if queueing else standing.register, (*placed.failures, *failures)
+        ledger,
+        queues,
+        queueing.register if queueing else standing.register,
+        tuple(dict.fromkeys((*placed.failures, *claimed.failures, *uncertain.values()))),
     )

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.standing import JournalEntry
-from negotiator.cycle.usage import running
+from negotiator.cycle.usage import running, shown
 from negotiator.pool.snapshot import Snapshot
 
 
@@ -33,16 +32,22 @@ class Journal:
             self._entries.pop(key, None)
 
     def look(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
-        """Forget the matches that the pool shows, and those from before a time; gives their keys."""
+        """Forget the matches that the pool shows, and those from before a time; gives their keys.
+
+        Matches of one ad stay as long as one of them is not shown: by itself it could not be told from a job's only one.
+        """
         if not self._entries:
             return ()
-        jobs = running(snapshot.jobs)
-        names = map(job_columns.job_id, jobs.ads)
-        seen = set(zip(job_columns.schedds(jobs), names, strict=True))
+        entries = self.entries
+        seen = shown(entries, running(snapshot.jobs))
+        left = {_ad(entry) for entry, is_seen in zip(entries, seen, strict=True) if not is_seen}
         gone = tuple(
-            key
-            for key, entry in self._entries.items()
-            if entry.at < before or (entry.schedd, entry.job) in seen
+            key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in left
         )
         self.drop(gone)
         return gone
+
+
+def _ad(entry: JournalEntry) -> tuple[str, str, float]:
+    """What matches that were made for one ad have in common."""
+    return entry.schedd, entry.job, entry.at

@@ -352,10 +352,19 @@ class StateStore:
     def _save_queues(self, queues: QueueTree) -> None:
         self._db.execute("DELETE FROM queues")
         rows = (
-            (_bytes(each.path), each.leaf, each.managed, str(each.state), each.since, *map(_bytes, map(str, (each.config.submit, each.config.admin))))
+            (
+                _bytes(each.path),
+                each.leaf,
+                each.managed,
+                str(each.state),
+                each.since,
+                *map(_bytes, map(str, (each.config.submit, each.config.admin))),
+            )
             for each in queues
         )
-        self._db.executemany("INSERT INTO queues VALUES (CAST(? AS TEXT), ?, ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT))", rows)
+        self._db.executemany(
+            "INSERT INTO queues VALUES (CAST(? AS TEXT), ?, ?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT))", rows
+        )
 
     def _prepare(self) -> None:
         with self._transaction():

@@ -83,7 +83,7 @@ def _charge(asked: Asked, rows: NDArray[np.bool_], settings: ConcurrencyLimits) 
             text=f"{asked.text!r} is no concurrency limit: write a name, or a name, a colon and a number above 0",
             code="concurrency_limit_invalid",
         )
-        return Charge(("invalid",), np.where(rows, 1, 0), 0, label)
+        return Charge(("invalid",), _on(rows, 1), 0, label)
     most = settings.most(asked.name)
     label = Quota(
         rule=f"concurrency limit {asked.name}",
@@ -92,7 +92,9 @@ def _charge(asked: Asked, rows: NDArray[np.bool_], settings: ConcurrencyLimits) 
         scale=SCALE,
         source=settings.source,
     )
-    amount: int | NDArray[np.int64] = asked.amount
-    if not rows.all():
-        amount = np.where(rows, asked.amount, 0).astype(np.int64)
-    return Charge((asked.name,), amount, most * SCALE, label)
+    return Charge((asked.name,), _on(rows, asked.amount), most * SCALE, label)
+
+
+def _on(rows: NDArray[np.bool_], amount: int) -> int | NDArray[np.int64]:
+    """An amount on some slots, (N,); one value where it is all of them."""
+    return amount if rows.all() else np.where(rows, amount, 0).astype(np.int64)

@@ -64,7 +64,7 @@ def _quota(label: object) -> Quota:
         raise TypeError("charges_for gives no other label")
     counted = "running applications of " if label.resource == APPLICATIONS else ""
     return Quota(
-        rule=label.rule or f"usage of {label.whom} {label.holder}"[:200],
+        rule=(label.rule or f"usage of {label.whom} {label.holder}")[:200],
         text=f"{counted}{label.whom} {label.holder} in {label.queue}",
         resource=label.resource,
         code=f"{label.whom}_limit",

@@ -12,6 +12,8 @@ from negotiator.hooks import Charge, KeyCharge, Quota, Request, hookimpl
 from negotiator.queues import QueueTree
 from negotiator.queues.names import upwards
 
+_MOST = 200  # characters of a rule's name; users ask for queues, whose paths may be longer
+
 
 @hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
@@ -23,12 +25,15 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         config = queue.config
         for resource, most in config.max.items():
             label = Quota(
-                rule=f"maximum of {path}", text=f"queue {path}", resource=resource, source=config.source
+                rule=f"maximum of {path}"[:_MOST],
+                text=f"queue {path}",
+                resource=resource,
+                source=config.source,
             )
             yield Charge((path, resource), request.resources.get(resource, 0), most, label)
         if config.applications:
             label = Quota(
-                rule=f"maxapplications of {path}",
+                rule=f"maxapplications of {path}"[:_MOST],
                 text=f"running applications of {path}",
                 source=config.source,
             )

@@ -155,6 +155,8 @@ def negotiator_access(questions):
 """
     (site / "bundle" / "plugins").mkdir()
     (site / "bundle" / "plugins" / "closed.py").write_text(forbids)
+    with (site / "bundle" / "pool.yaml").open("a") as pool:
+        pool.write("plugins: {folders: [plugins]}\n")
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
     assert (done.returncode, "denied: nobody today" in done.stderr) == (1, True)

@@ -21,6 +21,7 @@ from negotiator.hooks.loading import PluginSettings
 from negotiator.queues import Change, QueueChange
 from negotiator.records import Severity
 from negotiator_access import AccessSettings
+from negotiator_condor import ConcurrencyLimits
 from negotiator_expressions.settings import CentralExpressions, NamedPolicy
 from negotiator_groups.settings import Groups
 
@@ -88,8 +89,11 @@ def test_the_defaults_of_placement_and_groups_are_told(tmp_path):
     (block,) = (text for text in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "placement:" in text)
     (tmp_path / "pool.yaml").write_text(block)
     (tmp_path / "groups.yaml").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "pool.yaml").touch()
     told, nothing = load_bundle(tmp_path), PlacementSettings()
-    for key in attrs.fields_dict(PlacementSettings):
+    assert told.resources == load_bundle(tmp_path / "empty").resources
+    for key in attrs.fields_dict(PlacementSettings).keys() - {"resources"}:
         value, default = getattr(told.placement, key), getattr(nothing, key)
         assert key == "fallback" or getattr(value, "text", value) == getattr(default, "text", default), key
     assert attrs.evolve(told.settings["groups"].groups, map=None) == Groups()
@@ -98,6 +102,7 @@ def test_the_defaults_of_placement_and_groups_are_told(tmp_path):
 def test_every_key_of_the_bundle_is_documented():
     text = (ROOT / "docs" / "bundle.md").read_text()
     classes = (CentralExpressions, NamedPolicy, PluginSettings, PlacementSettings, AccessSettings, Groups)
+    classes += (ConcurrencyLimits,)
     keys = [field.alias for each in classes for field in attrs.fields(each)]
     missing = [key for key in keys if f"`{key}`" not in text and f"{key}:" not in text]
     assert [key for key in missing if key != "source"] == []

@@ -1,5 +1,6 @@
 """The pages about queues and placement rules are so: their examples are run, their tables compared with the program."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -146,6 +147,50 @@ def test_every_piece_of_pool_yaml_passes_check(tmp_path, text):
     (tmp_path / "pool.yaml").write_text(text)
     (tmp_path / "groups.yaml").write_text(GROUPS)
     assert list(check_bundle(tmp_path)) == []
+
+
+#: The configuration of the section about what is counted, and the head of the table below it.
+COUNTED = next(text for kind, text in pieces(PAGES["queues"]) if kind == "yaml" and "maxresources" in text)
+WHY = ["user", "groups", "RequestCpus", "jobs", "matched", "verdict", "why not all"]
+
+
+@pytest.mark.parametrize("row", tables("queues", WHY))
+def test_as_many_jobs_are_matched_as_the_table_says_and_the_others_are_told_why(tmp_path, row):
+    user, groups, cpus, jobs, matched, verdict, why = row
+    bundle = load_bundle(folder_of(tmp_path, COUNTED))
+    asked = {"Owner": f'"{user}"', "Queue": '"root.students"', "RequestMemory": "1024"}
+    ads = [pools.job(number, **asked, RequestCpus=cpus or None) for number in range(int(jobs))]
+    slots = [pools.slot(number, Cpus="16") for number in range(4)]
+    standing = attrs.evolve(Standing.new(bundle, pools.NOW), groups={user: names(groups)})
+    result = run_cycle(pools.snapshot(slots, ads), bundle, Cycle(1, pools.NOW, bundle.digest), standing)
+    (told,) = (each.reason for outcome in result.outcomes for each in outcome.removals)
+    assert (str(len(result.matches)), told.verdict, told.text) == (matched, verdict, why)
+    assert told.code in {"amount_unknown", "user_limit", "group_limit"}
+
+
+def test_the_numbers_and_codes_of_all_sorts_of_limits_are_told():
+    """Of the plugins that come along: their codes stand in the page."""
+    sources = "".join(path.read_text() for path in (ROOT / "plugins").glob("negotiator_[lmc]*/*.py"))
+    codes = {"user_limit", "group_limit", "quota", *re.findall(r'code="(\w+)"', sources)}
+    assert {"concurrency_limit", "concurrency_limit_invalid"} <= codes
+    assert [code for code in sorted(codes) if f"`{code}`" not in PAGES["queues"]] == []
+
+
+@pytest.mark.parametrize("report", ["users", "groups"])
+@pytest.mark.parametrize("spec_names", [False, True])
+def test_every_key_of_a_report_of_usage_is_told(report, spec_names):
+    command = f"usage {report} --pool examples/first-pool --bundle policies/limits --json"
+    words = [*shlex.split(command), *(["--spec-names"] if spec_names else [])]
+    entries = json.loads(CliRunner().invoke(main, words).stdout)
+    keys = {key for entry in entries for key in entry}
+    keys |= {key for entry in entries for key in (*entry["queues"], *entry["queues"]["children"][0])}
+    assert "queues" in keys
+    told = {
+        word
+        for row in tables("queues", ["key", "", "with --spec-names"])
+        for word in re.findall(r"\w+", " ".join(row))
+    }
+    assert keys - told == set()
 
 
 class TestThePublishedExamples:

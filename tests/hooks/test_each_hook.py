@@ -14,7 +14,9 @@ from negotiator.hooks import (
     ConstraintSide,
     Decision,
     QueueNotice,
+    Quota,
     Target,
+    Used,
 )
 from negotiator.hooks.manager import Stamped
 from negotiator.hooks.testkit import cycle, match, queues, request, rule, table
@@ -304,6 +306,53 @@ def test_negotiator_filter_slots_is_asked_with_request_slots_and_cycle(plugins):
     (stamped,) = answers.records
     assert stamped.record.allow.tolist() == [False, True]
     assert stamped.record.text == "s in cycle 4"
+
+
+def test_negotiator_charges_is_asked_with_request_slots_queues_and_cycle(plugins):
+    """A policy sees who asks for how much, the slots, and what the queues say; its charges come back as they are."""
+    plugins.write(
+        "quota.py",
+        """
+        @hookimpl
+        def negotiator_charges(request, slots, queues, settings, cycle):
+            label = Quota(rule=f"{settings} {cycle.number}", text=request.user, resource="memory", scale=1024)
+            yield Charge(("memory", request.group), request.resources["memory"], len(slots), label)
+            yield KeyCharge((queues.get(request.queue).path,), request.applications, None, label)
+        """,
+    )
+    asked = request(count=2, first_job="7.0", queue="root.a", group="dev", resources={"memory": 5})
+    manager = plugins.load()
+    answers = manager.charges(asked, table(SLOTS), queues({"root.a": ""}), cycle(number=4), {"quota": "mine"})
+    assert answers.failures == ()
+    charge, key_charge = (stamped.record for stamped in answers.records)
+    assert (charge.counter, charge.amount, charge.limit) == (("memory", "dev"), 5, 2)
+    assert (key_charge.counter, key_charge.limit) == (("root.a",), None)
+    assert key_charge.keys == ("schedd@example.org#7",) * 2
+    assert charge.label == Quota(rule="mine 4", text="alice", resource="memory", scale=1024)
+    assert (charge.label.code, charge.label.mode) == ("quota", Mode.ENFORCE)
+    assert {(each.plugin, each.version) for each in answers.records} == {
+        ("quota", manager.plugins[0].version)
+    }
+
+
+def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(plugins):
+    """With the report's name, the queues and its settings; a plugin that fails is in nobody's way."""
+    source = """
+        @hookimpl
+        def negotiator_usage(report, used, queues, settings, spec_names):
+            for key, amount in used.sums.items():
+                yield {"of": key[0], "used": amount, "more": [report, len(queues), settings, spec_names]}
+        """
+    for name in ("a", "c"):
+        plugins.write(f"{name}.py", source)
+    plugins.write("b.py", "@hookimpl\ndef negotiator_usage(): raise ValueError('no')\n")
+    counted = {"a": Used({("x",): 1}, {}, {}), "b": Used({}, {}, {}), "c": Used({("y",): 2}, {}, {})}
+    answers = plugins.load().usage("users", counted.get, queues(), {"c": "mine"}, spec_names=True)
+    assert [(stamped.plugin, stamped.record) for stamped in answers.records] == [
+        ("a", {"of": "x", "used": 1, "more": ["users", 1, None, True]}),
+        ("c", {"of": "y", "used": 2, "more": ["users", 1, "mine", True]}),
+    ]
+    assert [(failure.plugin, failure.message) for failure in answers.failures] == [("b", "ValueError: no")]
 
 
 def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):

@@ -10,6 +10,7 @@ from negotiator.hooks import (
     Decision,
     QueueNotice,
     Target,
+    Used,
     UserGroups,
 )
 from negotiator.hooks.testkit import PluginFailedError, ads, call, cycle, queues, request, rule, table
@@ -102,6 +103,55 @@ def test_queues_are_made_with_all_above_them():
     ]
     assert made.get("root.a").config.submit.everybody
     assert [queue.path for queue in queues()] == ["root"]
+
+
+QUOTAS = """
+from negotiator.hooks import *
+@hookimpl
+def negotiator_charges(request, slots, queues, settings):
+    for resource, amount in request.resources.items():
+        label = Quota(rule=request.group or "nobody", text=f"{len(slots)} {len(queues)} {settings}")
+        yield Charge((request.queue, resource, *sorted(request.unknown)), amount, None, label)
+    yield KeyCharge((request.user,), request.applications, 1, Quota(rule="r", text="t"))
+@hookimpl
+def negotiator_usage(report, used, spec_names):
+    yield {"report": report, "keys": [list(key) for key in used.sums], "spec_names": spec_names}
+"""
+
+
+def test_charges_are_declared_for_a_request_that_a_test_makes(tmp_path):
+    """What a job asks for is said beside its ad; what it does not tell is 0; its jobs are of one application."""
+    (tmp_path / "quotas.py").write_text(QUOTAS)
+    asked = request(
+        'Owner = "eve"',
+        count=2,
+        first_job="7.0",
+        queue="root.a",
+        group="dev",
+        resources={"gpu": 2},
+        unknown=["memory"],
+    )
+    given = {"request": asked, "slots": table("Cpus = 1"), "queues": queues({"root.a": "*"}), "settings": 5}
+    memory, gpu, applications = call(tmp_path / "quotas.py", "negotiator_charges", **given)
+    assert (gpu.counter, gpu.amount) == (("root.a", "gpu", "memory"), 2)
+    assert (memory.counter, memory.amount) == (("root.a", "memory", "memory"), 0)
+    assert (gpu.label.rule, gpu.label.text) == ("dev", "1 2 5")
+    assert (applications.counter, applications.keys) == (("eve",), ("schedd@example.org#7",) * 2)
+    (alone,) = call(tmp_path / "quotas.py", "negotiator_charges")
+    assert (alone.counter, alone.keys) == (("alice",), ("schedd@example.org#1",))
+
+
+def test_usage_is_reported_of_what_a_test_counts(tmp_path):
+    """The report of users of nothing, where nothing else is given."""
+    (tmp_path / "quotas.py").write_text(QUOTAS)
+    used = Used({("a", "b"): 1}, {}, {})
+    given = {"report": "hosts", "used": used, "spec_names": True}
+    assert call(tmp_path / "quotas.py", "negotiator_usage", **given) == (
+        {"report": "hosts", "keys": [["a", "b"]], "spec_names": True},
+    )
+    assert call(tmp_path / "quotas.py", "negotiator_usage") == (
+        {"report": "users", "keys": [], "spec_names": False},
+    )
 
 
 def test_groups_come_back_for_the_users_that_are_known(policy):

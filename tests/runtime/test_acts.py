@@ -5,7 +5,7 @@ from pools import slot, snapshot
 from queueing import ME, World, app
 
 from negotiator.audit.verify import verify
-from negotiator.cycle.place import place
+from negotiator.cycle.place import place_running
 from negotiator.cycle.usage import running
 from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import Act, ActKind
@@ -114,7 +114,7 @@ def test_what_runs_of_a_held_application_goes_on_and_counts(world):
     assert [each.count for each in held] == [1]
     chosen, at = world.bundle, Cycle(1, world.now, world.bundle.digest)
     standing, _ = world.run.keeper.standing(snapshot([], world.jobs), world.now)
-    assert len(place(running(snapshot([], world.jobs).jobs), chosen, at, standing).jobs) == 1
+    assert len(place_running(running(snapshot([], world.jobs).jobs), chosen, at, standing).jobs) == 1
 
 
 def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):

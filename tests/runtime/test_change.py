@@ -82,6 +82,13 @@ def test_a_file_that_is_not_there_is_made_and_there_is_nothing_to_keep(folder):
     assert (folder / "site.conf").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.parametrize("name", ["queue.yaml", "queue.yml", "queues.yml", "Queues.yaml", "pool.yml"])
+def test_a_file_that_looks_like_settings_and_is_none_is_warned_of(folder, name):
+    (problem,) = change(folder, b"", name).problems
+    assert (problem.severity, problem.source.file) == ("warning", name)
+    assert problem.message == "this file is not read as settings"
+
+
 def test_each_change_keeps_its_own_copy_also_within_a_second(folder):
     contents = [QUEUES, *(f"{QUEUES}# {number}\n" for number in range(3))]
     kept = [change(folder, content.encode()).kept for content in contents[1:]]

@@ -388,6 +388,16 @@ def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notif
     assert told == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
 
 
+def test_where_no_plugin_listens_there_is_nothing_to_tell(world):
+    """It would be gathered from all applications after each cycle."""
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        use(world, WITHOUT_TWO)
+        result = world.cycle()
+        assert not world.bundle.hooks.listens("negotiator_queues_changed")
+        assert world.run.keeper.notices(result) == ()
+
+
 def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
     """A job ad can have any bytes where its schedd's name stands."""
     world.jobs = [app(1, schedd="node\udcff"), app(2)]

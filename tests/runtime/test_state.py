@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,6 +7,7 @@ from negotiator.classad import ClassAd, Table, parse_old
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
 from negotiator.pool.snapshot import Snapshot
+from negotiator.records import Mode, Station
 
 NOW = 1_800_000_000.0
 
@@ -65,6 +66,23 @@ def rules(result):
     discarded = {item.reason.provenance.rule for item in result.discarded}
     removals = {item.reason.provenance.rule for outcome in result.outcomes for item in outcome.removals}
     return discarded | removals
+
+
+def denials(result):
+    """What station charge refused: (code, verdict, text, numbers), by request."""
+    removals = [item.reason for outcome in result.outcomes for item in outcome.removals]
+    return [
+        (reason.code, str(reason.verdict), reason.text, reason.numbers)
+        for reason in removals
+        if reason.provenance.station is Station.CHARGE
+    ]
+
+
+def used(result, mode=Mode.ENFORCE):
+    """What is counted after a cycle: sums and sets of keys by the parts of their names, with a dot between."""
+    counters = result.ledger.counters(mode)
+    sums = {".".join(key): amount for key, amount in counters if amount}
+    return sums | {".".join(key): dict(members) for key, members in counters.key_sets() if members}
 
 
 def reasons(result):

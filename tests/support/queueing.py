@@ -31,6 +31,27 @@ partitions:
 """
 """Whoever asks for a queue gets it, made where there is none; all else goes to root.one."""
 
+LIMITED = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        limits: [ROOT]
+        queues:
+          - {name: one, limits: [ONE], MORE}
+          - {name: two}
+    placementrules:
+      - {name: provided, create: true}
+      - {name: fixed, value: root.one}
+"""
+"""A template: limits of the root, limits of root.one, and what else is said of root.one."""
+
+
+def limited(root="", one="", more=""):
+    """A queue configuration with limits, each as it stands in a list in YAML."""
+    return LIMITED.replace("ROOT", root).replace("ONE", one).replace("MORE", more)
+
 
 def write(folder, queues=QUEUES, pool="scheduleracl: boss\n"):
     """Write the files of a bundle, or write them anew."""

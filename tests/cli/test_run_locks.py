@@ -1,0 +1,99 @@
+"""``negotiator run`` waits for a command that has its state or its audit log for a moment, and for no other reason."""
+
+import fcntl
+import importlib
+from contextlib import contextmanager
+
+import pytest
+import queueing
+from click.testing import CliRunner
+
+from negotiator.audit.log import AuditLog
+from negotiator.cli import main
+from negotiator.runtime.state import StateStore
+
+RUN = importlib.import_module("negotiator.cli.run")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder with a bundle and a pool; the working directory."""
+    queueing.write(tmp_path / "bundle")
+    (tmp_path / "pool.ads").write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run():
+    return CliRunner().invoke(
+        main, ["run", "--bundle", "bundle", "--state", "state", "--audit-log", "audit", "pool.ads"]
+    )
+
+
+@contextmanager
+def held(what, site):
+    """Have the state, or the audit log, as an ``admin`` command has it; gives what lets go of it."""
+    if what == "state":
+        holder = StateStore.open(site / "state")
+        assert holder.hold_lock()
+    else:
+        holder = AuditLog.open(site / "audit", rotate_bytes=1 << 20)
+    try:
+        yield holder.close
+    finally:
+        holder.close()
+
+
+@pytest.mark.parametrize("what", ["state", "audit"])
+def test_it_begins_when_a_command_has_let_go(site, monkeypatch, what):
+    waited = []
+    with held(what, site) as let_go:
+
+        def sleep(seconds):
+            waited.append(seconds)
+            if len(waited) == 3:
+                let_go()
+
+        monkeypatch.setattr(RUN.time, "sleep", sleep)
+        assert run().exit_code == 0
+    assert len(waited) == 3
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "text"),
+    [
+        ("state", 6, "another negotiator works with this state"),
+        ("audit", 3, "another process has this audit log"),
+    ],
+)
+def test_it_does_not_wait_for_ever(site, monkeypatch, what, code, text):
+    now = [0.0]
+    monkeypatch.setattr(RUN.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(RUN.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    with held(what, site):
+        done = run()
+    assert (done.exit_code, text in done.output) == (code, True)
+    assert 9 < now[0] < 11
+
+
+def test_it_does_not_wait_where_waiting_does_not_help(site, monkeypatch):
+    monkeypatch.setattr(RUN.time, "sleep", lambda _: pytest.fail("it waited"))
+    (site / "audit").write_text("")
+    assert run().exit_code == 3
+
+
+def test_while_it_waits_for_the_state_a_command_can_have_the_audit_log(site, monkeypatch):
+    """A command takes the state first, and then the log: it must find it free."""
+    seen = []
+
+    def sleep(_):
+        with (site / "audit" / "audit.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            seen.append(True)
+        let_go()
+
+    (site / "audit").mkdir()
+    monkeypatch.setattr(RUN.time, "sleep", sleep)
+    with held("state", site) as let_go:
+        assert run().exit_code == 0
+    assert seen == [True]

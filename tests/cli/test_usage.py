@@ -1,0 +1,174 @@
+"""``negotiator usage``, as its users call it."""
+
+import json
+
+import pytest
+import queueing
+from click.testing import CliRunner
+from pools import NOW, slot
+from queueing import World, app
+
+from negotiator.bundle import load_bundle
+from negotiator.classad import unparse
+from negotiator.cli.usage import usage
+
+QUEUES = """\
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        limits:
+          - {limit: a, users: ["*"], maxresources: {memory: 4Gi, vcore: 4}, maxapplications: 5}
+        queues:
+          - name: dev
+            limits:
+              - {limit: b, groups: [staff], maxresources: {vcore: 3}, maxapplications: 4}
+    placementrules: [{name: fixed, value: root.dev}]
+"""
+SUE_AT_DEV = {
+    "queuePath": "root.dev",
+    "resourceUsage": {"memory": 3 << 30, "vcore": 3000},
+    "runningApplications": ["node1#1", "node1#2"],
+}
+GROUP = {
+    "groupName": "staff",
+    "applications": ["node1#1", "node1#2"],
+    "queues": {
+        "queuePath": "root",
+        "resourceUsage": {"memory": 3 << 30, "vcore": 3000},
+        "runningApplications": ["node1#1", "node1#2"],
+        "children": [SUE_AT_DEV | {"maxApplications": 4, "maxResources": {"vcore": 3000}}],
+    },
+}
+
+
+def runs(cluster, proc=0, user="sue", **more):
+    own = {"RequestCpus": "1", "RequestMemory": "1024", "JobStatus": "2", "Groups": '"staff"'}
+    return app(cluster, proc, user, **(own | more))
+
+
+@pytest.fixture
+def called(tmp_path):
+    """Call the command on the pool of these jobs; stop there, or go on."""
+    queueing.write(tmp_path / "bundle", QUEUES, "placement: {groups: MY.Groups}\n")
+
+    def call(*arguments, jobs=None):
+        jobs = (
+            [runs(1), runs(1, 1), runs(2), runs(3, user="bob", Groups='""'), runs(4, JobStatus="1")]
+            if jobs is None
+            else jobs
+        )
+        pool = tmp_path / "pool"
+        pool.mkdir(exist_ok=True)
+        for name, ads in (("jobs.ads", jobs), ("slots.ads", [slot(0)])):
+            lines = ["\n".join(f"{key} = {unparse(value)}" for key, value in each.items()) for each in ads]
+            (pool / name).write_text("\n\n".join(lines) + "\n")
+        own = ["--pool", pool, "--bundle", tmp_path / "bundle", "--now", NOW]
+        return CliRunner().invoke(usage, [str(each) for each in (*arguments, *own)])
+
+    return call
+
+
+def rows(text):
+    """The cells of a table's lines, without the heading."""
+    return [line.split(maxsplit=5) for line in text.splitlines() if line.startswith("  ")][1:]
+
+
+def test_users_are_a_table_with_bars_for_how_full_each_limit_is(called):
+    """Each resource of each queue, from the root, then applications; what waits counts for nothing."""
+    result = called("users", "sue")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert rows(result.stdout) == [
+        ["sue", "root", "memory", "3Gi", "4Gi", "[###############-----]  75%"],
+        ["sue", "root", "vcore", "3", "4", "[###############-----]  75%"],
+        ["sue", "root", "applications", "2", "5", "[########------------]  40%"],
+        ["sue", "root.dev", "memory", "3Gi"],
+        ["sue", "root.dev", "vcore", "3"],
+        ["sue", "root.dev", "applications", "2"],
+    ]
+
+
+def test_groups_are_those_that_a_limit_names(called):
+    """What no group counts for is not in the report."""
+    result = called("groups")
+    assert result.exit_code == 0
+    assert rows(result.stdout)[-2:] == [
+        ["staff", "root.dev", "vcore", "3", "3", "[####################] 100%"],
+        ["staff", "root.dev", "applications", "2", "4", "[##########----------]  50%"],
+    ]
+
+
+def test_more_than_is_allowed_is_a_full_bar_and_its_true_part(called):
+    """A bar never is full before, and never empty where something is used."""
+    result = called("users", "sue", jobs=[runs(1, RequestCpus="6", RequestMemory="1")])
+    assert rows(result.stdout)[:2] == [
+        ["sue", "root", "memory", "1Mi", "4Gi", "[#-------------------]   0%"],
+        ["sue", "root", "vcore", "6", "4", "[####################] 150%"],
+    ]
+
+
+def test_json_is_yunikorns_with_nothing_where_nothing_is(called):
+    """GET /ws/v1/partition/default/usage/groups; keys of what is zero or empty are absent."""
+    result = called("groups", "--json")
+    assert json.loads(result.stdout) == [GROUP]
+    (bob, sue) = json.loads(called("users", "--json").stdout)
+    assert (bob["userName"], "groups" in bob) == ("bob", False)
+    assert sue == {
+        "userName": "sue",
+        "groups": {"node1#1": "staff", "node1#2": "staff"},
+        "queues": GROUP["queues"]
+        | {
+            "maxApplications": 5,
+            "maxResources": {"memory": 4 << 30, "vcore": 4000},
+            "children": [SUE_AT_DEV],
+        },
+    }
+
+
+def test_spec_names_are_those_of_the_specification(called):
+    """Empty values are there, and a group has users."""
+    ((entry),) = json.loads(called("groups", "--json", "--spec-names").stdout)
+    assert (entry["groupName"], entry["users"]) == ("staff", ["sue"])
+    (child,) = entry["queues"]["children"]
+    assert (child["queuename"], child["children"], child["maxApplications"]) == ("root.dev", [], 4)
+    assert entry["queues"]["maxResources"] == {}
+
+
+@pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h")])
+def test_a_name_or_a_report_that_nobody_knows_is_an_answer_of_its_own(called, arguments):
+    """Exit code 3, with a sentence; as JSON an empty list."""
+    result = called(*arguments)
+    assert result.exit_code == 3
+    assert result.stdout.startswith("Nothing is used, and nothing limited")
+    assert json.loads(called(*arguments, "--json").stdout) == []
+
+
+def test_a_pool_that_cannot_be_read_is_told(tmp_path):
+    """As by every command."""
+    result = CliRunner().invoke(usage, ["users", "--pool", str(tmp_path / "none")])
+    assert result.exit_code == 4
+
+
+def test_with_a_state_what_was_handed_out_counts_and_nothing_is_written(called, tmp_path):
+    """Also while the negotiator runs; what the pool shows counts once."""
+    called("users")
+    world = World(tmp_path, load_bundle(tmp_path / "bundle"))
+    world.slots = [slot(number) for number in range(4)]
+    world.jobs = [runs(1, JobStatus="1"), runs(1, 1, JobStatus="1"), runs(7, JobStatus="1")]
+    with world:
+        world.cycle()
+        before = (tmp_path / "state" / "state.sqlite").read_bytes()
+        result = called("users", "sue", "--json", "--state", tmp_path / "state", jobs=[runs(1)])
+        assert result.exit_code == 0
+        ((entry),) = json.loads(result.stdout)
+        assert entry["queues"]["resourceUsage"]["vcore"] == 3000
+        assert entry["queues"]["runningApplications"] == ["node1#1", "node1#7"]
+        assert len(world.store.load(NOW).journal) == 3
+        assert (tmp_path / "state" / "state.sqlite").read_bytes() == before
+
+
+def test_without_a_state_where_one_is_named_the_command_ends(called, tmp_path):
+    """There is nobody's journal to read."""
+    (tmp_path / "none").mkdir()
+    assert called("users", "--state", tmp_path / "none").exit_code == 6

@@ -1,0 +1,68 @@
+"""Claimed slots whose job no ad tells of: what runs there counts all the same."""
+
+import pytest
+import queueing
+from pools import NOW, slot, snapshot
+from queueing import app
+
+from negotiator.cycle.loop import run_cycle
+from negotiator.hooks import Cycle
+
+LIMITED = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: one
+            limits:
+              - {limit: each, users: ["*"], maxresources: {vcore: 4}}
+    placementrules:
+      - {name: fixed, value: root.one}
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    return queueing.bundle(tmp_path / "bundle", LIMITED)
+
+
+def claimed(number, **more):
+    own = {"State": '"Claimed"', "Cpus": "2", "Memory": "1024", "RemoteUser": '"tester@d"'}
+    return slot(number, **(own | more))
+
+
+def used(bundle, slots, jobs=()):
+    result = run_cycle(snapshot(slots, jobs), bundle, Cycle(1, NOW, bundle.digest))
+    return dict(result.ledger.counters()), result
+
+
+def vcore(counters, user="tester", queue="root.one"):
+    return counters.get(("limits", "user", user, queue, "vcore"), 0)
+
+
+def test_a_claimed_slot_counts_for_its_user_with_all_it_has(bundle):
+    counters, _ = used(bundle, [claimed(0), claimed(1, Cpus="1"), slot(2)])
+    assert vcore(counters) == 3000
+    assert vcore(counters, queue="root") == 3000
+
+
+def test_a_job_that_has_an_ad_is_counted_once(bundle):
+    """By its ad, which knows more than the slot: by the slot's name, or by the job's."""
+    running = app(7, JobStatus="2", RequestCpus="1", RemoteHost='"slot1@n0"', GlobalJobId='"node1#7.0#1"')
+    by_name = claimed(0, Name='"slot1@n0"')
+    by_job = claimed(1, JobId='"7.0"', GlobalJobId='"node1#7.0#1"')
+    assert vcore(used(bundle, [by_name], [running])[0]) == 1000
+    assert vcore(used(bundle, [by_job], [running])[0]) == 1000
+
+
+def test_what_runs_keeps_others_out(bundle):
+    waiting = [app(cluster, RequestCpus="1", RequestMemory="1") for cluster in range(3)]
+    _, result = used(bundle, [claimed(0), claimed(1, Cpus="1"), slot(2), slot(3)], waiting)
+    assert len(result.matches) == 1
+
+
+def test_a_slot_that_tells_nothing_of_its_user_counts_for_nobody_else(bundle):
+    counters, _ = used(bundle, [claimed(0, RemoteUser=None)])
+    assert {key[2] for key in counters if key[1] == "user"} <= {""}

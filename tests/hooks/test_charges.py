@@ -1,0 +1,267 @@
+"""What a plugin declares as charges: which records are refused, and what the core makes of those that are right."""
+
+import pools
+import pytest
+
+from negotiator.hooks import Used
+from negotiator.hooks.testkit import cycle, queues, request, table
+from negotiator.records import Mode, Verdict
+
+SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
+USED = Used({}, {}, {})
+
+HEADER = "import attrs, numpy as np\nfrom negotiator.hooks import *\nfrom negotiator.records import Mode\n"
+LABEL = "Quota(rule='r', text='jobs')"
+
+
+def charge(**changed):
+    """A Charge that has one field otherwise than it should be, as text."""
+    fields = {"counter": "('a',)", "amount": "1", "limit": "2", "label": LABEL} | changed
+    return f"Charge({', '.join(f'{name}={value}' for name, value in fields.items())})"
+
+
+def key_charge(**changed):
+    """The same of a KeyCharge."""
+    fields = {"counter": "('a',)", "keys": "['x', 'y']", "limit": "2", "label": LABEL} | changed
+    return f"KeyCharge({', '.join(f'{name}={value}' for name, value in fields.items())})"
+
+
+def grouping(codes, keys="[('a',), ('b',)]"):
+    """A Charge on a Grouping."""
+    return charge(counter=f"Grouping({codes}, {keys})")
+
+
+def quota(field):
+    """A Charge for a Quota that has one field otherwise than it should be."""
+    return charge(label=f"Quota(**(dict(rule='r', text='t') | dict({field})))")
+
+
+def charges_of(plugins, answer):
+    """The answer of a plugin to a request of two jobs over three slots."""
+    plugins.write("p.py", f"@hookimpl\ndef negotiator_charges(): return {answer}\n", HEADER)
+    return plugins.load().charges(request(count=2), SLOTS, queues(), cycle(), {})
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("3", "a Charge or a KeyCharge, got int"),
+        ("type('Mine', (Charge,), {})(('a',), 1, 2)", "a Charge or a KeyCharge, got Mine"),
+        (charge(counter="'a'"), "a tuple of strings as counter, got str"),
+        (charge(counter="()"), "a tuple of strings as counter, got tuple"),
+        (charge(counter="('a', 3)"), "a tuple of strings as counter, got tuple"),
+        (key_charge(counter="['a']"), "a tuple of strings as counter, got list"),
+        (charge(amount="1.0"), "an integer as amount of a Charge, got float"),
+        (charge(amount="True"), "an integer as amount of a Charge, got bool"),
+        (charge(amount="None"), "an integer as amount of a Charge, got None"),
+        (charge(amount="np.int64(1)"), "an integer as amount of a Charge, got int64"),
+        (charge(amount="np.ones(3)"), "3 integers of 64 bits as amount of a Charge, got others"),
+        (charge(amount="np.ones(2, np.int64)"), "3 integers of 64 bits as amount of a Charge, got others"),
+        (
+            charge(amount="np.ones((3, 1), np.int64)"),
+            "3 integers of 64 bits as amount of a Charge, got others",
+        ),
+        (charge(amount="-1"), "0 or more as amount of a Charge, got -1"),
+        (charge(amount="np.array([0, -2, 1])"), "0 or more as amount of a Charge, got -2"),
+        (charge(amount="2**63"), "at most 2^63 - 1 as amount of a Charge, got more"),
+        (charge(limit="'2'"), "an integer as limit of a Charge, got str"),
+        (charge(limit="np.ones(3, np.int32)"), "3 integers of 64 bits as limit of a Charge, got others"),
+        (key_charge(limit="2.5"), "an integer as limit of a KeyCharge, got float"),
+        (key_charge(keys="['x']"), "a key for each of 2 jobs, got 1"),
+        (grouping("np.zeros(2, int)"), "a code for each of 3 slots in a Grouping, got ndarray"),
+        (grouping("np.array([0, 1, 2])"), "codes from -1 to 1 in a Grouping, got others"),
+        (grouping("np.array([0, 1, -2])"), "codes from -1 to 1 in a Grouping, got others"),
+        (
+            grouping("np.zeros(3, int)", "['ab']"),
+            "tuples of strings, or a Family, as keys of a Grouping, got others",
+        ),
+        (grouping("np.zeros(3, int)", "Family('a', ['b'])"), "a tuple of strings as counter, got str"),
+        (charge(label="None"), "a Quota as label of a Charge, got None"),
+        (charge(label="'r'"), "a Quota as label of a Charge, got str"),
+        (quota("rule=''"), "a rule of a Quota, got an empty string"),
+        (quota("rule=3"), "a string as rule of a Quota, got int"),
+        (quota("code='c' * 201"), "at most 200 characters as code of a Quota, got 201"),
+        (quota("text=None"), "a string as text of a Quota, got None"),
+        (quota("text='\\x1b[2J'"), "printable characters only as text of a Quota"),
+        (quota("resource=5"), "a string as resource of a Quota, got int"),
+        (quota("scale=0"), "an integer above 0 as scale of a Quota"),
+        (quota("scale=0.5"), "an integer above 0 as scale of a Quota"),
+        (quota("mode='warn'"), "a Mode as mode of a Quota, got str"),
+        (quota("source='a:3'"), "a Source or None as source of a Quota, got str"),
+    ],
+)
+def test_a_wrong_charge_is_a_failure_that_says_what_was_expected(plugins, record, expected):
+    """One wrong record is a wrong answer: none of the others counts."""
+    answers = charges_of(plugins, f"[{charge()}, {record}]")
+    assert answers.records == ()
+    assert [failure.message for failure in answers.failures] == [f"wrong answer: expected {expected}"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        charge(limit="None"),
+        charge(amount="0", limit="-1"),
+        charge(amount="np.arange(3)", limit="np.full(3, 7)"),
+        key_charge(limit="None"),
+        key_charge(keys="('x', 'x', 'more than jobs')"),
+        grouping("np.array([0, 1, -1])"),
+        grouping("np.zeros(3, np.int8)", "Family(('jobs on',), ['a', 'b'])"),
+        quota("resource='memory', scale=1000, mode=Mode.DRYRUN, code='c'"),
+    ],
+)
+def test_a_right_charge_passes(plugins, record):
+    """One value or a column, with a limit or without, on one counter or on many."""
+    answers = charges_of(plugins, f"[{record}]")
+    assert (len(answers.records), answers.failures) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("3", "a dict, got int"),
+        ("('user', 'bob')", "a dict, got tuple"),
+        ("{'user': {'bob'}}", "values that JSON has, got Object of type set is not JSON serializable"),
+        ("{'used': np.int64(3)}", "values that JSON has, got Object of type int64 is not JSON serializable"),
+        (
+            "{('root', 'a'): 3}",
+            "values that JSON has, got keys must be str, int, float, bool or None, not tuple",
+        ),
+    ],
+)
+def test_an_entry_of_a_report_is_a_dict_of_values_that_json_has(plugins, entry, expected):
+    """What can't be printed as JSON is refused where the plugin is known by name."""
+    plugins.write("p.py", f"@hookimpl\ndef negotiator_usage(): return [{entry}]\n", HEADER)
+    answers = plugins.load().usage("users", lambda _: USED, queues(), {})
+    assert answers.records == ()
+    assert [failure.message for failure in answers.failures] == [f"wrong answer: expected {expected}"]
+
+
+@pytest.mark.parametrize("number", ["float('nan')", "float('inf')"])
+def test_a_number_that_json_lacks_is_refused_in_a_report(plugins, number):
+    """No infinity, and nothing that is no number."""
+    plugins.write("p.py", f"@hookimpl\ndef negotiator_usage(): yield {{'used': {number}}}\n", HEADER)
+    (failure,) = plugins.load().usage("users", lambda _: USED, queues(), {}).failures
+    assert failure.message.startswith("wrong answer: expected values that JSON has, got ")
+
+
+def plugin(*records):
+    """A plugin that charges each request so, as the text of a file."""
+    lines = "".join(f"    yield {record}\n" for record in records)
+    return f"{HEADER}@hookimpl\ndef negotiator_charges(request, slots):\n{lines}"
+
+
+class TestInACycle:
+    """Four jobs of one application, four slots on two machines."""
+
+    def run(self, folder, running=0, jobs=4, **sources):
+        """One cycle with these plugins; the first jobs run already."""
+        bundle = pools.write_bundle(folder / "bundle", plugins=sources)
+        ads = [
+            pools.job(
+                number, **({"JobStatus": "2", "RemoteHost": f'"s{number}@h"'} if number < running else {})
+            )
+            for number in range(jobs)
+        ]
+        slots = [
+            pools.slot(
+                number, Machine=f'"m{number // 2}"', State='"Claimed"' if number < running else '"Unclaimed"'
+            )
+            for number in range(4)
+        ]
+        return pools.cycle(pools.snapshot(slots, ads), bundle)
+
+    def told(self, result):
+        """The reasons of quotas: verdict and text."""
+        return [
+            (removal.reason.verdict, removal.reason.text)
+            for outcome in result.outcomes
+            for removal in outcome.removals
+            if removal.reason.code == "quota"
+        ]
+
+    def test_as_many_are_matched_as_fit(self, tmp_path):
+        result = self.run(tmp_path, p=plugin(charge(limit="3")))
+        assert len(result.matches) == 3
+        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
+
+    def test_what_never_fits_is_denied(self, tmp_path):
+        result = self.run(tmp_path, p=plugin(charge(amount="5", limit="3")))
+        assert self.told(result) == [(Verdict.DENIED, "jobs: uses 0, needs 5, may have 3")]
+
+    def test_numbers_are_told_in_units_for_people(self, tmp_path):
+        label = "Quota(rule='r', text='halves', scale=1000)"
+        result = self.run(tmp_path, p=plugin(charge(amount="1500", limit="2500", label=label)))
+        assert self.told(result) == [(Verdict.WAITING, "halves: uses 1.5, needs 1.5, may have 2.5")]
+
+    def test_a_plugin_cannot_charge_the_counters_of_another(self, tmp_path):
+        """Two plugins that name a counter alike have one each."""
+        one = plugin(charge(amount="1", limit="4"))
+        assert len(self.run(tmp_path, a=one, b=one).matches) == 4
+
+    def test_the_charges_of_all_plugins_hold(self, tmp_path):
+        result = self.run(tmp_path, a=plugin(charge(limit="3")), b=plugin(charge(limit="2")))
+        assert len(result.matches) == 2
+
+    def test_a_match_that_one_charge_refuses_is_charged_with_none(self, tmp_path):
+        result = self.run(tmp_path, a=plugin(charge(limit="9")), b=plugin(charge(amount="2", limit="3")))
+        assert dict(result.ledger.counters()) == {("a", "a"): 1, ("b", "a"): 2}
+
+    def test_jobs_that_run_count_by_the_same_hook(self, tmp_path):
+        result = self.run(tmp_path, running=2, p=plugin(charge(limit="3")))
+        assert len(result.matches) == 1
+        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
+
+    def test_what_runs_counts_beyond_the_limit(self, tmp_path):
+        result = self.run(tmp_path, running=2, p=plugin(charge(limit="1")))
+        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 2, needs 1, may have 1")]
+
+    def test_a_grouping_counts_the_slots_of_each_machine_apart(self, tmp_path):
+        codes = "np.unique(slots.strings('Machine').astype(str), return_inverse=True)[1]"
+        source = plugin(charge(counter=f"Grouping({codes}, Family(('m',), ['m0', 'm1']))", limit="1"))
+        assert [match.slot for match in self.run(tmp_path, p=source).matches] == ["s0@h", "s2@h"]
+
+    def test_a_slot_of_code_minus_one_is_not_charged(self, tmp_path):
+        codes = "np.array([0, 0, -1, -1])"
+        source = plugin(charge(counter=f"Grouping({codes}, [('m0',)])", limit="0"))
+        assert [match.slot for match in self.run(tmp_path, p=source).matches] == ["s2@h", "s3@h"]
+
+    def test_a_column_has_an_amount_for_each_slot(self, tmp_path):
+        source = plugin(charge(amount="np.array([9, 1, 9, 1])", limit="2"))
+        assert [match.slot for match in self.run(tmp_path, p=source).matches] == ["s1@h", "s3@h"]
+
+    def test_a_key_costs_nothing_where_it_is_in_the_set(self, tmp_path):
+        """All jobs are of one application."""
+        source = plugin(key_charge(keys="request.applications", limit="1"))
+        assert len(self.run(tmp_path, p=source).matches) == 4
+        none = plugin(key_charge(keys="request.applications", limit="0"))
+        assert len(self.run(tmp_path / "none", p=none).matches) == 0
+
+    def test_none_only_counts(self, tmp_path):
+        result = self.run(tmp_path, p=plugin(charge(amount="7", limit="None")))
+        assert dict(result.ledger.counters()) == {("p", "a"): 28}
+
+    @pytest.mark.parametrize("mode", [Mode.WARN, Mode.DRYRUN])
+    def test_what_does_not_enforce_counts_on_shadow_counters_and_is_noted(self, tmp_path, mode):
+        """The first three fit; an enforcing quota on a counter of the same name sees nothing of them."""
+        label = f"Quota(rule='r', text='jobs', mode=Mode.{mode.name})"
+        result = self.run(tmp_path, running=1, p=plugin(charge(limit="3", label=label), charge(limit="9")))
+        assert [len(match.noted) for match in result.matches] == [0, 0, 1]
+        (noted,) = result.matches[2].noted
+        assert (noted.mode, noted.text) == (mode, "jobs: uses 4, needs 1, may have 3")
+        assert dict(result.ledger.counters(mode)) == dict(result.ledger.counters()) == {("p", "a"): 4}
+
+    def test_a_plugin_that_fails_gives_no_match_and_is_named_once(self, tmp_path):
+        source = f"{HEADER}@hookimpl\ndef negotiator_charges(): raise ValueError('no')\n"
+        result = self.run(tmp_path, running=1, p=source)
+        assert not result.matches
+        assert [(failure.plugin, failure.message) for failure in result.failures] == [("p", "ValueError: no")]
+
+    def test_a_job_that_does_not_tell_what_is_limited_gets_nothing(self, tmp_path):
+        """Nor does one of which the plugin counts 0, as the request has it; without a limit it is let through."""
+        label = "Quota(rule='r', text='t', resource='memory')"
+        result = self.run(tmp_path, p=plugin(charge(amount="0", label=label)))
+        assert not result.matches
+        assert pools.reasons(result) == {"amount_unknown"}
+        counted = plugin(charge(amount="0", limit="None", label=label))
+        assert len(self.run(tmp_path / "counted", p=counted).matches) == 4
