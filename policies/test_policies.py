@@ -341,7 +341,6 @@ class TestLimits:
         assert matched == 0
         assert told
 
-    @pytest.mark.xfail(strict=True, reason="memory in bytes is computed in integers of 64 bits, which wrap")
     def test_a_huge_request_is_no_small_one(self):
         """2^44 MiB are 2^64 bytes, which as an integer of 64 bits would be none."""
         assert self.run({"RequestMemory": str(2**44)})[0] == 0

@@ -22,7 +22,7 @@ from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import Problem, Severity, Source
 
 #: HTCondor counts memory in MiB and whole cores; queues.yaml counts bytes and thousandths.
-_RESOURCES = {"memory": parse("MY.RequestMemory * 1048576"), "vcore": parse("MY.RequestCpus * 1000")}
+_RESOURCES = {"memory": parse("MY.RequestMemory * 1048576.0"), "vcore": parse("MY.RequestCpus * 1000.0")}
 #: What holds where nothing can be read.
 _NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
 

@@ -24,7 +24,9 @@ def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Ta
     :param resources: the names of all resources that queues speak of; a job there has what the slot has of each.
     """
     told = frozenset(names(running, "RemoteHost").tolist())
-    known = frozenset(zip(job_columns.schedds(running), job_columns.job_ids(running, range(len(running))), strict=True))
+    known = frozenset(
+        zip(job_columns.schedds(running), job_columns.job_ids(running, range(len(running))), strict=True)
+    )
     own = names(slots, "Name")
     rows = [
         row

@@ -96,7 +96,7 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
     register = standing.register.copy()
     own = keys(jobs, found.users, register)
     gathering = Gathering.of(AdKind.JOB, jobs)
-    for mask, reason in _held(jobs, own, register, standing):
+    for mask, reason in _held(own, register, standing):
         gathering.discard(mask, reason)
 
     numbers = register.lookup(own)
@@ -137,7 +137,7 @@ def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standin
     if standing.held and len(jobs):
         register = standing.register.copy()
         own = application_keys(jobs, bundle.placement, cycle.environment, register)
-        for mask, reason in _held(jobs, own, register, standing):
+        for mask, reason in _held(own, register, standing):
             gathering.discard(mask, reason)
     left = gathering.left() if gathering.discarded else jobs
     nothing = np.full(len(left), "", np.object_)
@@ -176,7 +176,7 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
     return kinds[first]
 
 
-def _held(jobs: Table, own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
+def _held(own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
     """The jobs of applications that an administrator holds."""
     if not standing.held:
         return

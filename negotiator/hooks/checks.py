@@ -180,6 +180,8 @@ def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
             _counter(record.counter)
             if len(record.keys) < copies:
                 raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
+            if not all(type(key) is str for key in record.keys):
+                raise WrongAnswerError("expected strings as keys of a KeyCharge, got others")
             _amount(record.limit, None, "limit of a KeyCharge", may_be_none=True)
         else:
             _exactly(record, Charge, "a Charge or a KeyCharge")

@@ -94,13 +94,14 @@ class HookManager:
     ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
         """The job attributes that plugins read, in lower case. A failure is to refuse the bundle.
 
-        None where a plugin filters slots and does not say what it reads, or failed to: each job is then a request of
-        its own.
+        None where a plugin filters slots or charges and does not say what it reads, or failed to: each job is then a
+        request of its own.
         """
         check = checks.many(checks.attribute_name, "attribute names")
         answers = self._ask("negotiator_job_attributes", check, settings)
         declared = self._implementing("negotiator_job_attributes")
-        if answers.failures or not self._implementing("negotiator_filter_slots") <= declared:
+        asking = self._implementing("negotiator_filter_slots") | self._implementing("negotiator_charges")
+        if answers.failures or not asking <= declared:
             return None, answers.failures
         return frozenset(answer.record for answer in answers.records), ()
 

@@ -84,10 +84,11 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
 
 @hookspec(enforces=True)
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
-    """Name the job attributes that this plugin reads in ``negotiator_filter_slots``.
+    """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
 
     Jobs that are alike in these (and in what all expressions refer to) are one request, asked about once. A plugin
-    that filters slots and does not implement this hook switches that off: every job is then a request of its own.
+    that filters slots or charges and does not implement this hook switches that off: every job is then a request of
+    its own.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
 

@@ -9,8 +9,10 @@ from negotiator.ledger.errors import LedgerError as LedgerError
 from negotiator.ledger.keys import LARGEST as LARGEST
 from negotiator.ledger.keys import CounterKey as CounterKey
 from negotiator.ledger.keys import Family as Family
+from negotiator.ledger.keys import Ints as Ints
 from negotiator.ledger.ledger import Ledger as Ledger
 from negotiator.ledger.ledger import LedgerState as LedgerState
 from negotiator.ledger.ledger import Receipt as Receipt
 from negotiator.ledger.postings import Postings as Postings
 from negotiator.ledger.postings import Refused as Refused
+from negotiator.ledger.postings import check_amounts as check_amounts

@@ -8,6 +8,7 @@ from negotiator.queues.limits import Holding as Holding
 from negotiator.queues.limits import Scope as Scope
 from negotiator_limits.charges import charges_for as charges_for
 from negotiator_limits.hooks import negotiator_charges as negotiator_charges
+from negotiator_limits.hooks import negotiator_job_attributes as negotiator_job_attributes
 from negotiator_limits.hooks import negotiator_usage as negotiator_usage
 from negotiator_limits.levels import Label as Label
 from negotiator_limits.report import group_usage as group_usage

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from negotiator.ledger.charges import Charge, KeyCharge
-from negotiator.ledger.keys import Ints
+from negotiator.ledger import Charge, Ints, KeyCharge
 from negotiator.queues.limits import Scope
 from negotiator_limits.levels import APPLICATIONS, levels
 

@@ -17,6 +17,12 @@ from negotiator_limits.usage import read_usage
 
 
 @hookimpl
+def negotiator_job_attributes() -> Iterable[str]:
+    """Read nothing of a job but what its request tells."""
+    return ()
+
+
+@hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge the user and the group of a request on each queue from the leaf to the root."""
     sums, keys = charges_for(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from negotiator.ledger.keys import CounterKey
+from negotiator.ledger import CounterKey
 from negotiator.queues.checks.limits import Whom
 
 RESOURCE_PARTS = 4

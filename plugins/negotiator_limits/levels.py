@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator.ledger.keys import CounterKey
+from negotiator.ledger import CounterKey
 from negotiator.queues.checks.limits import Whom
 from negotiator.queues.limits import Holding, Scope
 from negotiator.queues.names import upwards

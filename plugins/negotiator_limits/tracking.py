@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from negotiator.ledger import LedgerError
-from negotiator.ledger.postings import check_amounts
+from negotiator.ledger import LedgerError, check_amounts
 from negotiator.queues import QueueConfig
 from negotiator.queues.checks.limits import Whom
 from negotiator.queues.limits import Scope

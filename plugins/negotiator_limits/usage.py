@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.ledger.keys import CounterKey
+from negotiator.ledger import CounterKey
 from negotiator.queues.checks.limits import Whom
 from negotiator.queues.limits import Holding, Scope
 from negotiator.queues.names import ROOT, WILDCARD, parent_of, upwards

@@ -16,6 +16,12 @@ _MOST = 200  # characters of a rule's name; users ask for queues, whose paths ma
 
 
 @hookimpl
+def negotiator_job_attributes() -> Iterable[str]:
+    """Read nothing of a job but what its request tells."""
+    return ()
+
+
+@hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge each queue from the leaf to the root that has a maximum."""
     for path in upwards(request.queue):

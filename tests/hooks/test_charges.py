@@ -66,6 +66,7 @@ def charges_of(plugins, answer):
         (charge(amount="2**63"), "at most 2^63 - 1 as amount of a Charge, got more"),
         (charge(limit="'2'"), "an integer as limit of a Charge, got str"),
         (charge(limit="np.ones(3, np.int32)"), "3 integers of 64 bits as limit of a Charge, got others"),
+        (key_charge(keys="['x', None]"), "strings as keys of a KeyCharge, got others"),
         (key_charge(limit="2.5"), "an integer as limit of a KeyCharge, got float"),
         (key_charge(keys="['x']"), "a key for each of 2 jobs, got 1"),
         (grouping("np.zeros(2, int)"), "a code for each of 3 slots in a Grouping, got ndarray"),
@@ -148,7 +149,8 @@ def test_a_number_that_json_lacks_is_refused_in_a_report(plugins, number):
 def plugin(*records):
     """A plugin that charges each request so, as the text of a file."""
     lines = "".join(f"    yield {record}\n" for record in records)
-    return f"{HEADER}@hookimpl\ndef negotiator_charges(request, slots):\n{lines}"
+    reads = "@hookimpl\ndef negotiator_job_attributes(): return []\n"
+    return f"{HEADER}{reads}@hookimpl\ndef negotiator_charges(request, slots):\n{lines}"
 
 
 class TestInACycle:

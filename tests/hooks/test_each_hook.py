@@ -99,10 +99,11 @@ def test_negotiator_job_attributes_are_joined_in_lower_case(plugins):
     assert plugins.load().job_attributes({}) == (frozenset({"owner", "jobuniverse", "queue"}), ())
 
 
-def test_negotiator_job_attributes_are_unknown_where_a_filter_does_not_tell(plugins):
-    """One plugin that filters slots without naming what it reads switches the grouping of jobs off."""
+@pytest.mark.parametrize("hook", ["filter_slots", "charges"])
+def test_negotiator_job_attributes_are_unknown_where_a_plugin_does_not_tell(plugins, hook):
+    """One plugin that filters or charges without naming what it reads switches the grouping of jobs off."""
     plugins.write("a.py", "@hookimpl\ndef negotiator_job_attributes(): return ['Owner']\n")
-    plugins.write("b.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
+    plugins.write("b.py", f"@hookimpl\ndef negotiator_{hook}(): return []\n")
     assert plugins.load().job_attributes({}) == (None, ())
 
 
