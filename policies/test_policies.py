@@ -261,7 +261,7 @@ class TestLimits:
             each.reason.provenance.rule
             for outcome in result.outcomes
             for each in outcome.removals
-            if each.reason.provenance.station is Station.CHARGE
+            if each.reason.provenance.station is Station.CHARGE or each.reason.verdict == "misconfigured"
         }
         return len(result.matches), told
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.match import Board, Candidates
 from negotiator.cycle.result import Removal
-from negotiator.cycle.words import core_reason, failure_reason, quota_reason
+from negotiator.cycle.words import core_reason, failure_reason, quota_reason, untold_reason
 from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import HookFailure, Stamped
 from negotiator.hooks.records import Cycle, Request
@@ -142,10 +142,8 @@ def charge(
 def _untold(request: Request, charges: Charges) -> Reason | None:
     """Why a job gets nothing that does not tell how much it takes of what is limited."""
     for each in charges.sums:
-        resource = _quota(each).resource
-        if resource in request.unknown and each.record.limit is not None:
-            text = f"the job does not tell, as a number, how much {resource} it asks for, and that is limited"
-            return core_reason(Station.CHARGE, Verdict.MISCONFIGURED, "amount_unknown", text)
+        if _quota(each).resource in request.unknown and each.record.limit is not None:
+            return untold_reason(each, _quota(each))
     return None
 
 

@@ -69,6 +69,15 @@ def quota_reason(
     return Reason(verdict, quota.code, text, where, quota.mode, told)
 
 
+def untold_reason(stamped: Stamped[Charge], quota: Quota) -> Reason:
+    """Say that a job does not tell how much it takes of what is limited."""
+    limit = stamped.record.limit
+    most = f" to {_amount(quota, limit)}" if isinstance(limit, int) else ""
+    text = f"{quota.text}: {quota.resource} is limited{most}, and the job does not tell as a number how much it asks for"
+    where = Provenance(Station.CHARGE, stamped.plugin, stamped.version, quota.rule, quota.source)
+    return Reason(Verdict.MISCONFIGURED, "amount_unknown", text, where, quota.mode)
+
+
 def _amount(quota: Quota, value: int) -> str:
     if quota.scale != 1:
         return f"{value / quota.scale:g}"

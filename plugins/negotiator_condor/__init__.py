@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Kind, Side, Table, evaluate_table, parse
-from negotiator.hooks import Charge, Cycle, Quota, Request, Section, hookimpl
-from negotiator.records import Source
+from negotiator.hooks import Charge, Cycle, Filter, Quota, Request, Section, hookimpl
+from negotiator.records import Source, Verdict
 from negotiator_condor.asked import SCALE, Asked, read
 
 ATTRIBUTE = "ConcurrencyLimits"
@@ -52,47 +52,54 @@ def negotiator_job_attributes() -> Iterable[str]:
 
 
 @hookimpl
+def negotiator_filter_slots(
+    request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
+) -> Iterable[Filter]:
+    """Keep a job from slots where what it asks for can't be read."""
+    for asked, rows in _asked(request, slots, cycle):
+        if asked.amount is None:
+            text = f"{asked.text!r} is no concurrency limit: write a name, or a name, a colon and a number above 0"
+            yield Filter(
+                rule="concurrency limits",
+                allow=~rows,
+                code="concurrency_limit_invalid",
+                text=text,
+                verdict=Verdict.MISCONFIGURED,
+                source=settings.source,
+            )
+
+
+@hookimpl
 def negotiator_charges(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Charge]:
     """Charge each thing that the jobs ask for, on all slots or on some."""
+    for asked, rows in _asked(request, slots, cycle):
+        if asked.amount is not None:
+            label = Quota(
+                rule=f"concurrency limit {asked.name}",
+                text=f"concurrency limit {asked.name}",
+                code="concurrency_limit",
+                scale=SCALE,
+                source=settings.source,
+            )
+            yield Charge((asked.name,), _on(rows, asked.amount), settings.most(asked.name) * SCALE, label)
+
+
+def _asked(request: Request, slots: Table, cycle: Cycle) -> Iterable[tuple[Asked, NDArray[np.bool_]]]:
+    """Each thing that the jobs ask for, with the slots on which they do, (N,)."""
     if ATTRIBUTE not in request.ad:
         return
     column = evaluate_table(_ASKED, slots, request.ad, side=Side.TARGET, env=cycle.environment)
-    for text, rows in _texts(column.kinds, column.data.get(Kind.STRING), column.pool.strings, len(slots)):
-        for asked in read(text):
-            yield _charge(asked, rows, settings)
-
-
-def _texts(
-    kinds: NDArray[np.uint8], codes: NDArray[np.int32] | None, strings: list[str], size: int
-) -> Iterable[tuple[str, NDArray[np.bool_]]]:
-    """Each text that there is, with the slots on which it is what the job asks for, (N,)."""
+    codes = column.data.get(Kind.STRING)
     if codes is None:
         return
-    there = np.broadcast_to(kinds == Kind.STRING, (size,))
-    spread = np.broadcast_to(codes, (size,))
+    there = np.broadcast_to(column.kinds == Kind.STRING, (len(slots),))
+    spread = np.broadcast_to(codes, (len(slots),))
     for code in np.unique(spread[there]).tolist():
-        yield strings[code], there & (spread == code)
-
-
-def _charge(asked: Asked, rows: NDArray[np.bool_], settings: ConcurrencyLimits) -> Charge:
-    if asked.amount is None:
-        label = Quota(
-            rule="concurrency limits",
-            text=f"{asked.text!r} is no concurrency limit: write a name, or a name, a colon and a number above 0",
-            code="concurrency_limit_invalid",
-        )
-        return Charge(("invalid",), _on(rows, 1), 0, label)
-    most = settings.most(asked.name)
-    label = Quota(
-        rule=f"concurrency limit {asked.name}",
-        text=f"concurrency limit {asked.name}",
-        code="concurrency_limit",
-        scale=SCALE,
-        source=settings.source,
-    )
-    return Charge((asked.name,), _on(rows, asked.amount), most * SCALE, label)
+        rows = there & (spread == code)
+        for asked in read(column.pool.strings[code]):
+            yield asked, rows
 
 
 def _on(rows: NDArray[np.bool_], amount: int) -> int | NDArray[np.int64]:

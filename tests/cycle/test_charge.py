@@ -213,6 +213,9 @@ def test_an_amount_that_is_none_is_refused_where_it_is_limited(tmp_path, memory)
     result = decide(tmp_path / "limited", jobs, limited(limit))
     assert not matched(result)
     assert [(code, verdict) for code, verdict, *_ in denials(result)] == [("amount_unknown", "misconfigured")]
+    assert "user tester in root: memory is limited to 1G" in denials(result)[0][2]
+    (told,) = (each.reason.provenance for outcome in result.outcomes for each in outcome.removals)
+    assert (told.plugin, told.source.file) == ("limits", "queues.yaml")
     (tmp_path / "free").mkdir()
     result = decide(tmp_path / "free", jobs, limited(TWO_CORES))
     assert len(result.matches) == 1

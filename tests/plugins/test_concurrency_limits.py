@@ -56,9 +56,10 @@ def test_an_entry_that_is_none_is_refused(decide, text):
     """Not passed over: a limit that is misspelt is none, and the others of a list would be taken for all."""
     result = decide(f'"{text}"', '"matlab"')
     assert [each for each, _ in matched(result)] == ["1.1"]
-    ((code, verdict, said, _),) = denials(result)
-    assert (code, verdict) == ("concurrency_limit_invalid", "denied")
-    assert "is no concurrency limit" in said
+    reasons = [each.reason for outcome in result.outcomes for each in outcome.removals]
+    (told,) = [reason for reason in reasons if reason.code == "concurrency_limit_invalid"]
+    assert told.verdict == "misconfigured"
+    assert "is no concurrency limit" in told.text
 
 
 def test_an_expression_of_the_slot_may_differ_from_slot_to_slot(decide):

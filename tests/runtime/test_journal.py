@@ -152,6 +152,26 @@ def test_what_was_handed_out_in_this_process_counts_when_it_runs(world):
     assert len(result.matches) == 1
 
 
+TOLD = [
+    {},
+    {"JobId": '"1.0"'},
+    {"GlobalJobId": '"node1#1.0#1"'},
+    {"JobId": '"1.7"', "GlobalJobId": '"node1#1.7#1"'},
+]
+
+
+@pytest.mark.xfail(strict=True, reason="a slot whose claim the journal knows is charged beside the match")
+@pytest.mark.parametrize("told", TOLD)
+def test_or_until_its_slot_is_claimed_whatever_that_tells(world, told):
+    """Once, as the match or as all that the slot has."""
+    world.jobs = [asks(1)]
+    world.cycle()
+    again(world)
+    world.jobs = []
+    world.slots[0] = slot(0, State='"Claimed"', RemoteOwner='"tester@d"', **told)
+    assert used(world.cycle())[VCORE] in {1000, 4000}
+
+
 def test_or_until_its_time_is_over(world):
     """To the second."""
     world.jobs = [asks(1)]
