@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -13,11 +13,14 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.gathering import Gathering
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.result import Discarded
+from negotiator.cycle.standing import JournalEntry
 from negotiator.cycle.words import core_reason, failure_reason, plugin_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
+
+_THING = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 
 @attrs.frozen
@@ -30,8 +33,11 @@ class Admitted:
     failures: tuple[HookFailure, ...]
 
 
-def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
-    """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe)."""
+def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[JournalEntry] = ()) -> Admitted:
+    """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
+
+    ``journal`` are the matches of earlier cycles that the pool does not show yet: their jobs and slots wait.
+    """
     failures: list[HookFailure] = []
     schedds = Gathering.of(AdKind.SCHEDD, snapshot.schedds)
     submitters = Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
@@ -39,6 +45,8 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     everything = Gathering.of(AdKind.JOB, snapshot.jobs)
     for mask, reason in job_columns.not_served(snapshot.jobs):
         everything.discard(mask, reason)
+    if journal:
+        _keep_matched(slots, everything, journal)
     jobs = Gathering.of(AdKind.JOB, everything.left())
 
     for gathering in (schedds, submitters, slots, jobs):
@@ -51,6 +59,23 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Admitted:
     parts = (schedds, submitters, slots, everything, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
     return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
+
+
+def _keep_matched(slots: Gathering, jobs: Gathering, journal: Sequence[JournalEntry]) -> None:
+    """Keep out what was matched in an earlier cycle: neither the slot nor the job is matched a second time."""
+    taken = frozenset(entry.slot for entry in journal)
+    matched = frozenset((entry.schedd, entry.job) for entry in journal)
+    ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
+    own = zip(job_columns.schedds(jobs.table), ids, strict=True)
+    for gathering, mask in (
+        (slots, [name in taken for name in slots.table.strings("Name")]),
+        (jobs, [job in matched for job in own]),
+    ):
+        text = (
+            f"the {_THING[gathering.kind]} was matched in an earlier cycle, and the pool does not show it yet"
+        )
+        reason = core_reason(Station.ADMIT, Verdict.WAITING, f"{_THING[gathering.kind]}_matched", text)
+        gathering.discard(np.array(mask, dtype=np.bool_), reason)
 
 
 def _take_jobs_along(jobs: Gathering, schedds: Gathering, submitters: Gathering) -> None:

@@ -43,7 +43,7 @@ def run_cycle(
     :return: every match and, for every job that got none, the counted reasons.
     """
     standing = standing or Standing.new(bundle, cycle.now)
-    admitted = admit(snapshot, bundle, cycle)
+    admitted = admit(snapshot, bundle, cycle, standing.journal)
     runs = running(snapshot.jobs)
     running_jobs = place_running(runs, bundle, cycle, standing)
     standing = _after(standing, running_jobs)

@@ -141,12 +141,26 @@ def _of_jobs(
         )
 
 
+def _counted(journal: Sequence[JournalEntry], placed: PlaceResult) -> list[bool]:
+    """Whether each match is among what runs: its job is there, or its user's schedd has its slot for another job.
+
+    A slot that is only claimed does not tell the schedd (``""``); its user does.
+    """
+    jobs = placed.jobs
+    owners = zip(job_columns.schedds(jobs), placed.users.tolist(), jobs.strings("RemoteHost"), strict=True)
+    there, seen = set(owners), shown(journal, jobs)
+    return [
+        is_seen or not there.isdisjoint((schedd, entry.user, entry.slot) for schedd in (entry.schedd, ""))
+        for entry, is_seen in zip(journal, seen, strict=True)
+    ]
+
+
 def _of_journal(
     standing: Standing, in_use: Sequence[PlaceResult], rows_of: dict[str, int]
 ) -> Iterator[tuple[Request, NDArray[np.intp]]]:
     """The matches that were handed out and that no running job shows yet, those that are charged alike together."""
     kinds: dict[tuple[object, ...], list[JournalEntry]] = {}
-    by_table = [shown(standing.journal, placed.jobs) for placed in in_use]
+    by_table = [_counted(standing.journal, placed) for placed in in_use]
     for entry, *seen in zip(standing.journal, *by_table, strict=True):
         if not any(seen):
             kinds.setdefault(entry.kind, []).append(entry)

@@ -21,7 +21,6 @@ from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.acts import Done, perform
-from negotiator.runtime.handed_out import HandedOut
 from negotiator.runtime.keeper import Keeper
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, Settler
@@ -58,7 +57,6 @@ class Runtime:
     audit: AuditLog | None
     store: StateStore | None = None
     reloader: Reloader | None = None
-    handed_out: HandedOut = attrs.field(factory=HandedOut)
     _keeper: Keeper | None = None
     _cycles: int = 0
 
@@ -108,7 +106,7 @@ class Runtime:
         keeper = self.keeper
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         standing, unknown = keeper.standing(snapshot, cycle.now)
-        result = run_cycle(self.handed_out.without(snapshot), self.bundle, cycle, standing)
+        result = run_cycle(snapshot, self.bundle, cycle, standing)
         result = attrs.evolve(
             result, changes=(*keeper.changes, *result.changes), failures=(*unknown, *result.failures)
         )
@@ -118,7 +116,6 @@ class Runtime:
         delivered = [item.match for item in deliveries if item.delivered]
         failed = {item.match.id: item.text for item in deliveries if not item.delivered}
         keeper.undelivered(result, failed)
-        self.handed_out.add(delivered)
         self._record_outcome(result, delivered, failed)
         observers = self._tell(result, delivered, cycle)
         self.bundle.hooks.end_cycle()

@@ -186,10 +186,15 @@ def test_killed_without_a_word_it_goes_on_where_it_was(site):
 
 
 def test_one_run_after_the_other_keeps_queues_only_with_a_state(site):
-    """A slot and a job that were matched in one run are free in the next: their ads say so."""
+    """And what was matched: without it, a slot and a job of one run are free in the next, as their ads say."""
     (site / "pool" / "slots.ads").write_text(SLOT.format(1))
     assert negotiator(*arguments(), cwd=site).returncode == 0
     change(site, OTHER)
+    again = json.loads(negotiator(*arguments("--json"), cwd=site).stdout)
+    assert "match" not in again
+    assert {each["reason"]["code"] for each in again["discard"]} == {"slot_matched", "job_matched"}
+    (site / "pool" / "slots.ads").write_text(SLOT.format(1) + SLOT.format(2))
+    (site / "pool" / "more.ads").write_text(JOB.format(1).replace("ProcId = 0", "ProcId = 1"))
     kept = json.loads(negotiator(*arguments("--json"), cwd=site).stdout)
     new = json.loads(negotiator("run", "pool", "--bundle", "bundle", "--json", "--no-audit", cwd=site).stdout)
     assert [each["match"][0]["queue"] for each in (kept, new)] == ["root.one", "root.above.late"]

@@ -139,9 +139,6 @@ def test_until_its_job_runs_which_then_counts_alone(world):
     assert used(world.cycle())[VCORE] == 1000
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the runtime hides from the cycle what it handed out, also where that runs"
-)
 def test_what_was_handed_out_in_this_process_counts_when_it_runs(world):
     """As what another process handed out, on its own slot."""
     world.jobs = [asks(1), asks(1, 1)]
@@ -160,7 +157,6 @@ TOLD = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="a slot whose claim the journal knows is charged beside the match")
 @pytest.mark.parametrize("told", TOLD)
 def test_or_until_its_slot_is_claimed_whatever_that_tells(world, told):
     """Once, as the match or as all that the slot has."""

@@ -241,7 +241,8 @@ def test_where_no_plugin_places_what_is_held_stays_held(world):
         for _ in range(3):
             world.now += 500
             result = world.cycle()
-            assert [(each.reason.code, each.count) for each in result.discarded] == [("held_by_admin", 1)]
+            held = [each.count for each in result.discarded if each.reason.code == "held_by_admin"]
+            assert held == [1]
         assert world.where() == {"node1#1": "root.one"}
 
 

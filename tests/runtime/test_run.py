@@ -89,7 +89,8 @@ def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_
     first, second = run.cycles(2)
     assert [match.job for match in first.result.matches] == ["1.0", "1.1"]
     assert not second.result.matches
-    assert (second.result.counts.slots, second.result.counts.jobs) == (0, 1)
+    waiting = {each.reason.code: each.count for each in second.result.discarded}
+    assert waiting == {"slot_matched": 2, "job_matched": 2}
 
 
 def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):

@@ -12,7 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pools import slot, used
 from queueing import World, app, limited
 
-from negotiator.runtime.handed_out import HandedOut
 from negotiator.runtime.settle import Delivery
 
 USERS = ("sue", "tester")
@@ -95,7 +94,6 @@ class Course(RuleBasedStateMachine):
         before = {user: self.count(user) for user in USERS}
         world.jobs = [job.ad() for job in (*self.waiting, *self.running)]
         world.run.settler = Chosen(fails)
-        world.run.handed_out = HandedOut()  # what was handed out is not among the jobs of this pool
         result = world.cycle()
         found = {match.job: match.slot for match in result.matches}
         matched = [job for job in self.waiting if job.id in found]
