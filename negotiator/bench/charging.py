@@ -49,10 +49,8 @@ def measure(plan: Plan) -> Measured:
         Charge(("sum", str(number)), random.integers(1, 9, slots), 4 * plan.charged_copies)
         for number in range(_CHARGES - _PER_HOST - len(crossing))
     ]
-    nested = _admission("groups that nest", [*per_host, *whole], rows, plan, NESTED)
-    mixed = _admission(
-        "groups that cross, amounts that differ", [*per_host, *crossing, *differing], rows, plan, CROSSING
-    )
+    nested = _admission("nest", [*per_host, *whole], rows, plan, NESTED)
+    mixed = _admission("cross", [*per_host, *crossing, *differing], rows, plan, CROSSING)
     return Measured((nested, mixed, _single(plan)))
 
 
@@ -69,7 +67,7 @@ def _admission(
     times = tuple(_seconds(admit) * 1e3 for _ in range(plan.repetitions))
     granted = len(Ledger().admit(charges, (), rows, plan.charged_copies))
     facts = {"slots": len(rows), "copies": plan.charged_copies, "charges": len(charges), "granted": granted}
-    label = f"a request for {plan.charged_copies:,} jobs, {len(charges)} charges, {what}"
+    label = f"{plan.charged_copies:,} jobs, {len(charges)} charges that {what}"
     return Figure(Area.ADMISSION, label, "ms", times, target=target if plan.judged else None, facts=facts)
 
 

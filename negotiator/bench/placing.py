@@ -71,8 +71,8 @@ partitions:
     value: root.default
 """
 CHAINS: Final = {
-    "a tag rule below a fixed one": _TAG_BELOW_FIXED,
-    "three rules, a group expression": _THREE_RULES,
+    "tag below fixed": _TAG_BELOW_FIXED,
+    "three rules": _THREE_RULES,
 }
 
 
@@ -128,7 +128,7 @@ def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
     yield Figure(
         Area.PLACING, f"{name}: a distinct one", "us", alike, target=DISTINCT if judged else None, facts=facts
     )
-    yield Figure(Area.PLACING, f"{name}: with the whole station", "us", all_of_it, facts=facts)
+    yield Figure(Area.PLACING, f"{name}: the whole station", "us", all_of_it, facts=facts)
 
 
 def _swap(plan: Plan) -> Figure:
@@ -141,7 +141,7 @@ def _swap(plan: Plan) -> Figure:
             tree.copy().apply(load_bundle(bundle.folder).partition.root, _NOW)
 
         seconds = tuple(_seconds(swap) for _ in range(plan.repetitions))
-    what = f"another bundle with {plan.queues:,} queues: read, check, swap"
+    what = f"{plan.queues:,} queues: read, check, swap"
     facts = {"queues": len(tree), "bytes": len(text)}
     return Figure(Area.SWAPPING, what, "s", seconds, target=SWAP if plan.judged else None, facts=facts)
 

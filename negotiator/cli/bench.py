@@ -26,10 +26,10 @@ _TITLES = {
     Area.SCALAR: "Evaluation of parsed Requirements, a pair of ads at a time",
     Area.READING: "Reading long form, beside parseNext on ready-cut strings",
     Area.MEMORY: "Memory, by the growth of a process",
-    Area.PLACING: "Placing applications of 1,000 users (YuniKorn's Go code: 2.3 to 2.8 and 3.4 to 4.1 us)",
+    Area.PLACING: "Placing applications of 1,000 users (YuniKorn: 2.3 to 4.1 us)",
     Area.SWAPPING: "Changing the configuration of queues",
     Area.ADMISSION: "Admission of a request by the ledger, 20,000 slots of 5,000 hosts",
-    Area.CHARGING: "A single match on the ledger, user and group on three queues (YuniKorn: 18 to 19 us)",
+    Area.CHARGING: "A match on three queues, user and group (YuniKorn: 18 to 19 us)",
 }
 
 

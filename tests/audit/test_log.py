@@ -211,7 +211,7 @@ def test_a_second_writer_is_refused(folder):
             [sys.executable, "-c", script, folder], capture_output=True, text=True, check=False
         )
         assert other.returncode == 1
-        assert "AuditError: " in other.stderr
+        assert "AuditBusyError: " in other.stderr
         assert "another process has this audit log open" in other.stderr
     subprocess.run([sys.executable, "-c", script, folder], check=True)
 

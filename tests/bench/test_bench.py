@@ -22,6 +22,9 @@ from negotiator.cli import main
 
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
+#: What the library has no counterpart for.
+ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING}
+
 SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 
 
@@ -79,9 +82,13 @@ def test_every_figure_has_its_single_values_and_their_median(quick):
     for figure in quick["figures"]:
         assert set(figure) == keys | {"target", "met", "facts"}
         taken = 1 if figure["area"] == Area.MEMORY else QUICK.repetitions
-        assert len(figure["ours_each"]) == len(figure["theirs_each"]) == len(figure["ratios"]) == taken
+        assert len(figure["ours_each"]) == taken
         assert figure["ours"] == np.median(figure["ours_each"]) > 0
-        assert figure["ratio"] == np.median(figure["ratios"]) > 0
+        assert (
+            len(figure["theirs_each"]) == len(figure["ratios"]) == (0 if figure["area"] in ALONE else taken)
+        )
+        if figure["ratios"]:
+            assert figure["ratio"] == np.median(figure["ratios"]) > 0
 
 
 @needs_library
