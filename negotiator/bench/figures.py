@@ -21,6 +21,7 @@ class Area(enum.StrEnum):
     SWAPPING = "swapping"
     ADMISSION = "admission"
     CHARGING = "charging"
+    QUOTAS = "quotas"
 
 
 @attrs.frozen

@@ -26,6 +26,7 @@ class Plan:
     queues: int  # of a configuration
     charged_slots: int  # of the ledger's admission
     charged_copies: int
+    quotas: tuple[tuple[int, int, int], ...]  # hosts, jobs, kinds of jobs; the first has one job of each kind
     judged: bool
 
 
@@ -48,6 +49,10 @@ FULL: Final = Plan(
     queues=1_000,
     charged_slots=20_000,
     charged_copies=10_000,
+    quotas=(
+        (400, 4_000, 4_000),
+        *((2_500, 12_500, 1_000), (5_000, 25_000, 1_000), (10_000, 50_000, 1_000), (20_000, 100_000, 1_000)),
+    ),
     judged=True,
 )
 
@@ -67,6 +72,7 @@ QUICK: Final = Plan(
     queues=20,
     charged_slots=200,
     charged_copies=100,
+    quotas=((4, 40, 40), (8, 80, 20)),
     judged=False,
 )
 

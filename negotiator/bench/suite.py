@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import attrs
 
-from negotiator.bench import charging, matching, memory, placing, reading, scalar
+from negotiator.bench import charging, matching, memory, placing, quotas, reading, scalar
 from negotiator.bench.figures import Area, Figure, Measured
 from negotiator.bench.inputs import Composition, compositions
 from negotiator.bench.machine import Machine, one_core, this_machine
@@ -85,6 +85,9 @@ def _measurements(plan: Plan, areas: Collection[Area], tell: Callable[[str], Non
     if Area.ADMISSION in areas or Area.CHARGING in areas:
         tell("admission and charging")
         yield charging.measure(plan)
+    if Area.QUOTAS in areas:
+        tell("resource quota sets")
+        yield quotas.measure(plan)
     if Area.MEMORY in areas:
         tell(f"memory, {plan.memory:,} ads")
         yield memory.measure(plan, library=library is not None)

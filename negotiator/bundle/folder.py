@@ -29,10 +29,12 @@ _PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
 @attrs.frozen(eq=False)
 class Contents:
-    """What lies in the folder: the names of all its files, the bytes of those that are settings, one digest."""
+    """What lies in the folder: the names of all its files, the bytes of those at its top, one digest."""
 
     names: frozenset[str]
     settings: dict[str, bytes]  # pool.yaml, queues.yaml and HTCondor-style files, by name
+    others: dict[str, bytes]  # the other files at the top, by name: they may belong to plugins
+    irregular: frozenset[str]  # the names of what is neither a file nor a folder
     digest: str
     problems: tuple[Problem, ...]
 
@@ -47,32 +49,48 @@ def is_settings_file(name: str) -> bool:
     return name in {MAIN, QUEUES} or is_condor_file(name)
 
 
-def read_folder(folder: Path, replaced: Mapping[str, bytes] | None = None) -> Contents:
+def unread(name: str) -> Problem | None:
+    """Warn of a file that looks like settings, and is read by nobody; ``name`` is relative to the folder."""
+    if is_settings_file(name) or not _LIKE_SETTINGS.fullmatch(name):
+        return None
+    hint = f"settings are {MAIN}, {QUEUES} and *.conf, in these letters"
+    return Problem(Severity.WARNING, Source(printable(name)), "this file is not read as settings", hint)
+
+
+def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None) -> Contents:
     """Read all files that count: not hidden ones, not ``*~``, nothing in ``__pycache__``.
 
-    ``replaced`` has the contents that some files are to have, in place of those they have, if they are there at all.
+    ``replaced`` has the contents that some files are to have, in place of those they have, if they are there at all;
+    None where a file is to be gone.
 
     The digest is SHA-256 over name and content of each, in the order of their names, each with its length before it.
     """
     reading = _Reading(folder, replaced or {})
     reading.run()
     return Contents(
-        frozenset(reading.names), reading.settings, reading.hash.hexdigest(), tuple(reading.problems)
+        names=frozenset(reading.names),
+        settings=reading.settings,
+        others=reading.others,
+        irregular=frozenset(reading.irregular),
+        digest=reading.hash.hexdigest(),
+        problems=tuple(reading.problems),
     )
 
 
 @attrs.define(eq=False)
 class _Reading:
     folder: Path
-    replaced: Mapping[str, bytes]
+    replaced: Mapping[str, bytes | None]
     names: list[str] = attrs.field(factory=list)
     settings: dict[str, bytes] = attrs.field(factory=dict)
+    others: dict[str, bytes] = attrs.field(factory=dict)
+    irregular: list[str] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     hash: hashlib._Hash = attrs.field(factory=hashlib.sha256)
     total: int = 0
 
     def run(self) -> None:
-        names = list(self.replaced)
+        names = [name for name, content in self.replaced.items() if content is not None]
         for name in self._walk():
             if name not in self.replaced:
                 names.append(name)
@@ -111,6 +129,7 @@ class _Reading:
             self._error(name, f"this file can't be read: {error.strerror}", "")
             return
         if content is None:
+            self.irregular.append(name)
             if is_setting:
                 self._error(name, "this is not a file", "")
             return
@@ -124,10 +143,8 @@ class _Reading:
         self.names.append(name)
         if is_setting:
             self.settings[name] = content
-        elif _LIKE_SETTINGS.fullmatch(name):
-            message = "this file is not read as settings"
-            hint = f"settings are {MAIN}, {QUEUES} and *.conf, in these letters"
-            self.problems.append(Problem(Severity.WARNING, Source(printable(name)), message, hint))
+        elif "/" not in name:
+            self.others[name] = content
 
     def _error(self, name: str, message: str, hint: str) -> None:
         self.problems.append(Problem(Severity.ERROR, Source(printable(name)), message, hint))

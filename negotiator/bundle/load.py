@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
+from negotiator.bundle.claims import Claims
 from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.folder import MAIN, QUEUES, Contents, read_folder
+from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
 from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
-from negotiator.bundle.nodes import Entry, MapNode
+from negotiator.bundle.nodes import BadNode, Entry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
@@ -25,8 +26,10 @@ from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.hooks.manager import HookManager
+from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import printable
 
 
 @attrs.frozen
@@ -34,7 +37,7 @@ class Examination:
     """What was found in a folder: all problems, and the bundle where none of them is an error.
 
     ``hooks`` has the plugins that were loaded, also where others were refused; None where the bundle does not say
-    which are wanted. ``files`` are the texts that were read, by their names.
+    which are wanted. ``files`` are the texts that were read, by their names; ``claims`` says which files plugins read.
     """
 
     bundle: Bundle | None
@@ -42,6 +45,11 @@ class Examination:
     problems: tuple[Problem, ...]
     hooks: HookManager | None = None
     files: Mapping[str, SourceText] = attrs.field(factory=dict)
+    claims: Claims = attrs.field(factory=Claims)
+
+    def reads(self, name: str) -> bool:
+        """Whether a file of this name, relative to the folder, is read as settings: by the core, or by a plugin."""
+        return is_settings_file(name) or bool(self.claims.owner(name))
 
 
 def default_bundle() -> Path:
@@ -90,11 +98,12 @@ def examine_bundle(
     disable: Sequence[str] = (),
     entry_points: bool = True,
     tracer: Tracer | None = None,
-    replaced: Mapping[str, bytes] | None = None,
+    replaced: Mapping[str, bytes | None] | None = None,
 ) -> Examination:
     """Look at all of a folder. What raises is a bug, or a folder that does not exist.
 
-    ``replaced`` has contents of files, by name, to look at in place of those that are there.
+    ``replaced`` has contents of files, by name, to look at in place of those that are there; None where a file is to
+    be looked at as gone.
     """
     contents = read_folder(folder, replaced)
     loading = _Loading(folder, contents, list(contents.problems))
@@ -104,7 +113,7 @@ def examine_bundle(
         bundle = None
     else:
         bundle = attrs.evolve(bundle, problems=problems)
-    return Examination(bundle, contents.digest, problems, loading.hooks, loading.files)
+    return Examination(bundle, contents.digest, problems, loading.hooks, loading.files, loading.claims)
 
 
 @attrs.define(eq=False)
@@ -114,6 +123,7 @@ class _Loading:
     problems: list[Problem]
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
+    claims: Claims = attrs.field(factory=Claims)
 
     def run(
         self,
@@ -144,6 +154,8 @@ class _Loading:
             self.hooks = hooks
         layout = lay_out(hooks)
         self.problems += layout.problems
+        self.claims = layout.claims
+        self.problems += self.claims.conflicts({*self.contents.settings, *self.contents.others})
         if plugins is not None:  # else a key may be that of a plugin which the bundle meant to name
             self.problems += unknown_keys(top, layout.owners)
         settings = self._settings(top, knobs, layout)
@@ -156,7 +168,8 @@ class _Loading:
 
     def told(self) -> tuple[Problem, ...]:
         """All problems, each once, in the order of files and lines, with the line that each stands in."""
-        return in_order(map(self._quoted, self.problems))
+        unclaimed = (name for name in self.contents.others if not self.claims.owner(name))
+        return in_order(map(self._quoted, (*self.problems, *filter(None, map(unread, unclaimed)))))
 
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """What the files say, and whether ``pool.yaml`` could be read to its end."""
@@ -219,11 +232,42 @@ class _Loading:
         settings = {}
         for stamped in layout.sections:
             structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
-            built = settings_of(stamped, entries, structurer, top.file)
+            files = self._files_of(stamped)
+            own = {**entries, **dict(self._apart(stamped, entries))}
+            built = settings_of(stamped, own, structurer, top.file, files)
             self.problems += structurer.problems
             if built is not INVALID:
                 settings[stamped.plugin] = built
         return settings
+
+    def _apart(self, stamped: Stamped[Section], entries: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
+        """The keys of a plugin that stand in files of their own."""
+        for key in stamped.record.apart:
+            name = Section.file_of(key)
+            if name not in self.claims.of(stamped.plugin, self.contents.others):
+                continue
+            file, broken = _decoded(name, self.contents.others[name])
+            self.files[name] = file
+            node, problems = (None, (broken,)) if broken else read_yaml(file)
+            if key in entries:
+                message = f"the key {key} stands in {entries[key].value.file.name}, too"
+                problems = (*problems, file.error(0, message, "leave one of the two out"))
+            self.problems += problems
+            yield key, Entry(0, BadNode(key, file, 0) if node is None else node)
+
+    def _files_of(self, stamped: Stamped[Section]) -> Mapping[str, str] | None:
+        """The texts of the files that belong to a plugin, by name; None where one of them is no text."""
+        plugin, apart = stamped.plugin, set(map(Section.file_of, stamped.record.apart))
+        for name in self.claims.of(plugin, self.contents.irregular):
+            self.problems.append(Problem(Severity.ERROR, Source(printable(name)), "this is not a file"))
+        texts: dict[str, str] = {}
+        broken = []
+        for name in self.claims.of(plugin, self.contents.others.keys() - apart):
+            self.files[name], wrong = _decoded(name, self.contents.others[name])
+            texts[name] = self.files[name].text
+            broken += [wrong] if wrong else []
+        self.problems += broken
+        return None if broken else MappingProxyType(texts)
 
     def _asked(
         self,
@@ -252,7 +296,9 @@ class _Loading:
             hooks=hooks,
             settings=MappingProxyType(settings),
             constraints=constraints.records,
-            job_attributes=None if attributes is None else attributes | _read(resources),
+            job_attributes=None
+            if attributes is None
+            else attributes | _read((*resources.values(), placement.groups.tree)),
             audit=audit,
             plugins=plugins,
             partition=queues.partition,
@@ -270,9 +316,9 @@ class _Loading:
         return attrs.evolve(problem, excerpt=file.excerpt(problem.source.line))
 
 
-def _read(resources: Mapping[str, Expr]) -> frozenset[str]:
-    """The attributes of a job, in lower case, that tell what it asks for."""
-    found = [references(tree) for tree in resources.values()]
+def _read(trees: Iterable[Expr]) -> frozenset[str]:
+    """The attributes of a job, in lower case, that tell what it asks for, and the groups of its user."""
+    found = map(references, trees)
     return frozenset(name.lower() for each in found for name in (*each.my, *each.unscoped))
 
 

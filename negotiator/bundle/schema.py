@@ -32,31 +32,41 @@ class Key:
 
 @attrs.frozen
 class Shape:
-    """What a class is made of: its keys by name, and the arguments that take the place of its object."""
+    """What a class is made of: its keys by name, and the arguments that are filled in.
+
+    ``places`` take the place of its object, ``files`` the texts of the files that belong to the plugin.
+    """
 
     keys: Mapping[str, Key]
     places: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, schema: type) -> Shape:
         """The shape of an attrs class. Raises as ``keys_of`` does."""
         keys = {key.name: key for key in keys_of(schema)}
-        places = (
-            field.alias or field.name for field in attrs.fields(schema) if field.init and is_source(field)
-        )
-        return cls(keys, tuple(places))
+        fields = [field for field in attrs.fields(schema) if field.init]
+        places = (field.alias or field.name for field in fields if is_source(field))
+        files = (field.alias or field.name for field in fields if is_files(field))
+        return cls(keys, tuple(places), tuple(files))
 
 
 def keys_of(schema: type) -> Iterator[Key]:
     """The keys of an attrs class. Raises what Python raises where its types can't be resolved."""
     for field in attrs.fields(attrs.resolve_types(schema)):
-        if field.init and not is_source(field):
+        if field.init and not is_source(field) and not is_files(field):
             yield Key(field.alias or field.name, field)
 
 
 def is_source(field: attrs.Attribute[Any]) -> bool:
     """Whether a field is filled in with the place that its object was written at."""
     return field.name == "source" and field.type in {Source, Source | None}
+
+
+def is_files(field: attrs.Attribute[Any]) -> bool:
+    """Whether a field is filled in with the texts of the plugin's files, by name."""
+    wanted = field.type
+    return field.name == "files" and get_origin(wanted) is Mapping and get_args(wanted) == (str, str)
 
 
 def is_enum(wanted: Any) -> bool:
@@ -100,6 +110,8 @@ def faults(schema: type) -> Iterator[str]:
         except Exception as error:  # noqa: BLE001 - what the annotations of a plugin's class are is its own
             yield f"the types of {current.__name__} can't be resolved: {describe_error(error)}"
             continue
+        if current is not schema and any(map(is_files, attrs.fields(current))):
+            yield f"{current.__name__}.files: only the class of the section itself is given files"
         for key in keys:
             for leaf in _leaves(key.field.type):
                 if isinstance(leaf, type) and attrs.has(leaf):

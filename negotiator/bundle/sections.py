@@ -8,9 +8,10 @@ from typing import Any
 
 import attrs
 
+from negotiator.bundle.claims import Claims, claim
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.nodes import BadNode, Entry, MapNode, ScalarNode, Style, shown
-from negotiator.bundle.schema import faults, keys_of
+from negotiator.bundle.schema import Shape, faults, keys_of
 from negotiator.bundle.structure import INVALID, Refuse, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.hooks.guard import describe_error
@@ -35,6 +36,7 @@ class Layout:
     refused: frozenset[str]  # the plugins whose section could not be had
     owners: Mapping[str, str]
     problems: tuple[Problem, ...]
+    claims: Claims  # of files
 
 
 def lay_out(hooks: HookManager) -> Layout:
@@ -51,7 +53,7 @@ def lay_out(hooks: HookManager) -> Layout:
     refused = {failure.plugin for failure in answers.failures}
     for stamped in answers.records:
         source = Source(origins.get(stamped.plugin, stamped.plugin))
-        wrong = list(faults(stamped.record.schema))
+        wrong = list(_faults(stamped.record))
         if wrong:
             hint = "see negotiator.hooks.Section for what a class may hold; define it at the top of a module"
             problems += (
@@ -69,7 +71,24 @@ def lay_out(hooks: HookManager) -> Layout:
                 owners[key] = stamped.plugin
                 folded[key.lower()] = key
         sections.append(stamped)
-    return Layout(tuple(sections), frozenset(refused), owners, tuple(problems))
+    claims, more = claim(sections, origins)
+    return Layout(tuple(sections), frozenset(refused), owners, (*problems, *more), claims)
+
+
+def _faults(section: Section) -> Iterator[str]:
+    """Why the class of a section can't be filled; nothing where it can."""
+    found = list(faults(section.schema))
+    yield from found
+    if found:
+        return
+    name, wanted = section.schema.__name__, "files: Mapping[str, str]"
+    filled = bool(Shape.of(section.schema).files)
+    if section.files and not filled:
+        yield f"{name} needs a field `{wanted}`, which its section's files are filled into"
+    if filled and not section.files:
+        yield f"{name} has a field `{wanted}`, and its section names no files"
+    for key in {*section.apart} - {key.name for key in keys_of(section.schema)}:
+        yield f"{name} has no key {shown(key)}, which its section puts apart"
 
 
 def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
@@ -121,9 +140,16 @@ def knob_entries(
 
 
 def settings_of(
-    stamped: Stamped[Section], entries: Mapping[str, Entry], structurer: Structurer, file: SourceText
+    stamped: Stamped[Section],
+    entries: Mapping[str, Entry],
+    structurer: Structurer,
+    file: SourceText,
+    files: Mapping[str, str] | None,
 ) -> Any:
-    """The settings of one plugin, or INVALID; what its own check has against them counts, too."""
+    """The settings of one plugin, or INVALID; what its own check has against them counts, too.
+
+    ``files`` are the texts of the files that belong to it; None where one of them is no text.
+    """
     place = min((entry.at for entry in entries.values() if entry.value.file is file), default=0)
 
     def refuse(message: str) -> Problem:
@@ -131,7 +157,9 @@ def settings_of(
 
     section = stamped.record
     own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
-    settings = structurer.build(section.schema, own, file.place(place), refuse)
+    settings = structurer.build(section.schema, own, file.place(place), refuse, files or {})
+    if files is None:  # to check the others would be to say what is missing in them
+        return INVALID
     if settings is not INVALID and section.check is not None:
         structurer.problems += _checked(section, settings, refuse)
     return settings

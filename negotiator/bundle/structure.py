@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, get_args, get_origin
 
 import attrs
@@ -83,8 +84,18 @@ class Structurer:
         """The value of type ``wanted`` that a node holds, or INVALID."""
         return INVALID if isinstance(node, BadNode) else self._converter.structure(node, wanted)
 
-    def build(self, schema: type, entries: Mapping[str, Entry], source: Source, refuse: Refuse) -> Any:
-        """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message."""
+    def build(
+        self,
+        schema: type,
+        entries: Mapping[str, Entry],
+        source: Source,
+        refuse: Refuse,
+        files: Mapping[str, str] = MappingProxyType({}),
+    ) -> Any:
+        """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message.
+
+        ``files`` are the texts of the plugin's files, for a class that wants them.
+        """
         values: dict[str, Any] = {}
         shape = self._shape(schema)
         for name, key in shape.keys.items():
@@ -101,7 +112,7 @@ class Structurer:
             }
         if _any_invalid(values.values()):
             return INVALID
-        values |= dict.fromkeys(shape.places, source)
+        values |= dict.fromkeys(shape.places, source) | dict.fromkeys(shape.files, files)
         try:
             return schema(**values)
         except Exception as error:  # noqa: BLE001 - validators of a plugin's class may raise anything

@@ -242,7 +242,7 @@ def bind(expr: Expr) -> Expr:
             count = len(children(node))
             operands = tuple(done[len(done) - count :])
             del done[len(done) - count :]
-            done.append(_rebuilt(node, operands))
+            done.append(rebuilt(node, operands))
         elif isinstance(node, Attr) and node.scope is None:
             side = None if fold(node.name) in kept else _side(node)
             done.append(node if side is None else AdRef(side))
@@ -262,7 +262,7 @@ def _scoped(node: Expr, kept: frozenset[str]) -> Iterator[tuple[Expr, frozenset[
         yield child, kept | {"my", "self"} if contextual and position == 0 else inside
 
 
-def _rebuilt(node: Expr, operands: tuple[Expr, ...]) -> Expr:
+def rebuilt(node: Expr, operands: tuple[Expr, ...]) -> Expr:
     """Give a node with other operands, itself if they are the same."""
     if all(new is old for new, old in zip(operands, children(node), strict=True)):
         return node

@@ -170,14 +170,6 @@ class Column:
         """Return which rows are boolean-equivalent to true, shape ``(size,)`` (SEMANTICS section 5)."""
         return self._full(self.truth)
 
-    def is_undefined(self) -> BoolArray:
-        """Return which rows are undefined, shape ``(size,)``; an absent attribute is undefined too."""
-        return self._full(self.where(Kind.UNDEFINED) | self.where(Kind.ABSENT))
-
-    def is_error(self) -> BoolArray:
-        """Return which rows are errors, shape ``(size,)``."""
-        return self._full(self.where(Kind.ERROR))
-
     def numbers(self, default: float = float("nan")) -> NDArray[np.float64]:
         """Return booleans, integers and reals as binary64, shape ``(size,)``, and ``default`` for all others."""
         values = self.as_float()

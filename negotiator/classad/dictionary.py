@@ -148,10 +148,6 @@ class Dictionary:
         self._layouts: dict[bytes, Layout] = {}
         self._literals: dict[tuple[int, type, object], int] = {}
 
-    def empty(self) -> Dictionary:
-        """Return a dictionary that keeps the same attributes, without any yet."""
-        return Dictionary(self.wanted, self._secret)
-
     def layout(self, names: tuple[str, ...]) -> Layout:
         """Return the layout of ads with these names; they are attributes that are kept."""
         spellings = [spelling for name in names if (spelling := self.spelling(name)) is not None]

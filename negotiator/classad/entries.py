@@ -163,24 +163,6 @@ class Entries:
             self._seen.alike = alike
         return self._seen.alike
 
-    def only(self, codes: IndexArray) -> Entries:
-        """Return entries of their own for these, in their order; the first has to be ``ABSENT``."""
-        found = Entries()
-        kinds = np.array(self._kinds, np.uint8)[codes]
-        payload = np.array(self._payload, np.int64)[codes]
-        for kind, mine, theirs in (
-            (Kind.STRING, self._texts, found._texts),
-            (Kind.EXPRESSION, self._trees, found._trees),
-        ):
-            places = np.flatnonzero(kinds == kind)
-            theirs += [mine[place] for place in payload[places].tolist()]
-            payload[places] = np.arange(len(places))
-        found._kinds = array("B", kinds.tobytes())
-        found._payload = array("q", payload.tobytes())
-        trees = np.flatnonzero(kinds == Kind.EXPRESSION).tolist()
-        found._tree_codes = dict(zip(map(id, found._trees), trees, strict=True))
-        return found
-
     def _column(self, pool: StringPool) -> Column:
         kinds = np.array(self._kinds, np.uint8)
         payload = np.array(self._payload, np.int64)

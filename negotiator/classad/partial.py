@@ -13,14 +13,13 @@ that the expression is not near the limits of depth and steps, of which a folded
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
 
 import attrs
 import numpy as np
 
 from negotiator.classad.ad import fold
-from negotiator.classad.analysis import _rebuilt as rebuilt
-from negotiator.classad.analysis import children
+from negotiator.classad.analysis import children, rebuilt
 from negotiator.classad.evaluate import Environment, evaluate
 from negotiator.classad.footprint import OPAQUE, SPECIAL, WANDERING, scope_side
 from negotiator.classad.functions import FUNCTIONS
@@ -90,14 +89,14 @@ _ALWAYS: Final = Presence.ALWAYS
 class Known(Protocol):
     """What is known of one of the two ads."""
 
-    def find(self, name: str, depth: int) -> Found:
+    def find(self, name: str, depth: int, /) -> Found:
         """Tell of an attribute (lower case): its value if it is one and the same wherever it may be asked for."""
 
 
 class AnyAd:
     """An ad of which nothing is known."""
 
-    def find(self, name: str, depth: int) -> Found:  # noqa: ARG002
+    def find(self, _name: str, _depth: int, /) -> Found:
         """Tell that there may be such an attribute."""
         return Presence.SOMETIMES
 
@@ -109,7 +108,7 @@ class Rows:
     table: Table
     _found: dict[str, Found] = attrs.field(factory=dict, init=False)
 
-    def find(self, name: str, depth: int) -> Found:  # noqa: ARG002
+    def find(self, name: str, _depth: int, /) -> Found:
         """Tell what holds for every row."""
         found = self._found.get(name)
         if found is None:
@@ -151,7 +150,7 @@ class ThisAd:
     env: Environment
     _found: dict[str, Found] = attrs.field(factory=dict, init=False)
 
-    def find(self, name: str, depth: int) -> Found:
+    def find(self, name: str, depth: int, /) -> Found:
         """Tell the value of the attribute, or whether there is one."""
         found = self._found.get(name)
         if found is None:
@@ -243,7 +242,7 @@ class _Folding:
             return expr
         if depth > MAX_DEPTH:
             return self._left(expr)
-        make = _KINDS.get(kind)
+        make = self._kinds.get(kind)
         return self._left(expr) if make is None else make(self, expr, depth)
 
     def _left(self, expr: Expr) -> Expr:
@@ -374,17 +373,16 @@ class _Folding:
             return expr  # long strings are costly, and cost steps
         return _as_literal(evaluate(expr, None, None, self.env)) or expr
 
-
-_KINDS: Final[dict[type, Callable[[_Folding, Any, int], Expr]]] = {
-    Attr: _Folding._reference,  # noqa: SLF001
-    Binary: _Folding._binary,  # noqa: SLF001
-    Call: _Folding._call,  # noqa: SLF001
-    Conditional: _Folding._conditional,  # noqa: SLF001
-    Elvis: _Folding._elvis,  # noqa: SLF001
-    Paren: _Folding._paren,  # noqa: SLF001
-    Subscript: _Folding._operands,  # noqa: SLF001
-    Unary: _Folding._operands,  # noqa: SLF001
-}
+    _kinds: ClassVar[dict[type, Callable[[_Folding, Any, int], Expr]]] = {
+        Attr: _reference,
+        Binary: _binary,
+        Call: _call,
+        Conditional: _conditional,
+        Elvis: _elvis,
+        Paren: _paren,
+        Subscript: _operands,
+        Unary: _operands,
+    }
 
 
 def _as_literal(value: Value) -> Literal | None:

@@ -17,7 +17,6 @@ from negotiator.classad.cells import Cells, encode
 from negotiator.classad.codes import Codes
 from negotiator.classad.column import StringPool
 from negotiator.classad.dictionary import Dictionary, ExprsOfRow, Layout, Row, codes_of, packed
-from negotiator.classad.entries import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -184,24 +183,6 @@ class RowStore:
 
     def _column(self, name: str) -> Codes:
         return self._codes.setdefault(name, Codes())
-
-    def packed(self) -> RowStore:
-        """Return the same rows in a dictionary of their own, in which there is nothing that no row has."""
-        store = RowStore(self.dictionary.empty())
-        store._size = self._size
-        present = self.names(None)
-        for name, codes in self._codes.items():
-            if name not in present:
-                continue
-            found = np.broadcast_to(codes.read(self._size), (self._size,))
-            live, now = np.unique(np.append(found, np.int32(ABSENT)), return_inverse=True)
-            store.dictionary.entries[name] = self.dictionary.entries[name].only(live.astype(np.int64))
-            rows = np.flatnonzero(found != ABSENT)
-            store._column(name).put(rows, now[rows].astype(np.int32), self._size)
-        used, of_row = np.unique(self._of_row, return_inverse=True)
-        layouts = [store.dictionary.layout(self._layouts[number].shape.names) for number in used.tolist()]
-        store._of_row = np.array(list(map(store._number, layouts)), np.int32)[of_row]
-        return store
 
     def _number(self, layout: Layout) -> int:
         number = self._numbers.get(id(layout))

@@ -47,7 +47,7 @@ class Table:
     Rows count from 0. Names of attributes are taken in any case.
     """
 
-    __slots__ = ("_columns", "_parts", "_rows", "_scans", "_store", "_version")
+    __slots__ = ("__weakref__", "_columns", "_parts", "_rows", "_scans", "_store", "_version")
 
     def __init__(self, store: Store, rows: IndexArray | None) -> None:
         self._store = store
@@ -98,14 +98,6 @@ class Table:
         store.replace(places, list(map(store.dictionary.row, ads)))
         self._version = store.version
         self._forget()
-
-    def packed(self) -> Table:
-        """Return the same rows in a dictionary of their own.
-
-        Rows that were replaced leave their values in the dictionary; now and then a table is packed to be rid of them.
-        For tables made with a dictionary (TypeError for others).
-        """
-        return Table(self._own_rows().packed(), None)
 
     def _own_rows(self) -> RowStore:
         if self._rows is not None or not isinstance(self._store, RowStore):

@@ -18,6 +18,7 @@ from negotiator.cli.plugins import plugins
 from negotiator.cli.queues import queues
 from negotiator.cli.repl import repl
 from negotiator.cli.run import run
+from negotiator.cli.site import ProgramSite
 from negotiator.cli.usage import usage
 
 
@@ -25,7 +26,8 @@ from negotiator.cli.usage import usage
     cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
 @click.version_option(__version__, prog_name="negotiator")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Match the jobs of a compute pool with its slots, under policies that are all plugins.
 
     \b
@@ -34,6 +36,8 @@ def main() -> None:
       negotiator check policies/default           every problem of a policy bundle
       negotiator audit verify var/audit           has the audit log been tampered with?
     """
+    if context.obj is None:
+        context.obj = ProgramSite()
 
 
 for command in (

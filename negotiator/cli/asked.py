@@ -63,13 +63,18 @@ def keeper(state: Path | None, bundle: Bundle, now: float) -> Keeper:
 
     Nothing is written.
     """
-    if state is None:
-        return Keeper.begin(bundle, now)
     try:
-        with StateStore.read(state) as store:
-            kept = Keeper.begin(bundle, now, store)
+        return read_keeper(state, bundle, now)
     except StateError as error:
         _no_state(str(error))
+
+
+def read_keeper(state: Path | None, bundle: Bundle, now: float) -> Keeper:
+    """Do as ``keeper`` does, but raise StateError where that fails."""
+    if state is None:
+        return Keeper.begin(bundle, now)
+    with StateStore.read(state) as store:
+        kept = Keeper.begin(bundle, now, store)
     kept.store = None
     return kept
 

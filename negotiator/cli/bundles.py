@@ -37,12 +37,16 @@ def the_bundle(
     chosen = folder or default_bundle()
     examination = examiner(chosen, plugins_dirs, disable, tracer)()
     if examination.bundle is None:
-        print_problems(examination.problems, folder=chosen, err=True)
-        told = f"error: {printable(str(chosen))} has errors: {undone} (see negotiator check)"
-        click.echo(told, err=True)
+        print_broken(examination.problems, chosen, undone=undone)
         sys.exit(BAD_BUNDLE)
     print_warnings(examination.problems, chosen)
     return examination.bundle
+
+
+def print_broken(problems: Sequence[Problem], folder: Path, *, undone: str) -> None:
+    """Tell what is wrong with a bundle that has errors, and what was not done for it."""
+    print_problems(problems, folder=folder, err=True)
+    click.echo(f"error: {printable(str(folder))} has errors: {undone} (see negotiator check)", err=True)
 
 
 def print_warnings(problems: Sequence[Problem], folder: Path) -> None:

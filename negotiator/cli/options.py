@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from negotiator.cli.render import POINT_IN_TIME
 from negotiator.cycle.applications import is_name
+from negotiator.hooks import command_options
+from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
+from negotiator.hooks.command_options import FOLDER as FOLDER
 from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class _QueuePath(click.types.StringParamType):
@@ -34,10 +39,30 @@ def _user(_context: click.Context, _parameter: click.Parameter, value: str | Non
     return value
 
 
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
 bundle = click.option(
-    "-b", "--bundle", "folder", type=FOLDER, help="Policy bundle. [default: the built-in one]"
+    "-b",
+    "--bundle",
+    "folder",
+    type=FOLDER,
+    envvar=command_options.BUNDLE,
+    show_envvar=True,
+    help="Policy bundle. [default: the built-in one]",
+)
+audit_log = click.option(
+    "--audit-log",
+    type=ANY_PATH,
+    default=Path("var/audit"),
+    show_default=True,
+    envvar=command_options.AUDIT_LOG,
+    show_envvar=True,
+    help="Folder of the audit log.",
+)
+key_file = click.option(
+    "--key-file",
+    type=ANY_PATH,
+    envvar=command_options.KEY_FILE,
+    show_envvar=True,
+    help="Key for the chain of the audit log.",
 )
 plugins_dir = click.option(
     "--plugins-dir",
@@ -46,6 +71,22 @@ plugins_dir = click.option(
     type=click.Path(path_type=Path),
     help="Folder of plugin files to load too; may be given again.",
 )
+
+
+def pool(text: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Give an option for the ads that a command looks at; ``text`` says what for."""
+    return click.option(
+        "--pool",
+        multiple=True,
+        required=required,
+        type=click.Path(path_type=Path, allow_dash=True),
+        metavar="PATH",
+        envvar=command_options.POOL,
+        show_envvar=True,
+        help=text,
+    )
+
+
 disable = click.option(
     "--disable", multiple=True, metavar="PLUGIN", help="Plugin to leave out; may be given again."
 )
@@ -53,6 +94,8 @@ state = click.option(
     "--state",
     type=FOLDER,
     metavar="DIR",
+    envvar=command_options.STATE,
+    show_envvar=True,
     help="Folder in which a negotiator keeps its queues; nothing is written.  [default: the configured queues]",
 )
 now = click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")

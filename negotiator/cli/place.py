@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import click
+from click.core import ParameterSource
 
 from negotiator.audit.queueing import placement_fields
 from negotiator.bundle.model import Bundle
@@ -76,13 +77,7 @@ def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[st
     help="An attribute of its jobs; may be given again.",
 )
 @click.option("--forced", is_flag=True, help="It is a forced application.")
-@click.option(
-    "--pool",
-    multiple=True,
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="PATH",
-    help="Ask about the jobs of this folder or file of ads instead; may be given again.",
-)
+@options.pool("Ask about the jobs of this folder or file of ads instead; may be given again.")
 @options.state
 @options.plugins_dir
 @options.disable
@@ -123,7 +118,10 @@ def place(
       negotiator place --bundle policies/site --user sue --group dev --queue root.dev.web
       negotiator place --bundle policies/site --pool examples/first-pool
     """
-    if pool and (user or groups or queue or tags or forced):
+    about_one = bool(user or groups or queue or tags or forced)
+    if about_one and _from_environment("pool"):
+        pool = ()
+    if pool and about_one:
         raise click.UsageError("ask about the jobs of a pool, or about one user: --pool says all of its jobs")
     if not pool and not user:
         raise click.UsageError("say whose application it is: --user NAME; or whose pool: --pool PATH")
@@ -143,6 +141,11 @@ def place(
         outcome = _placed(application, who, bundle, bundle.chain, kept.queues, moment)
         _show(outcome, who, bundle.chain, as_json=as_json)
         sys.exit(0 if outcome.placement.placed else REJECTED)
+
+
+def _from_environment(option: str) -> bool:
+    """Whether an option was not given, but stands in the environment: what is said on the command line goes before."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.ENVIRONMENT
 
 
 def _no_queues(*, as_json: bool) -> None:

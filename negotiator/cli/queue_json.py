@@ -9,21 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from negotiator.cli.queue_tables import Applications
+from negotiator.cli.queue_tables import Applications, Usages
+from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.model import Template
 from negotiator.queues.names import parent_of
 
 
-def tree_json(queues: QueueTree, top: str, partition: str, applications: Applications) -> dict[str, Any]:
+def tree_json(
+    queues: QueueTree, top: str, partition: str, applications: Applications, usage: Usages | None = None
+) -> dict[str, Any]:
     """Make the tree below a queue as YuniKorn's REST interface gives it, children in the order of their names.
 
     There is no preemption here and no order by priority: what YuniKorn always tells of them says so. ``runningApps``
-    counts the applications of a queue whether or not a job of theirs runs.
+    counts the applications that use something, where the usage is known; otherwise all that are in the queue, whether
+    or not a job of theirs runs.
     """
+    if usage is not None:
+        applications = {path: used.applications for path, used in usage.items()}
     made: dict[str, dict[str, Any]] = {}
     for queue in queues:
-        made[queue.path] = _queue_json(queue, partition, applications)
+        made[queue.path] = _queue_json(queue, partition, applications, (usage or {}).get(queue.path))
         above = made.get(parent_of(queue.path))
         if above is not None:
             above.setdefault("childNames", []).append(queue.path)
@@ -31,12 +37,15 @@ def tree_json(queues: QueueTree, top: str, partition: str, applications: Applica
     return made[top]
 
 
-def _queue_json(queue: Queue, partition: str, applications: Applications) -> dict[str, Any]:
+def _queue_json(
+    queue: Queue, partition: str, applications: Applications, used: QueueUsage | None
+) -> dict[str, Any]:
     config = queue.config
     where_set = {
         "status": str(queue.state),
         "maxResource": dict(config.max),
         "guaranteedResource": dict(config.guaranteed),
+        "allocatedResource": _filled(used.resources) if used else {},
         "properties": dict(config.properties),
         "parent": parent_of(queue.path),
         "template": _template_json(config.template) if config.template else {},

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 import click
 
+from negotiator.cli.bars import limited
 from negotiator.cli.render import print_table, printable
+from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Acl, Limit, Queue, QueueConfig
 from negotiator.queues.model import Template
 from negotiator.queues.names import upwards
@@ -17,6 +19,10 @@ from negotiator.queues.quantities import Resources, format_quantity
 #: The number of applications in each queue and below it; None where nobody keeps them.
 Applications = Mapping[str, int] | None
 
+#: What is used in each queue and below it; a queue that is not there uses nothing.
+Usages = Mapping[str, QueueUsage]
+
+_NOTHING = QueueUsage({}, 0)
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
@@ -44,6 +50,30 @@ def print_tree(shown: list[Queue], applications: Applications) -> None:
     ]
     headers = ("QUEUE", "TYPE", "STATE", "APPLICATIONS", "RESOURCES")
     print_table("Queues", headers, rows)
+
+
+def print_usage(shown: list[Queue], usage: Usages) -> None:
+    """Print what is used of each resource that is used or limited, then of applications."""
+    rows = [row for queue in shown for row in _used(queue, usage.get(queue.path, _NOTHING))]
+    headers = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "")
+    print_table("In use", headers, rows, right=(2, 3, 4))
+
+
+def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[str, ...]]:
+    config, used = queue.config, usage.resources
+    for resource in sorted({*config.max, *config.guaranteed, *(name for name in used if used[name])}):
+        own, least, most = used.get(resource, 0), config.guaranteed.get(resource), config.max.get(resource)
+        amounts = ["" if each is None else format_quantity(resource, each) for each in (own, least, most)]
+        yield queue.path, resource, amounts[0], amounts[1], *limited(own, most, amounts[2])
+    if usage.applications or config.applications:
+        most = config.applications or None
+        yield (
+            queue.path,
+            "applications",
+            str(usage.applications),
+            "",
+            *limited(usage.applications, most, str(most)),
+        )
 
 
 def print_draining(shown: list[Queue], now: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -11,6 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+from negotiator.hooks.command_options import POINT_IN_TIME as POINT_IN_TIME
 
 #: No column of a table is narrower, unless all that stands in it is: a number that was cut is another number.
 NARROW = 16
@@ -21,23 +22,6 @@ _CONTROL |= {
     code: f"\\u{code:04x}"
     for code in (0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
 }
-
-
-class _PointInTime(click.types.FloatParamType):
-    """Seconds since the epoch, of a time that has a date."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Take a number of the years 1 to 9999."""
-        seconds: float = super().convert(value, param, ctx)
-        if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
-            self.fail("no time of the years 1 to 9999", param, ctx)
-        return seconds
-
-
-_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
-POINT_IN_TIME = _PointInTime()
 
 
 def printable(text: str) -> str:

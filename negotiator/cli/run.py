@@ -23,8 +23,10 @@ from negotiator.bundle.model import Bundle
 from negotiator.cli import options
 from negotiator.cli.bundles import examiner, print_warnings, the_bundle
 from negotiator.cli.problems import print_problems
-from negotiator.cli.render import POINT_IN_TIME, printable
+from negotiator.cli.render import printable
 from negotiator.cli.report import print_report
+from negotiator.hooks import command_options
+from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
 from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.runtime.pace import Pace
 from negotiator.runtime.reload import Reloader
@@ -48,21 +50,20 @@ class _Seconds(click.FloatRange):
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
-@click.argument("pool", nargs=-1, required=True, metavar="POOL...")
+@click.argument(
+    "pool",
+    nargs=-1,
+    required=True,
+    type=click.Path(allow_dash=True),
+    envvar=command_options.POOL,
+    metavar="POOL...",
+)
 @options.bundle
 @options.plugins_dir
 @options.disable
-@click.option(
-    "--audit-log",
-    type=click.Path(path_type=Path, readable=False),
-    default=Path("var/audit"),
-    show_default=True,
-    help="Folder of the audit log.",
-)
+@options.audit_log
 @click.option("--no-audit", is_flag=True, help="Keep no audit log.")
-@click.option(
-    "--key-file", type=click.Path(path_type=Path, readable=False), help="Key for the chain of the audit log."
-)
+@options.key_file
 @click.option(
     "--cycles",
     type=click.IntRange(min=1),
@@ -72,7 +73,9 @@ class _Seconds(click.FloatRange):
 @click.option("--watch", is_flag=True, help="Take over the bundle between two cycles when its files change.")
 @click.option(
     "--state",
-    type=click.Path(path_type=Path, readable=False),
+    type=ANY_PATH,
+    envvar=command_options.STATE,
+    show_envvar=True,
     help="Folder that keeps queues and applications from run to run.  [default: nothing is kept]",
 )
 @click.option(
@@ -102,7 +105,7 @@ def run(
     """Run negotiation cycles over the ads in POOL and print who was matched, and why the others were not.
 
     POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
-    be used are set aside and named; the others go on.
+    be used are set aside and named; the others go on. [env var: NEGOTIATOR_POOL]
 
     With --every it goes on until SIGTERM or SIGINT, and finishes the cycle it is in. SIGHUP, --watch and negotiator admin
     reload make it read its bundle again: another one is taken over between two cycles, whole; one with errors is told

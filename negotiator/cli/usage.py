@@ -13,6 +13,7 @@ import click
 
 from negotiator.cli import options
 from negotiator.cli.asked import keeper
+from negotiator.cli.bars import limited
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
@@ -20,20 +21,12 @@ from negotiator.queues.quantities import format_quantity
 from negotiator.runtime.in_use import in_use
 
 NO_ANSWER = 3
-_WIDTH = 20  # of a bar, in characters
 
 
 @click.command(short_help="Print what users or groups use of their limits.")
 @click.argument("report", metavar="users|groups")
 @click.argument("name", required=False)
-@click.option(
-    "--pool",
-    multiple=True,
-    required=True,
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="PATH",
-    help="Folder or file of ads to count the running jobs of; may be given again.",
-)
+@options.pool("Folder or file of ads to count the running jobs of; may be given again.", required=True)
 @options.bundle
 @options.state
 @options.plugins_dir
@@ -106,6 +99,17 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 
 def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
+    trees = [entry for entry in entries if "queues" in entry]
+    flat = [entry for entry in entries if "queues" not in entry]
+    if trees:
+        _print_trees(report, trees)
+    if flat:
+        headers = tuple(dict.fromkeys(key for entry in flat for key in entry))
+        rows = [tuple(printable(str(entry.get(key, ""))) for key in headers) for entry in flat]
+        print_table(f"Usage of {printable(report)}", tuple(printable(key).upper() for key in headers), rows)
+
+
+def _print_trees(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
     rows = [row for entry in entries for row in _rows(_name(entry), entry.get("queues", {}))]
     headers = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
     print_table(f"Usage of {printable(report)}", headers, rows, right=(3, 4))
@@ -125,7 +129,7 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
                 queue["queuePath"],
                 resource,
                 shown[0],
-                *_limited(used.get(resource, 0), limit, shown[1]),
+                *limited(used.get(resource, 0), limit, shown[1]),
             )
         running, limit = len(queue.get("runningApplications", ())), queue.get("maxApplications")
         if running or limit:
@@ -134,19 +138,6 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
                 queue["queuePath"],
                 "applications",
                 str(running),
-                *_limited(running, limit, str(limit)),
+                *limited(running, limit, str(limit)),
             )
         waiting += reversed(queue.get("children", ()))
-
-
-def _limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
-    """A limit and a bar for how full it is; nothing where there is none."""
-    return (shown, _bar(used, limit)) if limit else ("", "")
-
-
-def _bar(used: int, limit: int) -> str:
-    """``[########------------]  40%``; never full before the limit is reached, never empty where something is used."""
-    filled = min(_WIDTH, used * _WIDTH // limit)
-    if used and not filled:
-        filled = 1
-    return f"[{'#' * filled}{'-' * (_WIDTH - filled)}] {used * 100 // limit:3}%"

@@ -66,16 +66,16 @@ def _keep_matched(slots: Gathering, jobs: Gathering, journal: Sequence[JournalEn
     taken = frozenset(entry.slot for entry in journal)
     matched = frozenset((entry.schedd, entry.job) for entry in journal)
     ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
-    own = zip(job_columns.schedds(jobs.table), ids, strict=True)
+    own = list(zip(job_columns.schedds(jobs.table), ids, strict=True))
     for gathering, mask in (
-        (slots, [name in taken for name in slots.table.strings("Name")]),
-        (jobs, [job in matched for job in own]),
+        (slots, is_in(slots.table.strings("Name"), taken)),
+        (jobs, is_in(own, matched)),
     ):
         text = (
             f"the {_THING[gathering.kind]} was matched in an earlier cycle, and the pool does not show it yet"
         )
         reason = core_reason(Station.ADMIT, Verdict.WAITING, f"{_THING[gathering.kind]}_matched", text)
-        gathering.discard(np.array(mask, dtype=np.bool_), reason)
+        gathering.discard(mask, reason)
 
 
 def _take_jobs_along(jobs: Gathering, schedds: Gathering, submitters: Gathering) -> None:
@@ -92,9 +92,9 @@ def _take_jobs_along(jobs: Gathering, schedds: Gathering, submitters: Gathering)
     if not submitters.keep.all():
         pairs = _pairs(submitters.left()) - _pairs(submitters.out())
         anywhere = frozenset(name for name, schedd in _pairs(submitters.out()) if not schedd)
-        asking = zip(job_columns.submitters(jobs.table), owners, strict=True)
-        mask = [pair not in pairs or pair[0] in anywhere for pair in asking]
-        jobs.discard(np.array(mask, dtype=np.bool_), _taken_along(AdKind.SUBMITTER))
+        asking = job_columns.submitters(jobs.table)
+        strange = ~is_in(list(zip(asking, owners, strict=True)), pairs)
+        jobs.discard(strange | is_in(asking, anywhere), _taken_along(AdKind.SUBMITTER))
 
 
 def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle, PlacementSettings
-from negotiator.classad import Environment, Expr, Table, evaluate_table, parse
+from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate, evaluate_table, parse
 from negotiator.cycle.jobs import schedd_of, texts
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
 from negotiator.cycle.texts import NO_TEXT, Strings, Texts, made_of
@@ -99,6 +99,18 @@ def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environm
     numbers, count = numbered(users.codes[rows])
     found = (users.text(int(rows[place])) for place in first_rows(numbers, count).tolist())
     return tuple(filter(is_name, found))
+
+
+def user_groups(
+    job: ClassAd,
+    user: str,
+    settings: PlacementSettings,
+    known: Mapping[str, tuple[str, ...] | None],
+    env: Environment,
+) -> tuple[str, ...]:
+    """The groups of a job's user: as the job says, else as who was asked; none where neither knows."""
+    said = evaluate(settings.groups.tree, job, None, env)
+    return groups_of(said) if isinstance(said, str) else known.get(user) or ()
 
 
 @lru_cache(65_536)

@@ -17,14 +17,17 @@ from negotiator.bundle.model import Bundle
 from negotiator.cycle.match import Board, Candidates
 from negotiator.cycle.result import Removal
 from negotiator.cycle.words import core_reason, failure_reason, quota_reason, untold_reason
-from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
+from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import HookFailure, Stamped
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Admission, Ledger, LedgerError, Receipt
+from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt
 from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
 
 Rows = NDArray[np.intp]
+
+#: How many slots are looked at first where they are charged differently, and how many times more then.
+_FEW, _MORE = 4, 8
 
 
 @attrs.frozen(eq=False)
@@ -122,21 +125,37 @@ def charge(
     untold = _untold(request, enforcing)
     if untold is not None:
         return attrs.evolve(_nothing(), removals=(Removal(untold, found.left, found.left),))
-    count = copies if _uniform(enforcing) else found.left
-    rows, ranks = board.ranks.choose(request.ad, found.among, count, cycle.environment)
     receipts: Sequence[Receipt] = ()
     try:
-        admission = enforcing.admit(ledger, rows, copies, Mode.ENFORCE)
+        rows, ranks, admission = _admit(enforcing, request, found, board, ledger, cycle)
         receipts = ledger.commit(admission)
-        watching = Charges.of(answers.records, enforcing=False)
-        noted = tuple(_noted(watching, admission, ledger)) if watching.sums or watching.keys else ()
+        watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
+        noted = tuple(_noted(answers.records, admission, ledger)) if watching else ()
     except LedgerError as error:
         for receipt in receipts:
             ledger.release(receipt)
         removed = (Removal(_broken(error), found.left, found.left),)
         return attrs.evolve(_nothing(), removals=removed)
-    removals = tuple(_removals(enforcing, admission, ledger, found.left))
+    removals = tuple(_removals(enforcing, admission, rows, ledger, found.left))
     return Granted(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
+
+
+def _admit(
+    charges: Charges, request: Request, found: Candidates, board: Board, ledger: Ledger, cycle: Cycle
+) -> tuple[Rows, NDArray[np.float64], Admission]:
+    """The best slots, the job's Rank of them, and which of them fit; nothing is charged.
+
+    Where slots are charged alike, no more of them are looked at than there are jobs; else a few more, and more again only
+    where too few of these fit: to put all slots in order is most of the work.
+    """
+    copies = len(request.applications)
+    count = copies if _uniform(charges) else max(_FEW, 2 * copies)
+    while True:
+        rows, ranks = board.ranks.choose(request.ad, found.among, count, cycle.environment)
+        admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)
+        if len(admission) == copies or count >= found.left or _uniform(charges):
+            return rows, ranks, admission
+        count *= _MORE
 
 
 def _untold(request: Request, charges: Charges) -> Reason | None:
@@ -168,17 +187,16 @@ def _quota(stamped: Stamped[Any]) -> Quota:
     return label
 
 
-def _owned(stamped: Stamped[Any], record: Any) -> Stamped[Any]:
+def _owned(stamped: Stamped[Any], record: Charge | KeyCharge) -> Stamped[Any]:
     """Put the plugin's name before its counters, so that no plugin can charge those of another."""
-    counter = record.counter
-    if not isinstance(counter, Grouping):
-        return attrs.evolve(stamped, record=attrs.evolve(record, counter=(stamped.plugin, *counter)))
-    keys = counter.keys
-    if isinstance(keys, Family):
-        own: Sequence[tuple[str, ...]] = Family((stamped.plugin, *keys.prefix), keys.members)
-    else:
-        own = [(stamped.plugin, *key) for key in keys]
-    return attrs.evolve(stamped, record=attrs.evolve(record, counter=Grouping(counter.codes, own)))
+    owner, counter = stamped.plugin, record.counter
+    if isinstance(record, KeyCharge):
+        keyed = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
+        return Stamped(keyed, owner, stamped.version)
+    own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
+    # Said in full: there are several for each request, and to copy a record by its fields takes longer.
+    charge = Charge(own, record.amount, record.limit, record.label, record.probes)
+    return Stamped(charge, owner, stamped.version)
 
 
 def _uniform(charges: Charges) -> bool:
@@ -191,15 +209,18 @@ def _uniform(charges: Charges) -> bool:
     )
 
 
-def _removals(charges: Charges, admission: Admission, ledger: Ledger, left: int) -> Iterator[Removal]:
+def _removals(
+    charges: Charges, admission: Admission, rows: Rows, ledger: Ledger, left: int
+) -> Iterator[Removal]:
     """What said stop, with the numbers as they are with what was granted."""
+    if not any(admission.refused) and not any(admission.copies_refused):
+        return
     counters, uniform = ledger.counters(), _uniform(charges)
-    for each, refused in zip(charges.sums, admission.refused, strict=True):
+    for number, (each, refused) in enumerate(zip(charges.sums, admission.refused, strict=True)):
         if refused:
-            record, counter = each.record, each.record.counter
-            used = None if isinstance(counter, Grouping) else counters.used(counter)
+            full = rows[: len(admission.stops)][admission.stops == number]
             taken = left - len(admission) if uniform else refused
-            yield Removal(quota_reason(each, _quota(each), record.amount, used, record.limit), taken, taken)
+            yield Removal(_exceeded(each, full, counters), taken, taken)
     for each_key, refused in zip(charges.keys, admission.copies_refused, strict=True):
         if refused:
             key = each_key.record
@@ -207,15 +228,37 @@ def _removals(charges: Charges, admission: Admission, ledger: Ledger, left: int)
             yield Removal(reason, left - len(admission), left)
 
 
+def _exceeded(stamped: Stamped[Charge], rows: Rows, counters: Counters) -> Reason:
+    """Why a charge does not fit on some slots; of several counters the first is told, and how many more there are."""
+    charge, quota = stamped.record, _quota(stamped)
+    amount, limit = _at(charge.amount, rows), _at(charge.limit, rows)
+    if not isinstance(charge.counter, Grouping):
+        return quota_reason(stamped, quota, amount, counters.used(charge.counter), limit)
+    codes, first = np.unique(charge.counter.codes[rows], return_index=True)
+    key, more = charge.counter.keys[int(codes[np.argmin(first)])], len(codes) - 1
+    if quota.text_after is not None:
+        further = f" and {more} more" if more else ""
+        quota = attrs.evolve(quota, text=f"{quota.text}{key[-1]}{quota.text_after}{further}")
+    return quota_reason(stamped, quota, amount, None if more else counters.used(key), limit)
+
+
+def _at(value: int | Ints | None, rows: Rows) -> int | None:
+    """A value of a charge on some slots, where it is the same on all of them."""
+    if not isinstance(value, np.ndarray):
+        return value
+    there = value[rows]
+    return int(there[0]) if len(there) and (there == there[0]).all() else None
+
+
 def _noted(
-    watching: Charges, admission: Admission, ledger: Ledger
+    records: Sequence[Stamped[Charge | KeyCharge]], admission: Admission, ledger: Ledger
 ) -> Iterator[tuple[Reason, frozenset[int]]]:
     """What rules that do not enforce would have refused of the matches that were made; all of these are counted.
 
     The numbers are those with all matches of the request.
     """
     mode, counters = Mode.WARN, ledger.counters(Mode.WARN)
-    size = len(admission)
+    watching, size = Charges.of(records, enforcing=False), len(admission)
     everything = watching.unlimited(admission.copies)
     limited = [
         attrs.evolve(each.record, limit=limit.record.limit)
@@ -225,11 +268,9 @@ def _noted(
     keys = ledger.admit((), limited, admission.rows, size, mode)
     ledger.commit(everything.admit(ledger, admission.rows, size, mode))
     for number, each in enumerate(watching.sums):
-        places = frozenset(np.flatnonzero(sums.stops == number).tolist())
-        if places:
-            counter = each.record.counter
-            used = None if isinstance(counter, Grouping) else counters.used(counter)
-            yield quota_reason(each, _quota(each), each.record.amount, used, each.record.limit), places
+        refused = np.flatnonzero(sums.stops == number)
+        if len(refused):
+            yield _exceeded(each, admission.rows[refused], counters), frozenset(refused.tolist())
     for number, each_key in enumerate(watching.keys):
         places = frozenset(np.flatnonzero(keys.copy_stops == number).tolist())
         if places:

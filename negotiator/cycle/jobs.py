@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -82,8 +83,8 @@ def names(table: Table, attribute: str) -> Strings:
     return made_of([texts(table, attribute)], fold)
 
 
-def is_in(values: Strings, wanted: frozenset[str]) -> Mask:
-    """Tell which of the names are among those wanted."""
+def is_in(values: Collection[object], wanted: AbstractSet[object]) -> Mask:
+    """Tell which of the values are among those wanted."""
     return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
 

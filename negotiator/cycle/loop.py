@@ -11,21 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import attrs
 import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import admit
 from negotiator.cycle.charge import Granted, charge
-from negotiator.cycle.claims import claimed_jobs
 from negotiator.cycle.jobs import job_id
 from negotiator.cycle.match import Board, Candidates, match
 from negotiator.cycle.order import Queued, order
-from negotiator.cycle.place import PlaceResult, place, place_running
+from negotiator.cycle.place import place
+from negotiator.cycle.recount import build_ledger
 from negotiator.cycle.result import Counts, CycleResult, Outcome
 from negotiator.cycle.standing import JournalEntry, Standing, ad_text
-from negotiator.cycle.usage import build_ledger, running
+from negotiator.cycle.usage import place_in_use
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match, Request
 from negotiator.pool.snapshot import Snapshot
@@ -44,24 +43,14 @@ def run_cycle(
     """
     standing = standing or Standing.new(bundle, cycle.now)
     admitted = admit(snapshot, bundle, cycle, standing.journal)
-    runs = running(snapshot.jobs)
-    running_jobs = place_running(runs, bundle, cycle, standing)
-    standing = _after(standing, running_jobs)
-    claimed = place_running(claimed_jobs(snapshot.slots, runs, bundle.resources), bundle, cycle, standing)
-    placed = place(admitted.jobs, bundle, cycle, _after(standing, claimed))
+    in_use = place_in_use(snapshot, bundle, cycle, standing)
+    placed = place(admitted.jobs, bundle, cycle, in_use.standing)
+    queues = placed.after(in_use.standing).queues
     jobs = placed.jobs
-    queue = order(admitted.slots, placed, bundle, cycle.environment)
+    queue = order(admitted.slots, placed, bundle, standing.groups, cycle.environment)
     board = Board.of(admitted.slots, cycle.environment)
-    queues = placed.queueing.queues if placed.queueing else standing.queues
-    in_use = (running_jobs, claimed)
-    ledger, uncertain = build_ledger(in_use, snapshot.slots, standing, queues, bundle, cycle)
-    failures = [
-        *admitted.failures,
-        *running_jobs.failures,
-        *claimed.failures,
-        *placed.failures,
-        *uncertain.values(),
-    ]
+    ledger, uncertain = build_ledger(in_use, snapshot.slots, queues, bundle, cycle)
+    failures = [*admitted.failures, *in_use.failures, *placed.failures, *uncertain.values()]
     outcomes: list[Outcome] = []
     journal: list[JournalEntry] = []
     made = 0
@@ -79,6 +68,7 @@ def run_cycle(
         board.taken[granted.rows] = True
     ledger.verify()
 
+    places = (*in_use.places, placed)
     counts = Counts(
         schedds=len(snapshot.schedds),
         submitters=len(snapshot.submitters),
@@ -97,19 +87,12 @@ def run_cycle(
         discarded=(*admitted.discarded, *placed.discarded),
         outcomes=tuple(outcomes),
         failures=_once(failures),
-        placements=(*running_jobs.placements, *claimed.placements, *placed.placements),
-        changes=(*running_jobs.changes, *claimed.changes, *placed.changes),
-        queueing=placed.queueing or claimed.queueing or running_jobs.queueing,
+        placements=tuple(told for each in places for told in each.placements),
+        changes=tuple(change for each in places for change in each.changes),
+        queueing=next((each.queueing for each in reversed(places) if each.queueing), None),
         ledger=ledger,
         journal=tuple(journal),
     )
-
-
-def _after(standing: Standing, placed: PlaceResult) -> Standing:
-    """The standing with what was placed."""
-    if placed.queueing is None:
-        return standing
-    return attrs.evolve(standing, queues=placed.queueing.queues, register=placed.queueing.register)
 
 
 def _matches(

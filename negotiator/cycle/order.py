@@ -6,6 +6,9 @@ holds: the priorities of the job, then its age. Jobs that are alike, of the same
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Kind, Table
 from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.applications import user_groups
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.place import PlaceResult
 from negotiator.cycle.resources import requested
@@ -22,6 +26,9 @@ from negotiator.hooks.records import Request
 
 #: An ad may stand for so many jobs at most: a schedd sends what it likes.
 MAX_COPIES = 100_000
+
+#: The groups of each user; None where they could not be had.
+Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]
 
 #: What tells whose a job is.
 WHOSE = ("AccountingGroup", "User", "Owner")
@@ -38,10 +45,12 @@ class Queued:
     rows: NDArray[np.intp]
 
 
-def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -> tuple[Queued, ...]:
+def order(
+    slots: Table, placed: PlaceResult, bundle: Bundle, groups: Groups, env: Environment
+) -> tuple[Queued, ...]:
     """Group the jobs into requests and put these in the order in which they are served.
 
-    Jobs of different queues, users or groups are different requests.
+    Jobs of different queues, users or groups are different requests. ``groups`` are those of users whose jobs do not tell.
     """
     jobs = placed.jobs
     if not len(jobs):
@@ -55,11 +64,11 @@ def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -
     kinds = numbers[line]
     by_kind = np.argsort(kinds, kind="stable")
     starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
-    groups = [line[places] for places in np.split(by_kind, starts[1:])]
+    members = [line[places] for places in np.split(by_kind, starts[1:])]
 
     queued = []
     for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
-        rows = _rows(groups[kind], copies, len(slots))
+        rows = _rows(members[kind], copies, len(slots))
         ad = jobs.ad(int(rows[0]))
         names = alike.names[alike.ids[rows[0]]]
         resources, unknown = requested(ad, bundle, env)
@@ -67,7 +76,7 @@ def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -
             submitter=submitters[rows[0]],
             schedd=schedds[rows[0]],
             ad=ad if names is None else ad.project([*names, *WHOSE]),
-            count=int(copies[groups[kind]].sum()),
+            count=int(copies[members[kind]].sum()),
             first_job=job_columns.job_id(ad),
             queue=placed.queues[rows[0]],
             user=placed.users[rows[0]],
@@ -75,6 +84,7 @@ def order(slots: Table, placed: PlaceResult, bundle: Bundle, env: Environment) -
             resources=resources,
             unknown=unknown,
             applications=placed.names(rows),
+            groups=user_groups(ad, placed.users[rows[0]], bundle.placement, groups, env),
         )
         queued.append(Queued(request, rows))
     return tuple(queued)

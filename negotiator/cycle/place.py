@@ -77,6 +77,13 @@ class PlaceResult:
     placements: tuple[Placed, ...] = ()
     changes: tuple[QueueChange, ...] = ()
     queueing: Queueing | None = None
+    noun: str = "job"  # for those of no application, which are told apart from those of other tables by it
+
+    def after(self, standing: Standing) -> Standing:
+        """The standing with what was placed."""
+        if self.queueing is None:
+            return standing
+        return attrs.evolve(standing, queues=self.queueing.queues, register=self.queueing.register)
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """``schedd#cluster`` of the application of each row; a job that is of none is one by itself."""
@@ -85,7 +92,9 @@ class PlaceResult:
         register = self.queueing.register
         keys, numbers = np.unique(self.applications[rows], return_inverse=True)
         found = np.array([str(register.id(key)) if key >= 0 else "" for key in keys.tolist()], np.object_)
-        return tuple(name or f"job {row}" for name, row in zip(found[numbers], rows.tolist(), strict=True))
+        return tuple(
+            name or f"{self.noun} {row}" for name, row in zip(found[numbers], rows.tolist(), strict=True)
+        )
 
 
 def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
@@ -127,7 +136,7 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
         failures=new.failures,
         placements=new.told,
         changes=new.changes,
-        queueing=Queueing(new.queues, register, own[rows], numbers[rows]),
+        queueing=Queueing(new.queues, register),
     )
 
 
@@ -146,9 +155,11 @@ def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standin
     return PlaceResult(left, nothing, nothing, nothing, none, kept, discarded=tuple(gathering.discarded))
 
 
-def place_running(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+def place_running(
+    jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing, noun: str = "running job"
+) -> PlaceResult:
     """Give jobs that run with their queues: also those that are held, and at the root what no rule places."""
-    placed = place(jobs, bundle, cycle, attrs.evolve(standing, held={}))
+    placed = attrs.evolve(place(jobs, bundle, cycle, attrs.evolve(standing, held={})), noun=noun)
     if not placed.discarded:
         return placed
     gone = np.ones(len(jobs), np.bool_)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from negotiator.bundle.model import Bundle
-from negotiator.classad import UNDEFINED, ClassAd, Environment, evaluate
+from negotiator.classad import UNDEFINED, ClassAd, Column, Environment, Kind, Table, evaluate, evaluate_table
 from negotiator.queues.quantities import LARGEST
+
+_BEYOND = 2.0**63  # the first real that no counter holds
 
 
 def requested(job: ClassAd, bundle: Bundle, env: Environment) -> tuple[dict[str, int], frozenset[str]]:
@@ -33,3 +38,20 @@ def requested(job: ClassAd, bundle: Bundle, env: Environment) -> tuple[dict[str,
             found[name] = 0
             unknown.add(name)
     return found, frozenset(unknown)
+
+
+def amounts(jobs: Table, bundle: Bundle, env: Environment) -> dict[str, NDArray[np.int64]]:
+    """The amounts of each resource that jobs ask for, (N,): 0 where a job does not tell, as ``requested`` has it."""
+    return {name: _amounts(evaluate_table(tree, jobs, env=env)) for name, tree in bundle.resources.items()}
+
+
+def _amounts(column: Column) -> NDArray[np.int64]:
+    found = np.zeros(len(column), np.int64)
+    if column.has(Kind.INTEGER):
+        found = np.where(column.where(Kind.INTEGER), column.data[Kind.INTEGER], found)
+    if column.has(Kind.REAL):
+        reals = np.ceil(column.data[Kind.REAL])
+        sound = column.where(Kind.REAL) & np.isfinite(reals)
+        counted = np.where(sound & (reals < _BEYOND), reals, 0.0).astype(np.int64)
+        found = np.where(sound, np.where(reals < _BEYOND, counted, LARGEST), found)
+    return np.maximum(found, 0)

@@ -14,7 +14,7 @@ from negotiator.hooks.records import AdKind, Match, Request
 from negotiator.ledger import Ledger
 from negotiator.placement import Placement
 from negotiator.queues import QueueChange, QueueTree
-from negotiator.queues.register import Codes, Keys, Register
+from negotiator.queues.register import Register
 from negotiator.records import Reason
 
 
@@ -53,16 +53,10 @@ class Placed:
 
 @attrs.frozen(eq=False)
 class Queueing:
-    """What a cycle did to the queues: for the runtime to take over once it is recorded.
-
-    ``keys`` and ``numbers`` (N,) are the applications that were placed, and the numbers of their queues in
-    ``register``.
-    """
+    """What a cycle did to the queues: for the runtime to take over once it is recorded."""
 
     queues: QueueTree
     register: Register
-    keys: Keys
-    numbers: Codes
 
 
 @attrs.frozen

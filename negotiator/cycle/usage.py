@@ -1,34 +1,25 @@
-"""What is used at the beginning of a cycle: the ledger, built anew from what runs and from matches not yet seen.
+"""What is in use at the beginning of a cycle: what runs, what slots say of their claims, and what was just handed out.
 
-Counters are rebuilt, not trusted. What runs is charged by the same hook as what is matched, whatever the limits say:
-a counter that is more than full only refuses what comes.
+All of it is in queues: new applications among it are placed before those that wait.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from negotiator import __version__
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.charge import Charges
-from negotiator.cycle.numbering import combined, first_rows
-from negotiator.cycle.order import WHOSE
-from negotiator.cycle.place import PlaceResult
-from negotiator.cycle.resources import requested
-from negotiator.cycle.significant import alike_running
+from negotiator.cycle.claims import claimed_jobs
+from negotiator.cycle.place import PlaceResult, place_running
 from negotiator.cycle.standing import JournalEntry, Standing
-from negotiator.cycle.words import CORE
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Ledger, LedgerError
-from negotiator.queues import QueueTree
-from negotiator.records import Mode
+from negotiator.hooks.records import Cycle
+from negotiator.pool.snapshot import Snapshot
 
 #: The states of a job that has a slot: running, transferring its output, suspended (HTCondor manual, JobStatus).
 _RUNNING = (2, 6, 7)
@@ -48,7 +39,7 @@ def shown(entries: Sequence[JournalEntry], jobs: Table) -> list[bool]:
     if not entries:
         return []
     schedds = job_columns.schedds(jobs)
-    ids = set(zip(schedds, map(job_columns.job_id, jobs.ads), strict=True))
+    ids = set(zip(schedds, job_columns.job_ids(jobs, range(len(jobs))), strict=True))
     places = set(zip(schedds, jobs.strings("RemoteHost"), strict=True))
     copies = Counter((entry.schedd, entry.job, entry.at) for entry in entries)
     return [
@@ -59,86 +50,38 @@ def shown(entries: Sequence[JournalEntry], jobs: Table) -> list[bool]:
     ]
 
 
-def build_ledger(
-    in_use: Sequence[PlaceResult],
-    slots: Table,
-    standing: Standing,
-    queues: QueueTree,
-    bundle: Bundle,
-    cycle: Cycle,
-) -> tuple[Ledger, dict[str, HookFailure]]:
-    """Charge what runs, and the matches of earlier cycles that the pool does not show yet.
+@attrs.frozen
+class InUse:
+    """The running jobs with their queues, then those that only their slots tell of; and the standing with both."""
 
-    ``in_use`` are the running jobs with their queues, those that slots tell of too. Gives, beside the ledger, the users whose usage could not be
-    counted, and why.
+    places: tuple[PlaceResult, ...]
+    matched: tuple[JournalEntry, ...]  # matches of earlier cycles that neither shows yet
+    standing: Standing
+
+    @property
+    def failures(self) -> tuple[HookFailure, ...]:
+        """The plugins that could not be asked where something goes."""
+        return tuple(failure for placed in self.places for failure in placed.failures)
+
+
+def place_in_use(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: Standing) -> InUse:
+    """Give what is in use its queues.
+
+    :param standing: the queues and applications as they were, and the matches that were handed out.
     """
-    ledger = Ledger()
-    uncertain: dict[str, HookFailure] = {}
-    rows_of = {name: row for row, name in enumerate(slots.strings("Name")) if name}
-    running_jobs = (each for placed in in_use for each in _of_jobs(placed, slots, rows_of, bundle, cycle))
-    for request, rows in (*running_jobs, *_of_journal(standing, in_use, rows_of)):
-        answers = bundle.hooks.charges(request, slots, queues, cycle, bundle.settings)
-        for failure in answers.failures:
-            uncertain[request.user] = failure
-        for mode in (Mode.ENFORCE, Mode.WARN):
-            charges = Charges.of(answers.records, enforcing=mode is Mode.ENFORCE)
-            known = rows >= 0
-            try:
-                _count(charges, ledger, rows[known], np.flatnonzero(known), mode)
-                _count(charges.anywhere(), ledger, np.zeros_like(rows[~known]), np.flatnonzero(~known), mode)
-            except LedgerError as error:
-                uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
-    return ledger, uncertain
+    runs = running(snapshot.jobs)
+    of_jobs = place_running(runs, bundle, cycle, standing)
+    standing = of_jobs.after(standing)
+    claims = claimed_jobs(snapshot.slots, runs, bundle.resources)
+    of_claims = place_running(claims, bundle, cycle, standing, "claim")
+    places = (of_jobs, of_claims)
+    return InUse(places, tuple(_unseen(standing.journal, places)), of_claims.after(standing))
 
 
-def _count(
-    charges: Charges, ledger: Ledger, rows: NDArray[np.intp], copies: NDArray[np.intp], mode: Mode
-) -> None:
-    """Charge whatever the limits say; where a sum would be more than can be counted, all others are charged still."""
-    if not len(rows) or not (charges.sums or charges.keys):
-        return
-    counted = charges.unlimited(copies)
-    admission = counted.admit(ledger, rows, len(rows), mode)
-    if len(admission) == len(rows):
-        ledger.commit(admission)
-        return
-    for part in counted.apart():
-        ledger.commit(part.admit(ledger, rows, len(rows), mode))
-
-
-def _of_jobs(
-    placed: PlaceResult, slots: Table, rows_of: dict[str, int], bundle: Bundle, cycle: Cycle
-) -> Iterator[tuple[Request, NDArray[np.intp]]]:
-    """The running jobs, those that are charged alike together, with the rows of their slots."""
-    jobs = placed.jobs
-    if not len(jobs):
-        return
-    alike = alike_running(slots, jobs, bundle)
-    kinds, count = combined(alike.ids, placed.queues, placed.users, placed.groups)
-    where = np.array([rows_of.get(name or "", -1) for name in jobs.strings("RemoteHost")], np.intp)
-    order = np.argsort(kinds, kind="stable")
-    bounds = np.searchsorted(kinds[order], np.arange(count + 1))
-    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    for first, start, end in zip(first_rows(kinds, count).tolist(), bounds[:-1], bounds[1:], strict=True):
-        rows = order[start:end]
-        ad, names = jobs.ad(first), alike.names[alike.ids[first]]
-        resources, unknown = requested(ad, bundle, cycle.environment)
-        yield (
-            Request(
-                submitter=submitters[first],
-                schedd=schedds[first],
-                ad=ad if names is None else ad.project([*names, *WHOSE]),
-                count=len(rows),
-                first_job=job_columns.job_id(ad),
-                queue=placed.queues[first],
-                user=placed.users[first],
-                group=placed.groups[first],
-                resources=resources,
-                unknown=unknown,
-                applications=placed.names(rows),
-            ),
-            where[rows],
-        )
+def _unseen(journal: Sequence[JournalEntry], places: Sequence[PlaceResult]) -> Sequence[JournalEntry]:
+    """The matches that are not among what runs."""
+    by_table = [_counted(journal, placed) for placed in places]
+    return [entry for entry, *seen in zip(journal, *by_table, strict=True) if not any(seen)]
 
 
 def _counted(journal: Sequence[JournalEntry], placed: PlaceResult) -> list[bool]:
@@ -153,17 +96,3 @@ def _counted(journal: Sequence[JournalEntry], placed: PlaceResult) -> list[bool]
         is_seen or not there.isdisjoint((schedd, entry.user, entry.slot) for schedd in (entry.schedd, ""))
         for entry, is_seen in zip(journal, seen, strict=True)
     ]
-
-
-def _of_journal(
-    standing: Standing, in_use: Sequence[PlaceResult], rows_of: dict[str, int]
-) -> Iterator[tuple[Request, NDArray[np.intp]]]:
-    """The matches that were handed out and that no running job shows yet, those that are charged alike together."""
-    kinds: dict[tuple[object, ...], list[JournalEntry]] = {}
-    by_table = [_counted(standing.journal, placed) for placed in in_use]
-    for entry, *seen in zip(standing.journal, *by_table, strict=True):
-        if not any(seen):
-            kinds.setdefault(entry.kind, []).append(entry)
-    for entries in kinds.values():
-        rows = np.array([rows_of.get(entry.slot, -1) for entry in entries], np.intp)
-        yield entries[0].request([entry.application for entry in entries]), rows

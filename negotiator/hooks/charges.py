@@ -14,13 +14,16 @@ from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, cache_hash=True)
 class Quota:
     """What a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
 
     ``text`` says in a few words whose usage of what is limited, without numbers: ``user sue in root.a``; the core adds
     what is needed, used and allowed, in the unit of ``resource`` (empty where things are counted), divided by ``scale``. A rule in mode warn
     or dryrun is charged on counters of its own, and refuses nothing.
+
+    Where a charge has a counter for each of many hosts, ``text`` may end before the last part of the counter's key:
+    that is put between it and ``text_after``. Of several counters that are full it is the first, and how many more.
     """
 
     rule: str
@@ -30,6 +33,7 @@ class Quota:
     scale: int = 1  # so many units of the counter are one for people
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
+    text_after: str | None = None
 
 
 @attrs.frozen

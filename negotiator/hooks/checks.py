@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 import attrs
 import click
@@ -29,6 +30,7 @@ Check = Callable[[Any], T]
 MAX_RECORDS = (
     10_000  # of one answer, unless more was asked: a generator that never ends must not fill the memory
 )
+MAX_PATTERNS = 100  # of the files of a Section
 MAX_NAME = 200  # characters of a rule or a code
 MAX_TEXT = 2_000  # characters of a text
 
@@ -90,6 +92,8 @@ def each_of(check: Check[T], count: int, expected: str) -> Check[tuple[T, ...]]:
 
 def _taken(answer: Any, check: Check[T], expected: str, limit: int) -> tuple[T, ...]:
     """The records of an iterable, and one beyond the limit where there are more."""
+    if answer == () and type(answer) is tuple:
+        return ()
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         hint = "; return [] or yield nothing where there is nothing to say" if answer is None else ""
         raise WrongAnswerError(f"expected an iterable of {expected}, got {kind_of(answer)}{hint}")
@@ -97,7 +101,7 @@ def _taken(answer: Any, check: Check[T], expected: str, limit: int) -> tuple[T, 
 
 
 def section(record: Any) -> Section:
-    """A Section with an attrs class and, perhaps, a check that can be called."""
+    """A Section with an attrs class and, perhaps, a check that can be called and patterns of files."""
     _exactly(record, Section, "a Section")
     if not (isinstance(record.schema, type) and attrs.has(record.schema)):
         raise WrongAnswerError(
@@ -105,6 +109,20 @@ def section(record: Any) -> Section:
         )
     if record.check is not None and not callable(record.check):
         raise WrongAnswerError(f"expected a function as check of a Section, got {kind_of(record.check)}")
+    if type(record.files) is not tuple or len(record.files) > MAX_PATTERNS:
+        raise WrongAnswerError(
+            f"expected a tuple of up to {MAX_PATTERNS} patterns as files of a Section, got {kind_of(record.files)}"
+        )
+    for pattern in record.files:
+        _name(pattern, "pattern of files of a Section")
+        if "/" in pattern or pattern.startswith(".") or pattern.endswith("~"):
+            raise WrongAnswerError(
+                f"the files {pattern!r} of a Section: expected those at the top of the bundle, neither hidden nor *~"
+            )
+    if type(record.apart) is not tuple or not all(
+        isinstance(key, str) and key.isidentifier() for key in record.apart
+    ):
+        raise WrongAnswerError("expected a tuple of keys of the class as apart of a Section")
     return record  # type: ignore[no-any-return]
 
 
@@ -172,6 +190,11 @@ def entry(record: Any) -> Mapping[str, Any]:
     return record  # type: ignore[no-any-return]
 
 
+#: What was found in order is the same for the next request: plugins make groupings and quotas once for many of them.
+_CHECKED_GROUPINGS: WeakKeyDictionary[Grouping, int] = WeakKeyDictionary()
+_CHECKED_QUOTAS: WeakSet[Quota] = WeakSet()
+
+
 def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
     """A Charge over so many slots, or a KeyCharge of so many copies, with a Quota as its label."""
 
@@ -186,7 +209,8 @@ def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
         else:
             _exactly(record, Charge, "a Charge or a KeyCharge")
             if type(record.counter) is Grouping:
-                _grouping(record.counter, slots)
+                if _CHECKED_GROUPINGS.get(record.counter) != slots:
+                    _grouping(record.counter, slots)
             else:
                 _counter(record.counter)
             _amount(record.amount, slots, "amount of a Charge")
@@ -217,6 +241,8 @@ def _grouping(grouping: Any, slots: int) -> None:
         raise WrongAnswerError(
             f"expected codes from -1 to {len(grouping.keys) - 1} in a Grouping, got others"
         )
+    codes.setflags(write=False)
+    _CHECKED_GROUPINGS[grouping] = slots
 
 
 def _amount(amount: Any, slots: int | None, what: str, *, may_be_none: bool = False) -> None:
@@ -240,6 +266,8 @@ def _countable(amount: Any) -> None:
 
 def _quota(label: Any) -> None:
     _exactly(label, Quota, "a Quota as label of a Charge")
+    if label in _CHECKED_QUOTAS:
+        return
     _instance(label.mode, Mode, "a Mode as mode of a Quota")
     _source(label.source, "a Quota")
     if type(label.scale) is not int or label.scale < 1:
@@ -247,7 +275,10 @@ def _quota(label: Any) -> None:
     _name(label.rule, "rule of a Quota")
     _name(label.code, "code of a Quota")
     _string(label.text, "text of a Quota", MAX_TEXT)
+    if label.text_after is not None:
+        _string(label.text_after, "text_after of a Quota", MAX_TEXT)
     _string(label.resource, "resource of a Quota", MAX_NAME)
+    _CHECKED_QUOTAS.add(label)
 
 
 def attribute_name(record: Any) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -94,14 +93,18 @@ class Guarded:
     def _call(
         self, arguments: Mapping[str, Any], check: Callable[[Any], tuple[T, ...]]
     ) -> tuple[T, ...] | _Raised:
+        printed = sys.stdout
         try:
-            with redirect_stdout(sys.stderr):  # what the program prints may be read by another program
-                return check(self.implementation.function(**arguments))
+            # What the program prints may be read by another program. As redirect_stdout does, which takes longer than a call.
+            sys.stdout = sys.stderr
+            return check(self.implementation.function(**arguments))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
             _log.debug("%s", self._label(), exc_info=error)
             return _Raised(error)
+        finally:
+            sys.stdout = printed
 
     def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised) -> None:
         tally = self.tally

@@ -124,6 +124,7 @@ class Request:
         frozenset()
     )  # the resources of which the job does not tell how much: they count as 0
     applications: Sequence[str] = ()  # (M,) "schedd#cluster" of each job, in their order
+    groups: tuple[str, ...] = ()  # of the user, the primary one first; empty where nobody knows
 
 
 @attrs.frozen(kw_only=True)
@@ -168,8 +169,36 @@ class Section:
     ``dict[str, X]``, or another attrs class. A field named ``source`` of type ``Source | None`` is filled in with
     the place the object was written at. Fields with a default may be left out.
 
-    ``check`` is called with the finished object and returns what else is wrong with it.
+    ``files`` are patterns of files at the top of the bundle that belong to the plugin (``*``, ``?`` and ``[...]`` as in
+    ``fnmatch``, upper and lower case differ, no ``/``). The field ``files`` of the class, of type ``Mapping[str, str]``,
+    is filled in with their texts by name, sorted: UTF-8 without its byte order mark, line ends as they are. They are
+    what the bundle's digest covers, so a plugin must not read them again. A file that is no UTF-8 is an error of the
+    bundle. No other plugin, nor the core, may read a file of that name::
+
+        @attrs.frozen
+        class Calendar:
+            files: Mapping[str, str]
+
+        Section(schema=Calendar, files=("*.ics",), check=parse_all)
+
+    ``apart`` are keys of the class that may stand in a file of their own at the top of the bundle, ``KEY.yaml``, instead of
+    ``pool.yaml``: all of the file is then the key's value.
+
+    ``check`` is called with the finished object and returns what else is wrong with it. A problem whose place names a
+    file of the bundle and a line is shown with that line.
     """
 
     schema: type
     check: Callable[[Any], Iterable[Problem]] | None = None
+    files: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The patterns of all files that belong to the plugin."""
+        return (*self.files, *map(self.file_of, self.apart))
+
+    @staticmethod
+    def file_of(key: str) -> str:
+        """The name of the file in which a key may stand apart."""
+        return f"{key}.yaml"

@@ -13,6 +13,7 @@ from negotiator.ledger.copies import fitting_copies
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import Ints
 from negotiator.ledger.lines import Rows
+from negotiator.ledger.single import Charged, Found, first_fit
 from negotiator.ledger.stops import GRANTED, Stops, find_stops
 
 
@@ -37,6 +38,7 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
+    charged: Charged | None = None  # what the one match is charged, of an admission of one copy
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -70,6 +72,10 @@ def admit(
         changed.
     """
     rows = np.asarray(rows, np.intp) if len(rows) else np.zeros(0, np.intp)
+    if copies == 1 and not key_charges and len(rows):
+        found = first_fit(counters, charges, rows)
+        if found is not None:
+            return _of_one(counters, charges, rows, found)
     served = fitting_copies(counters, key_charges, copies, len(rows))
     stops = find_stops(counters, charges, rows, len(served.fitting))
     positions = np.flatnonzero(stops == GRANTED)
@@ -87,6 +93,35 @@ def admit(
         tuple(key_charges),
         counters,
         counters.version,
+    )
+
+
+_FIRST, _NONE = np.zeros(1, np.intp), np.zeros(0, np.intp)
+_FITS = np.full(1, GRANTED, np.int32)
+for _each in (_FIRST, _NONE, _FITS):
+    _each.setflags(write=False)
+
+
+def _of_one(counters: Counters, charges: Sequence[Charge], rows: Rows, found: Found) -> Admission:
+    """What was granted to one copy, whose lot is known for each candidate up to the first that fits."""
+    stops, size = found.stops, len(found.stops)
+    fits = stops[-1] == GRANTED
+    refused = [0] * len(charges)
+    for stop in stops[:-1] if fits else stops:
+        refused[stop] += 1
+    return Admission(
+        np.array([size - 1], np.intp) if fits else _NONE,
+        rows[size - 1 : size] if fits else _NONE,
+        _FIRST if fits else _NONE,
+        np.array(stops, np.int32),
+        _FITS,
+        tuple(refused),
+        (),
+        tuple(charges),
+        (),
+        counters,
+        counters.version,
+        found.charged,
     )
 
 

@@ -24,6 +24,20 @@ class Grouping:
 
     codes: NDArray[np.integer]
     keys: Sequence[CounterKey]
+    _owned: dict[str, Grouping] = attrs.field(factory=dict, init=False, repr=False)
+
+    def owned_by(self, owner: str) -> Grouping:
+        """The same with a name before each key, so that nobody charges what is another's; one object for each name."""
+        found = self._owned.get(owner)
+        if found is None:
+            keys = self.keys
+            own: Sequence[CounterKey] = (
+                Family((owner, *keys.prefix), keys.members)
+                if isinstance(keys, Family)
+                else [(owner, *key) for key in keys]
+            )
+            found = self._owned[owner] = Grouping(self.codes, own)
+        return found
 
     def __attrs_post_init__(self) -> None:
         if self.codes.ndim != 1 or not np.issubdtype(self.codes.dtype, np.integer):
@@ -47,7 +61,8 @@ class Charge:
     """An amount that a match adds to a sum.
 
     ``amount`` and ``limit`` are one integer, or (N,) of int64 over the slots. An amount of 0 is no charge, and is
-    never refused. What a match adds to one counter, by all its charges together, must fit every limit that these
+    never refused; unless the charge ``probes``: then a match that adds nothing is refused all the same where more is
+    used than the limit allows. What a match adds to one counter, by all its charges together, must fit every limit that these
     charges name. A limit of None only counts (up to 2^63 - 1); one that is below what is used lets nothing pass.
     ``label`` is the caller's, and is never looked at.
     """
@@ -56,6 +71,7 @@ class Charge:
     amount: int | Ints
     limit: int | Ints | None
     label: object = None
+    probes: bool = False
 
 
 @attrs.frozen(eq=False)

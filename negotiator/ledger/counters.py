@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import contains, sub
 from typing import NoReturn
 
@@ -129,6 +129,17 @@ class Counters:
         if isinstance(entry, Refused):
             what = f"{entry.used} + {entry.needed} is more than can be counted (2^63 - 1)"
             raise LedgerError("overflow", f"{key_text(entry.counter)}: {what}")
+        return entry
+
+    def charge_one(self, charged: Iterable[tuple[CounterKey, int]]) -> Entry:
+        """Add what an admission granted to one match; what it asked ``sum_of``, and limits that it kept.
+
+        :raises LedgerError: ``bad_key``.
+        """
+        parts = [(self._sums.open(key), amount) for key, amount in charged]
+        self._grow()
+        entry = tuple([place for place, _ in parts]), tuple([amount for _, amount in parts]), (), ()
+        self._add(entry, None)
         return entry
 
     def subtract(self, postings: Postings) -> None:

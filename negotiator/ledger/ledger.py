@@ -92,7 +92,10 @@ class Ledger:
         if counters.version != admission.version:
             raise LedgerError("stale", "counters have changed since the admission was made: admit anew")
         first, size = self._next, len(admission)
-        if size:
+        if admission.charged is not None:  # a batch of one is the heavier way to say it
+            if size:
+                self._keep((counters is self._pair[1], counters.charge_one(admission.charged)))
+        elif size:
             batch = admission.batch()
             counters.add_batch(batch)
             self._next += size
@@ -111,16 +114,6 @@ class Ledger:
         shadow = mode is not _ENFORCE
         entry = self._pair[shadow].try_add(sums, keys)
         return entry if isinstance(entry, Refused) else self._keep((shadow, entry))
-
-    def force(self, postings: Postings, mode: Mode = Mode.ENFORCE) -> Receipt:
-        """Charge one match without looking at limits: what runs in the pool counts, also where it should not run.
-
-        A counter that is more than full only refuses what comes.
-
-        :raises LedgerError: ``bad_key``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``.
-        """
-        shadow = mode is not _ENFORCE
-        return self._keep((shadow, self._pair[shadow].add(postings)))
 
     def headroom(
         self,

@@ -13,6 +13,7 @@ from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import CounterKey, Family, Ints
 
 _NOBODY: dict[str, int] = {}
+_TEXTS = {str}
 
 
 class Places:
@@ -47,7 +48,7 @@ class Places:
         """
         place = self.find(key)
         if not place:
-            if type(key) is not tuple or not key or not all(isinstance(part, str) for part in key):
+            if type(key) is not tuple or not key or not {*map(type, key)} <= _TEXTS:
                 raise LedgerError(
                     "bad_key", f"{key!r} names no counter: a key is a tuple of one or more strings"
                 )

@@ -16,6 +16,7 @@ from negotiator.ledger.lines import Line, Reader, Rows
 from negotiator.ledger.loop import Column, greedy
 from negotiator.ledger.nested import admit_nested
 from negotiator.ledger.rounds import admit_rounds
+from negotiator.ledger.single import first_fit
 
 Stops: TypeAlias = NDArray[np.int32]
 
@@ -27,6 +28,47 @@ SMALL = 64  # candidates that are faster taken one by one
 def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> Stops:
     """What refused each candidate that was looked at, until as many as wanted are granted."""
     if not wanted or not len(rows):
+        return np.zeros(0, np.int32)
+    if wanted == 1:
+        one = first_fit(counters, charges, rows)
+        if one is not None:
+            return np.array(one.stops, np.int32)
+    full = _probe(counters, charges, rows)
+    if full is None:
+        return _find_stops(counters, charges, rows, wanted)
+    stops = full.copy()
+    open_ = np.flatnonzero(full == GRANTED)
+    found = _find_stops(counters, charges, rows[open_], wanted)
+    stops[open_[: len(found)]] = found
+    ended = np.count_nonzero(found == GRANTED) == wanted
+    return stops[: open_[len(found) - 1] + 1] if ended else stops
+
+
+def _probe(counters: Counters, charges: Sequence[Charge], rows: Rows) -> Stops | None:
+    """The first charge of nothing that finds more used than its limit allows, for each candidate; None without any."""
+    stops: Stops | None = None
+    reader: Reader | None = None
+    for number, charge in enumerate(charges):
+        if not charge.probes or charge.limit is None:
+            continue
+        reader = reader or Reader(counters, rows)
+        line = reader.line(number, charge)
+        over = np.broadcast_to(np.asarray(line.room) < 0, len(rows))
+        if line.groups.charged is not None:
+            over = over & line.groups.charged
+        if not isinstance(charge.amount, int):
+            over = over & (charge.amount[rows] == 0)
+        elif charge.amount:
+            continue
+        if over.any():
+            stops = np.full(len(rows), GRANTED, np.int32) if stops is None else stops
+            stops[over & (stops == GRANTED)] = number
+    return stops
+
+
+def _find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> Stops:
+    """The same, of charges of something only."""
+    if not len(rows):
         return np.zeros(0, np.int32)
     shared = may_share(charges)
     size = 0

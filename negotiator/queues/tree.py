@@ -162,12 +162,6 @@ class QueueTree:
                     queue, config=_dynamic(path, self._template(parent_of(path)), leaf=True)
                 )
 
-    def drain(self, path: str, now: float) -> tuple[QueueChange, ...]:
-        """Let a managed queue take no application any more, nor those below it that are managed."""
-        top = path.lower()
-        paths = sorted(each for each in self._queues if each == top or each.startswith(top + "."))
-        return tuple(change for each in paths if each != ROOT for change in self._drain(each, now))
-
     def clean(self, busy: Collection[str], now: float) -> tuple[QueueChange, ...]:
         """Remove what is empty and draining, or made by a rule, from the bottom up.
 

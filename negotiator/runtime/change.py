@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,29 +31,43 @@ class Changed:
     problems: tuple[Problem, ...]
     written: bool
     kept: Path | None = None  # the copy of the old file, if there was one
+    superseded: tuple[Path, ...] = ()  # what became of the files that had to go
 
 
 def change_file(
-    folder: Path, name: str, content: bytes, examine: Callable[[Mapping[str, bytes]], Examination], now: float
+    folder: Path,
+    name: str,
+    content: bytes,
+    examine: Callable[[Mapping[str, bytes | None]], Examination],
+    now: float,
+    superseded: Sequence[str] = (),
 ) -> Changed:
     """Give a file of a bundle other contents, if the bundle is then still without errors.
 
     Of a link what it points to is written, if that is in the bundle too. The old contents are kept beside it as ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or
     the new one, never part of one. Two changes at a time take turns.
 
-    :param examine: looks at the bundle with the contents that files are to have.
-    :raises ChangeError: the file can't be written.
+    :param examine: looks at the bundle with the contents that files are to have; None where one is to be gone.
+    :param superseded: files beside it that go once it is written: they are renamed as the copy of an old file is named. A crash may leave some of them.
+    :raises ChangeError: the file can't be written; nothing was changed.
     """
     try:
         with (folder / _LOCK).open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             target = _target(folder, name)
-            examination = examine(dict.fromkeys(_names(folder, name, target), content))
+            _check_superseded(folder, name, superseded, target)
+            files: dict[str, bytes | None] = dict.fromkeys(_names(folder, name, target), content)
+            examination = examine({**files, **dict.fromkeys(superseded)})
             if examination.bundle is None:
                 return Changed(examination.digest, examination.problems, written=False)
             kept = _keep(folder, name, now)
             _replace(target, content, target.stat() if kept else None)
-            return Changed(examination.digest, examination.problems, written=True, kept=kept)
+            try:
+                gone = _retire(folder, superseded, now)
+            except OSError:
+                _undo(target, kept)
+                raise
+            return Changed(examination.digest, examination.problems, written=True, kept=kept, superseded=gone)
     except OSError as error:
         raise ChangeError(f"{folder / name} can't be changed: {error.strerror or error}") from None
 
@@ -80,11 +94,53 @@ def _keep(folder: Path, name: str, now: float) -> Path | None:
     old = folder / name
     if not old.exists():
         return None
+    kept = _name_of_copy(folder, name, now)
+    _replace(kept, old.read_bytes(), old.stat())
+    return kept
+
+
+def _check_superseded(folder: Path, name: str, superseded: Sequence[str], target: Path) -> None:
+    """Refuse what would take the new file away, or leave a link that leads nowhere."""
+    for old in superseded:
+        real = Path(os.path.realpath(folder / old))
+        if real == target:
+            raise ChangeError(f"{folder / old} can't go: it is the file that is to be written, {name}")
+        links = (each for each in folder.iterdir() if each.is_symlink() and each.name not in superseded)
+        if link := next((each for each in links if Path(os.path.realpath(each)) == real), None):
+            raise ChangeError(f"{folder / old} can't go: {link} is a link to it: remove that first")
+
+
+def _retire(folder: Path, superseded: Sequence[str], now: float) -> tuple[Path, ...]:
+    """Rename files as copies of old ones are named: all of them, or none where one can't be."""
+    gone: list[Path] = []
+    try:
+        for name in superseded:
+            kept = _name_of_copy(folder, name, now)
+            (folder / name).rename(kept)
+            gone.append(kept)
+        if gone:
+            _sync(folder)
+    except OSError:
+        for name, kept in zip(superseded, gone, strict=False):
+            kept.rename(folder / name)
+        raise
+    return tuple(gone)
+
+
+def _undo(target: Path, kept: Path | None) -> None:
+    """Give a file that was written the contents back that it had."""
+    if kept is None:
+        target.unlink()
+        _sync(target.parent)
+    else:
+        _replace(target, kept.read_bytes(), kept.stat())
+
+
+def _name_of_copy(folder: Path, name: str, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     for number in range(1, 1000):
         kept = folder / f"{name}.{stamp}{'' if number == 1 else f'-{number}'}~"
-        if not kept.exists():
-            _replace(kept, old.read_bytes(), old.stat())
+        if not os.path.lexists(kept):
             return kept
     raise OSError(0, "there are too many copies of the same second")
 
@@ -109,8 +165,13 @@ def _replace(path: Path, content: bytes, like: os.stat_result | None) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Make durable which files are in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""What is used of the limits now: the ledger of a pool as a cycle would build it, without running one."""
+"""What is used now: the ledger of a pool as a cycle would build it, and the usage of queues, without running one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.claims import claimed_jobs
-from negotiator.cycle.place import place_running
+from negotiator.cycle.queue_usage import QueueUsage, queue_usage
+from negotiator.cycle.recount import build_ledger
 from negotiator.cycle.standing import Standing
-from negotiator.cycle.usage import build_ledger, running
+from negotiator.cycle.usage import place_in_use
 from negotiator.hooks.charges import CounterKey, Used
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
@@ -41,18 +41,24 @@ class InUse:
 def in_use(snapshot: Snapshot, bundle: Bundle, standing: Standing, now: float) -> InUse:
     """Count what runs in a pool, and the matches that it does not show yet."""
     cycle = Cycle(1, now, bundle.digest)
-    runs = running(snapshot.jobs)
-    placed = place_running(runs, bundle, cycle, standing)
-    queueing = placed.queueing
-    if queueing is not None:
-        standing = attrs.evolve(standing, queues=queueing.queues, register=queueing.register)
-    claimed = place_running(claimed_jobs(snapshot.slots, runs, bundle.resources), bundle, cycle, standing)
-    queueing = claimed.queueing or queueing
-    queues = queueing.queues if queueing else standing.queues
-    ledger, uncertain = build_ledger((placed, claimed), snapshot.slots, standing, queues, bundle, cycle)
-    return InUse(
-        ledger,
-        queues,
-        queueing.register if queueing else standing.register,
-        tuple(dict.fromkeys((*placed.failures, *claimed.failures, *uncertain.values()))),
-    )
+    placed = place_in_use(snapshot, bundle, cycle, standing)
+    after = placed.standing
+    ledger, uncertain = build_ledger(placed, snapshot.slots, after.queues, bundle, cycle)
+    failures = dict.fromkeys((*placed.failures, *uncertain.values()))
+    return InUse(ledger, after.queues, after.register, tuple(failures))
+
+
+@attrs.frozen(eq=False)
+class InQueues:
+    """What is used in each queue, and the queues: those that rules make for what runs too."""
+
+    usage: Mapping[str, QueueUsage]
+    queues: QueueTree
+    failures: tuple[HookFailure, ...]
+
+
+def in_queues(snapshot: Snapshot, bundle: Bundle, standing: Standing, now: float) -> InQueues:
+    """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
+    cycle = Cycle(1, now, bundle.digest)
+    placed = place_in_use(snapshot, bundle, cycle, standing)
+    return InQueues(queue_usage(placed, bundle, cycle), placed.standing.queues, placed.failures)

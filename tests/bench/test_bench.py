@@ -23,7 +23,7 @@ from negotiator.cli import main
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
 #: What the library has no counterpart for.
-ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING}
+ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS}
 
 SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 

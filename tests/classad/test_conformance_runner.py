@@ -162,13 +162,13 @@ def test_every_row_counts_and_so_does_the_kind_of_a_value(cases):
     assert [len(verdict(file, [found], {})[1]) for found in ([1, 1], [1, 2], [1, True])] == [0, 1, 1]
 
 
-def test_folders_without_a_runner_are_named(tmp_path):
-    """A folder with queues only is run as far as that goes, and told to be what nothing runs."""
+def test_what_a_folder_does_not_have_is_named(tmp_path):
+    """A folder with one of the three, and nothing in that, is run as far as that goes."""
     (tmp_path / "gridengine").mkdir()
     result = run(tmp_path)
     assert result.returncode == 0
-    assert f"not run: {tmp_path / 'gridengine'}: no runner for these cases exists yet" in result.stdout
-    assert f"not run: {tmp_path} has no classad/*.jsonl.gz" in result.stdout
+    for what in ("classad/*.jsonl.gz", "yunikorn/*.yaml", "gridengine/*.yaml"):
+        assert f"not run: {tmp_path} has no {what}" in result.stdout
 
 
 def test_a_folder_that_is_none_is_a_usage_error(tmp_path):

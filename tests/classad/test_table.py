@@ -159,13 +159,12 @@ def test_derived_arrays_are_read_only():
 
 
 def test_a_column_of_cells_answers_for_itself():
-    """``is_true``, ``is_undefined``, ``is_error`` and ``numbers`` of the cells, none of them evaluated."""
+    """``is_true``, ``numbers`` and ``value`` of the cells, none of them evaluated."""
     column = _table(
         "[A = 0]", "[A = 3]", '[A = "true"]', "[]", "[A = undefined]", "[A = error]", "[A = true]"
     ).column("A")
     assert column.is_true().tolist() == [False, True, False, False, False, False, True]
-    assert column.is_undefined().tolist() == [False, False, False, True, True, False, False]
-    assert column.is_error().tolist() == [False, False, False, False, False, True, False]
+    assert [column.value(row) for row in range(7)] == [0, 3, "true", UNDEFINED, UNDEFINED, ERROR, True]
     assert column.numbers(-1).tolist() == [0, 3, -1, -1, -1, -1, 1]
 
 

@@ -75,28 +75,15 @@ def test_a_table_can_be_made_of_the_ads_of_another(given_ads):
     assert [facts(each) for each in again] == [facts(table)] * 3
 
 
-@given(many)
-def test_a_packed_table_is_the_same_in_a_dictionary_of_its_own(given_ads):
-    """What only rows had that are gone is not in it any more."""
-    dictionary = Dictionary()
-    table = Table.from_ads(given_ads, dictionary)
-    wanted = facts(table)
-    table.append([ClassAd([("A", Literal(f"new {n}"))]) for n in range(50)])
-    table.replace(range(len(table)), [*given_ads, *given_ads[:1] * 50] if given_ads else [ClassAd()] * 50)
-    packed = table.packed()
-    assert facts(packed.take(np.arange(len(given_ads)))) == wanted
-    assert not any("new" in text for text in packed.pool.strings)
-
-
-def test_ads_in_which_a_name_stood_twice_are_packed_as_others():
-    """Their layout is the same as that of an ad that has the name once."""
+def test_of_a_name_that_stood_twice_the_last_counts():
+    """The layout is the same as that of an ad that has the name once."""
     dictionary = Dictionary()
     cells = [[dictionary.cell(line, line[0], line[4:]) for line in lines] for lines in (
         ["A = 1", "a = 2"], ["A = 3"], ["B = 4", "A = 5"],
     )]  # fmt: skip
     table = Table.from_ads([dictionary.ad(np.array(row)) for row in cells], dictionary)
-    assert facts(table.packed()) == facts(table)
-    assert dict(table.packed().ad(0).items()) == {"A": Literal(2)}
+    assert facts(Table.from_ads(table.ads, Dictionary())) == facts(table)
+    assert dict(table.ad(0).items()) == {"A": Literal(2)}
 
 
 def test_what_was_taken_before_rows_were_replaced_is_stale():

@@ -174,23 +174,3 @@ def test_groups_that_could_not_be_had_end_it(bundle, plugin):
     assert (result.exit_code, result.stdout) == (3, "")
     assert "plugin mine" in result.stderr
     assert run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--group", "dev").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "say whom it is asked about: --user NAME"),
-        (["--user", "sue", "dev.web"], "'dev.web' is no path of a queue: say root.dev.web"),
-        (["--user", "sue", "root..web"], "'' is no name of a queue"),
-    ],
-)
-def test_a_wrong_command_line_is_told(bundle, arguments, told):
-    result = run("--bundle", bundle, *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
-
-
-def test_a_bundle_with_errors_is_not_asked(bundle):
-    (bundle / "queues.yaml").write_text("partitions: 5\n")
-    result = run("--bundle", bundle, "--user", "sue")
-    assert (result.exit_code, result.stdout) == (1, "")

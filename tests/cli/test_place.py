@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from queueing import drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.place import place
@@ -199,7 +200,7 @@ def state(bundle, folder, *, draining=(), applications=()):
             keeper.queues.create(queue, NOW)
             keeper.register.move(ApplicationId("", user, number), queue, NOW)
         for path in draining:
-            keeper.queues.drain(path, NOW)
+            drain(keeper.queues, path, NOW)
         keeper.write(queues=keeper.queues)
     return folder
 
@@ -299,27 +300,12 @@ def test_a_pool_that_cannot_be_read_and_a_state_that_is_none_have_codes_of_their
     assert not (tmp_path / "missing").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "say whose application it is"),
-        (["--user", ""], "say whose application it is"),
-        (["--user", "a\nb"], "a user's name has up to 200 characters"),
-        (["--user", "sue", "--pool", "x"], "ask about the jobs of a pool, or about one user"),
-        (["--user", "sue", "--tag", "namespace"], "'namespace': write NAME=VALUE"),
-    ],
-)
-def test_a_wrong_command_line_is_told(bundle, arguments, told):
-    result = run("--bundle", bundle, *arguments)
-    assert result.exit_code == 2
-    assert told in result.stderr
-
-
-def test_a_bundle_with_errors_is_not_asked(bundle):
-    (bundle / "queues.yaml").write_text("partitions: 5\n")
-    result = run("--bundle", bundle, "--user", "sue")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "queues.yaml:1:13: error" in result.stderr
+def test_a_pool_in_the_environment_is_asked_about_where_nobody_else_is(bundle, ads, monkeypatch):
+    """What is said on the command line goes before."""
+    monkeypatch.setenv("NEGOTIATOR_POOL", str(ads))
+    assert run("--bundle", bundle).stdout == run("--bundle", bundle, "--pool", ads).stdout
+    result = run("--bundle", bundle, "--user", "sue", "--queue", "root.production")
+    assert first_line(result) == "placed in root.production"
 
 
 def test_where_no_plugin_brings_rules_jobs_have_no_queue(tmp_path):

@@ -1,10 +1,13 @@
 """``negotiator queues``, as its users call it."""
 
 import json
+import os
 import re
 
 import pytest
 from click.testing import CliRunner
+from pools import slot
+from queueing import World, app, drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.queues import queues
@@ -68,7 +71,7 @@ def state(bundle, tmp_path):
         keeper.queues.create("root.dev.sue", NOW)
         for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
             keeper.register.move(ApplicationId("schedd", "sue", number), queue, NOW)
-        keeper.queues.drain("root.production", NOW)
+        drain(keeper.queues, "root.production", NOW)
         keeper.write(queues=keeper.queues)
     (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
     return folder
@@ -260,14 +263,143 @@ def test_a_queue_that_does_not_exist_is_a_wrong_command_line(bundle):
     assert "there is no queue root.prodution: did you mean root.production?" in result.stderr
 
 
-def test_a_bundle_with_errors_is_not_shown(bundle):
-    (bundle / "queues.yaml").write_text("partitions: 5\n")
-    result = run("--bundle", bundle)
-    assert (result.exit_code, result.stdout) == (1, "")
-
-
 def test_where_no_plugin_brings_rules_that_is_said(tmp_path):
     """The queues stand there, and no job is in any."""
     (tmp_path / "pool.yaml").write_text("")
     result = run("--bundle", tmp_path, "--disable", "placement")
     assert result.stdout.startswith("No plugin brings placement rules: jobs have no queue.\n")
+
+
+USED = """\
+MyType = "Job"
+ClusterId = {0}
+ProcId = 0
+GlobalJobId = "node1#{0}.0#1"
+Owner = "sue"
+JobStatus = {1}
+RequestCpus = {2}
+RequestMemory = 1024
+Queue = "{3}"
+"""
+
+
+@pytest.fixture
+def pool(tmp_path):
+    """Three jobs run, two of them in production; a fourth waits."""
+    jobs = [(1, 2, 1, "root.production"), (2, 2, 2, "root.production"), (3, 2, 1, "root.dev.sue")]
+    (tmp_path / "pool").mkdir()
+    text = "\n".join(USED.format(*each) for each in (*jobs, (4, 1, 1, "root.production")))
+    (tmp_path / "pool" / "jobs.ads").write_text(text)
+    return tmp_path / "pool"
+
+
+def in_use(text):
+    """The rows of the table of what is in use."""
+    (table,) = (part for part in text.split("\n\n") if part.startswith("In use"))
+    return [cells(re.sub(r"\] +", "] ", line)) for line in table.splitlines()[2:]]
+
+
+IN_USE = [
+    ["root", "memory", "3Gi"],
+    ["root", "vcore", "4"],
+    ["root", "applications", "3"],
+    ["root.dev", "memory", "1Gi"],
+    ["root.dev", "vcore", "1"],
+    ["root.dev", "applications", "1"],
+    ["root.dev.sue", "memory", "1Gi", "10G", "[##------------------] 10%"],
+    ["root.dev.sue", "vcore", "1", "500m", "[####################] 200%"],
+    ["root.dev.sue", "applications", "1", "4", "[#####---------------] 25%"],
+    ["root.production", "memory", "2Gi", "1Ki", "2G", "[####################] 107%"],
+    ["root.production", "vcore", "3", "1", "1500m", "[####################] 200%"],
+    ["root.production", "applications", "2", "20", "[##------------------] 10%"],
+]
+
+
+@pytest.mark.parametrize("disabled", [(), ("--disable", "maxima", "--disable", "limits")])
+def test_with_a_pool_what_is_in_use_stands_beside_what_may_be(bundle, pool, disabled):
+    """Of each queue with all below it, those that rules make too; whatever plugins hold of it."""
+    result = run("--bundle", bundle, "--pool", pool, *disabled)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert in_use(result.stdout) == IN_USE
+    assert ["sue", "dynamic leaf", "Active"] in [cells(line)[:3] for line in result.stdout.splitlines()]
+    assert in_use(run("--bundle", bundle, "--pool", pool, "root.dev").stdout) == IN_USE[3:9]
+    assert "In use" not in run("--bundle", bundle).stdout
+
+
+def test_the_pool_may_stand_in_the_environment(bundle, pool, monkeypatch):
+    """Folders and files, with the separator of the system's paths between them; the command line goes before."""
+    (pool / "other.ads").write_text(USED.format(9, 2, 1, "root.production"))
+    paths = [str(pool / name) for name in ("jobs.ads", "other.ads")]
+    monkeypatch.setenv("NEGOTIATOR_POOL", os.pathsep.join(paths))
+    assert in_use(run("--bundle", bundle).stdout)[0] == ["root", "memory", "4Gi"]
+    assert in_use(run("--bundle", bundle, "--pool", paths[0]).stdout) == IN_USE
+
+
+@pytest.mark.parametrize(("columns", "bars"), [(80, False), (100, True), (120, True)])
+def test_a_bar_is_shown_where_there_is_room_for_it(bundle, pool, monkeypatch, columns, bars):
+    """On a narrow terminal the part alone: nothing is folded."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", run("--bundle", bundle, "--pool", pool).stdout)
+    rows = [line.split() for line in text[text.index("In use") : text.index("Access control")].splitlines()]
+    row = ["root.production", "applications", "2", "20", *(["[##------------------]"] if bars else []), "10%"]
+    assert row in rows
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_a_maximum_of_nothing_is_shown(bundle, pool):
+    """There is no bar of nothing."""
+    (bundle / "queues.yaml").write_text(
+        QUEUES.replace("max: {memory: 2G, vcore: 1500m}", "max: {gpus: 0, vcore: 3}")
+    )
+    rows = in_use(run("--bundle", bundle, "--pool", pool, "root.production").stdout)
+    assert ["root.production", "gpus", "0", "0"] in rows
+
+
+def test_json_has_what_is_in_use_and_the_applications_that_use_it(bundle, pool):
+    """In YuniKorn's words; what waits is no application that runs."""
+    whole = json.loads(run("--bundle", bundle, "--pool", pool, "--json").stdout)
+    dev, production = whole["children"]
+    assert production["allocatedResource"] == {"memory": 2 << 30, "vcore": 3000}
+    assert (whole["runningApps"], dev["runningApps"], production["runningApps"]) == (3, 1, 2)
+    assert [child.get("allocatedResource") for child in dev["children"]] == [
+        {"memory": 1 << 30, "vcore": 1000},
+        None,
+    ]
+
+
+def test_with_a_state_matches_count_that_the_pool_does_not_show(bundle, pool, tmp_path):
+    """What it shows counts once, and nothing is written."""
+    world = World(tmp_path, load_bundle(bundle))
+    world.slots = [slot(number) for number in range(2)]
+    world.jobs = [
+        app(cluster, RequestCpus="0.5", RequestMemory="512", queue="root.production") for cluster in (1, 5)
+    ]
+    with world:
+        world.cycle()
+        before = (tmp_path / "state" / "state.sqlite").read_bytes()
+        result = run("--bundle", bundle, "--pool", pool, "--state", tmp_path / "state", "--now", NOW)
+        assert result.exit_code == 0
+        assert in_use(result.stdout)[:2] == [["root", "memory", "3584Mi"], ["root", "vcore", "4500m"]]
+        assert in_use(result.stdout)[-1][:4] == ["root.production", "applications", "3", "20"]
+        assert "root          parent        Active  2" in result.stdout
+        assert (tmp_path / "state" / "state.sqlite").read_bytes() == before
+
+
+def test_a_pool_that_cannot_be_read_is_told(bundle, tmp_path):
+    """As by every command."""
+    result = run("--bundle", bundle, "--pool", tmp_path / "none")
+    assert (result.exit_code, result.stdout) == (4, "")
+
+
+def test_a_plugin_that_fails_is_an_exit_code_of_its_own(bundle, pool):
+    """What it left out is told: queues of the jobs that it was to place."""
+    (bundle / "plugins").mkdir(mode=0o755)
+    (bundle / "plugins" / "bad.py").write_text(
+        "from negotiator.hooks import hookimpl\n\n@hookimpl\ndef negotiator_user_groups(users):\n    raise OSError('gone')\n"
+    )
+    (bundle / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
+    result = run("--bundle", bundle, "--pool", pool)
+    assert result.exit_code == 3
+    assert "OSError: gone" in result.stderr
+    assert in_use(result.stdout)[0] == IN_USE[0]

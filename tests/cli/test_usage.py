@@ -1,6 +1,7 @@
 """``negotiator usage``, as its users call it."""
 
 import json
+import re
 
 import pytest
 import queueing
@@ -148,6 +149,24 @@ def test_a_pool_that_cannot_be_read_is_told(tmp_path):
     """As by every command."""
     result = CliRunner().invoke(usage, ["users", "--pool", str(tmp_path / "none")])
     assert result.exit_code == 4
+
+
+def test_the_pool_may_stand_in_the_environment(called, tmp_path, monkeypatch):
+    """As for other commands that are about a pool."""
+    wanted = called("users", "--json").stdout
+    monkeypatch.setenv("NEGOTIATOR_POOL", str(tmp_path / "pool"))
+    result = CliRunner().invoke(
+        usage, ["users", "--json", "--bundle", str(tmp_path / "bundle"), "--now", str(NOW)]
+    )
+    assert (result.exit_code, result.stdout) == (0, wanted)
+
+
+def test_on_a_narrow_terminal_no_bar_is_folded(called, monkeypatch):
+    """The part stands there as a number."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", called("users", "sue").stdout)
+    assert ["sue", "root", "memory", "3Gi", "4Gi", "75%"] in [line.split() for line in text.splitlines()]
 
 
 def test_with_a_state_what_was_handed_out_counts_and_nothing_is_written(called, tmp_path):

@@ -3,12 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
+import gridengine
 import pytest
 import yunikorn
 from golden import Folder
 
 HERE = Path(__file__).parent
-WITHOUT_RUNNER = ("gridengine",)
 
 
 def _folder(config):
@@ -16,7 +16,7 @@ def _folder(config):
 
 
 def pytest_generate_tests(metafunc):
-    """Give each file of ``classad/`` and ``yunikorn/``, and ``area`` each folder that nothing here can run."""
+    """Give each file of ``classad/``, ``yunikorn/`` and ``gridengine/``, and each section of its sessions."""
     folder = _folder(metafunc.config)
     if "file_name" in metafunc.fixturenames:
         names = Folder(folder / "classad").files()
@@ -24,10 +24,16 @@ def pytest_generate_tests(metafunc):
     if "queue_file" in metafunc.fixturenames:
         names = yunikorn.Folder(folder / "yunikorn").files()
         _parametrize(metafunc, "queue_file", names, f"{folder} has no yunikorn/*.yaml: nothing to run")
-    if "area" in metafunc.fixturenames:
-        present = [area for area in WITHOUT_RUNNER if (folder / area).is_dir()]
-        reason = f"{folder} has no {'/ and no '.join(WITHOUT_RUNNER)}/: nothing to run"
-        _parametrize(metafunc, "area", present, reason)
+    if "quota_file" in metafunc.fixturenames:
+        names = _quotas(folder).files()
+        _parametrize(metafunc, "quota_file", names, f"{folder} has no gridengine/*.yaml: nothing to run")
+    if "quota_sessions" in metafunc.fixturenames:
+        names = [name for name in _quotas(folder).files() if gridengine.sections(_quotas(folder).read(name))]
+        _parametrize(metafunc, "quota_sessions", names, f"{folder} has no sessions of qconf: nothing to run")
+
+
+def _quotas(folder):
+    return gridengine.Folder(folder / "gridengine", HERE / "gridengine")
 
 
 def _parametrize(metafunc, name, values, reason):
@@ -48,9 +54,9 @@ def queue_cases(request):
 
 
 @pytest.fixture(scope="session")
-def cases_folder(request):
-    """The folder that was asked for."""
-    return _folder(request.config)
+def quota_cases(request):
+    """The folder of cases of resource quota sets."""
+    return _quotas(_folder(request.config))
 
 
 @pytest.fixture

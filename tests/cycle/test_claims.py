@@ -66,3 +66,36 @@ def test_what_runs_keeps_others_out(bundle):
 def test_a_slot_that_tells_nothing_of_its_user_counts_for_nobody_else(bundle):
     counters, _ = used(bundle, [claimed(0, RemoteUser=None)])
     assert {key[2] for key in counters if key[1] == "user"} <= {""}
+
+
+MAXIMA = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: made, parent: true, childtemplate: {maxapplications: 2, resources: {max: {vcore: 9}}}}
+    placementrules:
+      - {name: provided, create: true}
+"""
+
+
+def test_a_queue_that_is_made_for_a_claimed_slot_has_its_maxima_at_once(tmp_path):
+    """Also where no job waits."""
+    counters, _ = used(queueing.bundle(tmp_path / "bundle", MAXIMA), [claimed(0, Queue='"root.made.one"')])
+    assert counters["maxima", "root.made.one", "vcore"] == 2000
+
+
+def test_what_is_of_no_application_counts_as_one_wherever_it_is(tmp_path):
+    """A job that runs, one that waits and a slot whose job nobody tells: none of them hides another."""
+    own = queueing.bundle(tmp_path / "bundle", MAXIMA)
+    asked = {"ClusterId": None, "queue": "root.made.one", "RequestCpus": "1", "RequestMemory": "1"}
+    slots = [claimed(0, Queue='"root.made.one"'), slot(1)]
+    assert len(used(own, slots, [app(**asked)])[1].matches) == 1
+    running = app(**asked, JobStatus="2")
+    _, result = used(own, slots, [running, app(**asked)])
+    assert dict(result.ledger.counters().key_sets())["maxima", "root.made.one"].keys() == {
+        *("claim 0", "running job 0"),
+    }
+    assert result.matches == ()

@@ -243,3 +243,12 @@ class TestScheddsAndSubmitters:
         jobs = [job(0, GlobalJobId='"one#1.0#1"'), job(1, GlobalJobId='"two#1.1#1"')]
         result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=submitters), bundle)
         assert [job_id for job_id, _ in matched(result)] == ["1.1"]
+
+    def test_a_submitter_that_tells_no_schedd_is_kept_out_at_all_of_them(self, tmp_path):
+        """Also where another ad of its name is let in."""
+        bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.IdleJobs == 7")
+        let_in = ad(Name='"tester@d"', ScheddName='"one"', IdleJobs="1")
+        kept_out = ad(Name='"tester@d"', IdleJobs="7")
+        jobs = [job(0, GlobalJobId='"one#1.0#1"')]
+        assert matched(pools.cycle(snapshot([slot()], jobs, submitters=[let_in]), bundle))
+        assert not matched(pools.cycle(snapshot([slot()], jobs, submitters=[let_in, kept_out]), bundle))

@@ -118,6 +118,17 @@ def test_a_match_counts_where_it_was_made_until_its_job_runs(hosts):
     assert used(count(hosts, jobs, standing=standing)) == before
 
 
+def test_what_was_matched_is_not_matched_again(limits):
+    """Neither its job, while slots are free, nor its slot, while jobs ask; a job of another schedd is another job."""
+    journal, standing = handed(limits, [asks(1)])
+    others = [asks(2), asks(1, schedd="node2")]
+    result = count(limits, [asks(1), *others], journal=journal, standing=standing)
+    assert {match.schedd + " " + match.job for match in result.matches} == {"node1 2.0", "node2 1.0"}
+    assert journal[0].slot not in {match.slot for match in result.matches}
+    codes = {item.reason.code: item.count for item in result.discarded}
+    assert codes == {"job_matched": 1, "slot_matched": 1}
+
+
 def test_a_match_on_a_slot_that_left_the_pool_counts_at_the_highest(hosts):
     """As what runs there does."""
     journal, standing = handed(hosts, [asks(1)], SLOTS[:2])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ledger_model import Model
+from ledger_model import Model, charge_all
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, Postings
 
@@ -134,7 +134,7 @@ def test_admission_is_what_going_row_by_row_gives(way, data):
     request = data.draw(requests())
     before = used_before(data.draw, *request[:2])
     ledger, model = Ledger(), Model()
-    ledger.force(before)
+    charge_all(ledger, before)
     model.add(before.sums, before.keys)
     with pytest.MonkeyPatch.context() as patch:
         go(patch, way)
@@ -191,7 +191,7 @@ def test_larger_requests_are_admitted_alike(way, seed):
         if random.random() < 0.2
     }
     ledger, model = Ledger(), Model()
-    ledger.force(Postings(tuple(used.items())))
+    charge_all(ledger, Postings(tuple(used.items())))
     model.add(used.items(), ())
     with pytest.MonkeyPatch.context() as patch:
         go(patch, way)

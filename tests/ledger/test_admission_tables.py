@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from ledger_model import charge_all
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LedgerError, Postings
 from negotiator.records import Mode
@@ -101,7 +102,7 @@ def test_admission(monkeypatch, way, charges, keys, rows, copies, granted, stops
 def test_what_was_charged_before_counts():
     """On a sum, on a host, and in a set of keys; an application that runs costs nothing."""
     ledger = Ledger()
-    ledger.force(Postings(((("user", "sue"), 3), (("host", "1"), 1)), ((("apps", "sue"), "a"),)))
+    charge_all(ledger, Postings(((("user", "sue"), 3), (("host", "1"), 1)), ((("apps", "sue"), "a"),)))
     admission = ledger.admit([user(1, 6), by(HOSTS, 1, 1)], [apps("baaa", 1)], np.arange(6), 4)
     assert admission.rows.tolist() == [0, 4]
     assert admission.copies.tolist() == [1, 2]
@@ -111,7 +112,7 @@ def test_what_was_charged_before_counts():
 
 def test_a_counter_that_is_more_than_full_only_refuses_what_comes():
     ledger = Ledger()
-    running = ledger.force(Postings(((("user", "sue"), 9),)))
+    running = charge_all(ledger, Postings(((("user", "sue"), 9),)))
     assert len(ledger.admit([user(1, 6)], [], np.arange(6), 4)) == 0
     assert ledger.headroom([(("user", "sue"), 6)]) == [-3]
     ledger.release(running)
@@ -161,7 +162,7 @@ WRONG = {
 def test_a_charge_that_makes_no_sense_is_refused(charge, code):
     """With a word for machines, before anything is granted."""
     ledger = Ledger()
-    ledger.force(Postings((), ((("apps", "sue"), "a"),)))
+    charge_all(ledger, Postings((), ((("apps", "sue"), "a"),)))
     before = ledger.counters().version
     with pytest.raises(LedgerError) as raised:
         ledger.admit([user(1, 9, "bob"), charge], [], np.arange(6), 6)

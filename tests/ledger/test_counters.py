@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from ledger_model import charge_all
 
 from negotiator.ledger import (
     LARGEST,
@@ -100,7 +101,7 @@ def test_what_is_given_back_may_name_a_counter_twice():
 def test_a_match_is_charged_whole_or_told_what_did_not_fit(sums, keys, refused):
     """What adds nothing is never refused; what is named twice counts together."""
     ledger = Ledger()
-    ledger.force(Postings(((SUE, 5), (BOB, LARGEST)), ((APPS, "a1"),)))
+    charge_all(ledger, Postings(((SUE, 5), (BOB, LARGEST)), ((APPS, "a1"),)))
     before = state(ledger.counters())
     answer = ledger.try_charge(sums, keys)
     if refused is not None:
@@ -147,9 +148,9 @@ def test_no_receipt_is_given_twice_also_after_a_restore():
     """A receipt of what was undone does not release somebody else's."""
     ledger = Ledger()
     nothing = ledger.snapshot()
-    undone = ledger.force(Postings(((SUE, 1),)))
+    undone = charge_all(ledger, Postings(((SUE, 1),)))
     ledger.restore(nothing)
-    assert ledger.force(Postings(((SUE, 1),))) != undone
+    assert charge_all(ledger, Postings(((SUE, 1),))) != undone
     with pytest.raises(LedgerError, match="no longer held"):
         ledger.release(undone)
     assert ledger.counters().used(SUE) == 1
@@ -160,7 +161,7 @@ def test_verify_names_the_counters_that_are_off(mode):
     """Whatever somebody else did to them."""
     ledger = Ledger()
     ledger.commit(admitted(ledger))
-    ledger.force(Postings(((BOB, 3),)), mode)
+    charge_all(ledger, Postings(((BOB, 3),)), mode)
     ledger.verify()
     ledger.counters(mode).add(Postings(((("host", "h0"), 1),), ((APPS, "c"),)))
     with pytest.raises(
@@ -176,10 +177,10 @@ def test_a_family_and_single_keys_are_the_same_counters():
     codes = np.arange(500)
     for named in (Family(("host",), hosts), [("host", name) for name in hosts]):
         ledger = Ledger()
-        ledger.force(Postings(((("host", "h7"), 1),)))
+        charge_all(ledger, Postings(((("host", "h7"), 1),)))
         grouping = Grouping(codes, named)
         ledger.commit(ledger.admit([Charge(grouping, 1, 1)], [], codes[:20], 500))
-        ledger.force(Postings(((("host", "h30"), 1),)))
+        charge_all(ledger, Postings(((("host", "h30"), 1),)))
         again = ledger.admit([Charge(grouping, 1, 1)], [], codes, 500)
         assert sorted(set(range(500)) - set(again.rows.tolist())) == [*range(20), 30]
         assert len(ledger.commit(again)) == 479

@@ -14,7 +14,6 @@ from negotiator.ledger import (
     KeyCharge,
     Ledger,
     LedgerError,
-    Postings,
     Refused,
 )
 from negotiator.records import Mode
@@ -74,21 +73,6 @@ class Beside(RuleBasedStateMachine):
             (False, stop) if stop is not None else (True, stop_of_keys)
         )
         assert answer.used + answer.needed > answer.limit
-
-    @rule(
-        sums=st.lists(st.tuples(SUMS, AMOUNTS), max_size=3),
-        keys=st.lists(st.tuples(SETS, APPS), max_size=3),
-        mode=MODES,
-    )
-    def force(self, sums, keys, mode):
-        """Only what cannot be counted is refused."""
-        model = self.models[mode is not Mode.ENFORCE]
-        if model.stop([(key, amount, None) for key, amount in sums]) is None:
-            self.keep(self.ledger.force(Postings(tuple(sums), tuple(keys)), mode), mode, sums, keys)
-            return
-        with pytest.raises(LedgerError) as raised:
-            self.ledger.force(Postings(tuple(sums), tuple(keys)), mode)
-        assert raised.value.code == "overflow"
 
     @rule(
         charges=st.lists(charges(), max_size=3),

@@ -2,11 +2,11 @@
 
 import pytest
 from yunikorn_pool import read
+from yunikorn_tracking import YuniKornTracking
 
 from negotiator.ledger import LARGEST, LedgerError
 from negotiator.queues.checks.limits import Whom
 from negotiator_limits import Tracking
-from negotiator_limits.as_yunikorn import YuniKornTracking
 
 SUE = ("sue", ["dev"], "root.a.b", "app")
 

@@ -71,7 +71,7 @@ def test_an_expression_of_the_slot_may_differ_from_slot_to_slot(decide):
     assert sorted(where for _, where in matched(result)) == ["s1@h", "s2@h", "s3@h"]
     assert used(result)["condor.matlab"] == 2_000_000
     (removal,) = [each for each in result.outcomes[0].removals if each.reason.code == "concurrency_limit"]
-    assert (removal.removed, removal.reason.numbers) == (1, {"used": 0.0, "limit": 0.0})
+    assert (removal.removed, removal.reason.numbers) == (1, {"needed": 1.0, "used": 0.0, "limit": 0.0})
 
 
 def test_a_denial_says_the_numbers_as_people_write_them(decide):

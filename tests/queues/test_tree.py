@@ -19,7 +19,6 @@ PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(lambda name
 STEPS = st.one_of(
     st.tuples(st.just("create"), PATHS),
     st.tuples(st.just("apply"), st.sampled_from(CONFIGS)),
-    st.tuples(st.just("drain"), st.just("root") | PATHS),
     st.tuples(st.just("clean"), st.frozensets(PATHS, max_size=3)),
 )
 
@@ -127,7 +126,7 @@ def test_a_queue_that_a_rule_made_can_become_one_of_the_configuration():
 def test_nothing_is_made_below_a_leaf_or_below_what_drains():
     """And nothing of the way there either."""
     queues = tree([{"name": "leaf"}, {"name": "p", "parent": True}])
-    queues.drain("root.p", 1.0)
+    queues.apply(config([{"name": "leaf"}]), 1.0)
     for path, code in (("root.leaf.x.y", "create_under_leaf"), ("root.p.x.y", "create_under_draining")):
         with pytest.raises(QueueError) as raised:
             queues.create(path, 2.0)
@@ -137,13 +136,14 @@ def test_nothing_is_made_below_a_leaf_or_below_what_drains():
 
 def test_draining_takes_in_what_the_configuration_has_below():
     """But not what rules made there: that goes on until it is empty."""
-    queues = tree([{"name": "p", "queues": [{"name": "c"}]}])
+    queues = tree([{"name": "p", "queues": [{"name": "c"}]}, {"name": "q"}])
     queues.create("root.p.d", 1.0)
-    assert told(queues.drain("root.P", 2.0)) == [
+    without = config([{"name": "q"}])
+    assert told(queues.apply(without, 2.0)) == [
         ("root.p", Change.DRAINING),
         ("root.p.c", Change.DRAINING),
     ]
-    assert queues.drain("root.p", 3.0) == ()
+    assert queues.apply(without, 3.0) == ()
     assert not queues.get("root.p.d").draining
 
 

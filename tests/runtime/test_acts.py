@@ -2,7 +2,7 @@
 
 import pytest
 from pools import slot, snapshot
-from queueing import ME, World, app
+from queueing import ME, World, app, drain
 
 from negotiator.audit.verify import verify
 from negotiator.cycle.place import place_running
@@ -166,7 +166,7 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
     ],
 )
 def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
-    world.run.keeper.queues.drain("root.two", world.now)
+    drain(world.run.keeper.queues, "root.two", world.now)
     answer = world.ask(MOVE, "1", queue)
     assert (answer.ok, answer.text) == (False, text)
     assert world.where()["node1#1"] == "root.one"

@@ -1,17 +1,15 @@
 """Matches that were handed out count until the pool shows them: over cycles, failures, and the end of a process."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import attrs
 import pytest
 import queueing
+from dying import killed_at_each_step
 from pools import matched, slot, used
 from queueing import World, app, limited
 
-from negotiator.runtime.settle import Delivery
+from negotiator.audit.log import AuditLog
+from negotiator.runtime.run import Runtime
+from negotiator.runtime.settle import Delivery, Offline
 from negotiator.runtime.state import StateStore
 
 LIMIT = limited("{limit: l, users: ['*'], maxresources: {vcore: 3}}")
@@ -19,57 +17,29 @@ VCORE = "limits.user.tester.root.vcore"
 APPLICATIONS = "limits.user.tester.root"
 TIMEOUT = 600  # claim_timeout, where nothing is said
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from queueing import World, app, bundle, limited
-from pools import slot
-from negotiator.audit.log import AuditLog
-from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import StateStore
+DEADLY = [
+    *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "drop_matches")),
+    (Runtime, "_tell"),
+]
 
-left = 0
 
-def die_at(owner, name):
-    call = getattr(owner, name)
-    def wrapped(*arguments, **options):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return call(*arguments, **options)
-    setattr(owner, name, wrapped)
+def two_cycles(folder, tell):
+    """Two jobs are matched, and one of them runs in the second cycle; tells what is handed out."""
+    settle = Offline.settle
 
-def settle(self, matches):
-    print("handed", *(f"{match.job}@{match.slot}" for match in matches), flush=True)
-    return kept(self, matches)
+    def telling(self, matches):
+        tell("handed", *(f"{match.job}@{match.slot}" for match in matches))
+        return settle(self, matches)
 
-kept, Offline.settle = Offline.settle, settle
-for owner, name in ((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "drop_matches")):
-    die_at(owner, name)
-Runtime_tell = __import__("negotiator.runtime.run", fromlist=["Runtime"]).Runtime
-die_at(Runtime_tell, "_tell")
-
-for step in range(1, 40):
-    folder = Path(sys.argv[1], str(step))
-    folder.mkdir()
-    child = os.fork()
-    if not child:
-        left, sys.stdout = step, (folder / "told").open("w")
-        world = World(folder, bundle(folder / "bundle", limited(LIMITS)))
-        world.slots = [slot(number) for number in range(6)]
-        world.jobs = [app(1, proc, RequestCpus="1", RequestMemory="1") for proc in range(2)]
-        with world:
-            world.cycle()
-            print("second", flush=True)
-            world.jobs = [app(1, 0, RequestCpus="1", RequestMemory="1", JobStatus="2", RemoteHost='"s0@h"')]
-            world.cycle()
-        os._exit(0)
-    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
-        break
-else:
-    sys.exit("it never came to its end")
-""".replace("LIMITS", repr("{limit: l, users: ['*'], maxresources: {vcore: 3}}"))
+    Offline.settle = telling
+    world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
+    world.slots = [slot(number) for number in range(6)]
+    world.jobs = [app(1, proc, RequestCpus="1", RequestMemory="1") for proc in range(2)]
+    with world:
+        world.cycle()
+        tell("second")
+        world.jobs = [app(1, 0, RequestCpus="1", RequestMemory="1", JobStatus="2", RemoteHost='"s0@h"')]
+        world.cycle()
 
 
 def asks(cluster, proc=0, **more):
@@ -222,18 +192,9 @@ class Offline3:
 
 def test_a_process_that_is_killed_leaves_no_counter_off(tmp_path):
     """Before and after each thing that it writes: whatever was handed out counts, once, and nothing is lost."""
-    support = Path(queueing.__file__).parent
-    script = tmp_path / "killed.py"
-    script.write_text(KILLED)
-    subprocess.run(
-        [sys.executable, str(script), str(tmp_path)],
-        check=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(support), *sys.path])},
-    )
-    steps = sorted(int(each.name) for each in tmp_path.iterdir() if each.name.isdigit())
-    assert len(steps) > 8
-    for step in steps:
-        folder = tmp_path / str(step)
+    folders = killed_at_each_step(tmp_path, DEADLY, two_cycles, most=40)
+    assert len(folders) > 8
+    for step, folder in enumerate(folders, 1):
         told = (folder / "told").read_text().split()
         handed = [each.partition("@")[0] for each in told if "@" in each]
         world = World(folder, queueing.bundle(folder / "bundle", LIMIT))

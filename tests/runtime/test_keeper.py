@@ -1,20 +1,19 @@
 """Queues and applications from cycle to cycle, from process to process, and from bundle to bundle."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import attrs
 import pytest
 import queueing
+from dying import killed_at_each_step
 from pools import slot
 from queueing import ME, QUEUES, World, app
 
+from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.runtime.keeper import Keeper
-from negotiator.runtime.state import ActKind
+from negotiator.runtime.settle import Offline
+from negotiator.runtime.state import Act, ActKind, StateStore
 
 WITHOUT_TWO = QUEUES.replace('          - {name: two, adminacl: "deputy"}\n', "")
 BELOW_ABOVE = QUEUES.replace(
@@ -31,68 +30,30 @@ def negotiator_queues_changed(changes):
         out.write(json.dumps(told) + "\\n")
 """
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from pools import slot
-from queueing import World, app, ME
-from negotiator.runtime.state import Act, ActKind
-
-left = 0
-
-def die_at(owner, name):
-    call = getattr(owner, name)
-    def wrapped(*arguments, **options):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = call(*arguments, **options)
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-    setattr(owner, name, wrapped)
-
-def settle(self, matches):
-    for match in matches:
-        print("handed", match.id, match.job, match.queue, flush=True)
-    return kept(self, matches)
-
-from negotiator.audit.log import AuditLog
-from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import StateStore
-kept, Offline.settle = Offline.settle, settle
-for owner, name in ((AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")):
-    die_at(owner, name)
-
+DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
 ASKED = (ActKind.MOVE, "1", "root.two"), (ActKind.HOLD, "2", ""), (ActKind.RELEASE, "2", "")
 
-def run(folder):
+
+def cycles_and_acts(folder, tell):
+    """Two cycles, and acts between them; tells what is handed out, and what is asked for."""
+    settle = Offline.settle
+
+    def telling(self, matches):
+        for match in matches:
+            tell("handed", match.id, match.job, match.queue)
+        return settle(self, matches)
+
+    Offline.settle = telling
     world = World(folder)
     world.slots = [slot(number) for number in range(9)]
     world.jobs = [app(1), app(2, queue="root.above.made")]
     with world:
         world.cycle()
         for kind, name, queue in ASKED:
-            number = world.store.request(Act(0, world.now, ME, (), kind, name, queue))
-            print("asked", number, kind, flush=True)
+            tell("asked", world.store.request(Act(0, world.now, ME, (), kind, name, queue)), kind)
         world.run.between()
         world.jobs += [app(3)]
         world.cycle()
-
-for step in range(1, 80):
-    folder = Path(sys.argv[1], str(step))
-    folder.mkdir()
-    child = os.fork()
-    if not child:
-        left, sys.stdout = step, (folder / "told").open("w")
-        run(folder)
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code != -signal.SIGKILL:
-        sys.exit(code)
-"""
 
 
 @pytest.fixture
@@ -421,12 +382,10 @@ def test_where_the_state_can_not_be_written_nothing_is_handed_out(world):
 
 def test_killed_at_any_point_nothing_recorded_is_lost_and_no_application_is_in_two_queues(tmp_path):
     """Before and after each record, each write of the state and each handing out."""
-    environment = os.environ | {"PYTHONPATH": str(Path(queueing.__file__).parent)}
-    subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=True, env=environment)
-    folders = list(tmp_path.iterdir())
+    folders = killed_at_each_step(tmp_path, DEADLY, cycles_and_acts, most=79, after=True)
     for folder in folders:
         _is_whole(folder, [line.split() for line in (folder / "told").read_text().splitlines()])
-    assert 20 < len(folders) < 79
+    assert len(folders) > 20
 
 
 def _is_whole(folder, told):

@@ -4,9 +4,10 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
+from functools import partial
 
 import pytest
+from dying import killed_at_each_step
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,56 +19,28 @@ from negotiator.runtime.state import Act, ActKind, Answer, StateError, StateStor
 TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand for bytes that are not UTF-8
 IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
 
-KILLED = """
-import os, signal, sqlite3, sys
-from pathlib import Path
-import negotiator.runtime.state as state
-from negotiator.queues import QueueConfig, QueueTree
-from negotiator.queues.register import ApplicationId, Entry
 
-left = 0
-
-class Dying(sqlite3.Connection):
-    def _step(self):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+class Telling(sqlite3.Connection):
+    """A connection whose statements are steps."""
 
     def execute(self, *arguments):
-        self._step()
         return super().execute(*arguments)
 
     def executemany(self, *arguments):
-        self._step()
         return super().executemany(*arguments)
 
-connect = sqlite3.connect
-state.sqlite3.connect = lambda *arguments, **options: connect(*arguments, factory=Dying, **options)
-queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
-one = ApplicationId("s", "u", 1)
 
-def run(folder):
-    with state.StateStore.open(folder) as store:
+def three_acts(folder, tell):
+    """Ask for something and do it, three times; tells both."""
+    sqlite3.connect = partial(sqlite3.connect, factory=Telling)
+    queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
+    with StateStore.open(folder) as store:
         for number in range(3):
-            asked = store.request(state.Act(0, 1.0, "boss", (), state.ActKind.MOVE, "s#1", f"root.q{number}"))
-            print("asked", asked, flush=True)
-            done = (asked, state.Answer(True, "done"))
-            store.save([Entry(one, f"root.q{number}", 1.0)], [], [], queues=queues, answered=done)
-            print("done", asked, flush=True)
-
-for step in range(1, 100):
-    folder = Path(sys.argv[1], str(step))
-    folder.mkdir()
-    child = os.fork()
-    if not child:
-        left, sys.stdout = step, (folder / "told").open("w")
-        run(folder)
-        os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code != -signal.SIGKILL:
-        sys.exit(code)
-"""
+            asked = store.request(Act(0, 1.0, "boss", (), ActKind.MOVE, "s#1", f"root.q{number}"))
+            tell("asked", asked)
+            placed = Entry(ApplicationId("s", "u", 1), f"root.q{number}", 1.0)
+            store.save([placed], [], [], queues=queues, answered=(asked, Answer(True, "done")))
+            tell("done", asked)
 
 
 @pytest.fixture
@@ -337,9 +310,9 @@ def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_pa
 
 def test_killed_before_any_statement_it_has_all_of_what_was_promised_and_half_of_nothing(tmp_path):
     """A request that was noted is there; what was done is there whole, with its answer."""
-    subprocess.run([sys.executable, "-c", KILLED, tmp_path], check=True)
-    folders = list(tmp_path.iterdir())
-    assert 20 < len(folders) < 99
+    points = (Telling, "execute"), (Telling, "executemany")
+    folders = killed_at_each_step(tmp_path, points, three_acts, most=99)
+    assert len(folders) > 20
     for folder in folders:
         told = (folder / "told").read_text().split()
         with StateStore.open(folder) as store:

@@ -4,10 +4,12 @@ import json
 import os
 import pwd
 
+import attrs
 from pools import NOW, job, snapshot, write_bundle
 
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
+from negotiator.queues import ROOT
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import Act, StateStore
@@ -67,6 +69,16 @@ def bundle(folder, queues=QUEUES, pool="scheduleracl: boss\n", plugins=None):
         write_bundle(folder, plugins=plugins)
         pool += (folder / "pool.yaml").read_text()
     return load_bundle(write(folder, queues, pool))
+
+
+def drain(queues, path, now):
+    """Take a queue, with all below it, out of the configuration that queues have."""
+    return queues.apply(_without(queues.get(ROOT).config, path.lower()), now)
+
+
+def _without(config, path):
+    children = tuple(_without(child, path) for child in config.children if child.path != path)
+    return attrs.evolve(config, children=children)
 
 
 def app(cluster=1, proc=0, user="tester", queue=None, schedd="node1", **more):

@@ -5,6 +5,7 @@ from functools import cache
 import attrs
 import yaml
 from golden import UnreadableError
+from queueing import drain
 
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
@@ -115,7 +116,7 @@ class Pool:
             if key != "draining":
                 raise UnreadableError(f"'state' has {key!r}, which this runner does not know")
             for path in paths:
-                self.queues.drain(path, NOW)
+                drain(self.queues, path, NOW)
 
     def decide(self, content):
         """Where an application would go."""

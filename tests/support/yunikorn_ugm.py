@@ -3,10 +3,10 @@
 from golden import UnreadableError
 from yunikorn_areas import Finding
 from yunikorn_pool import read
+from yunikorn_tracking import YuniKornTracking
 
 from negotiator.queues.checks.limits import Whom
 from negotiator_limits import Tracking
-from negotiator_limits.as_yunikorn import YuniKornTracking
 
 
 def ugm(case):

@@ -20,8 +20,7 @@ from negotiator.classad.patterns import Meter as Meter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from negotiator.classad.scope import Environment, Scope
-    from negotiator.classad.tree import Expr
+    from negotiator.classad.scope import Environment
     from negotiator.classad.values import ListValue, Value
 
 
@@ -38,14 +37,6 @@ class Strict(Protocol):
 
     def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
         """Return the value of the call; ``args`` are as many as the registered arity allows."""
-
-
-@runtime_checkable
-class Lazy(Protocol):
-    """A function of expressions: it evaluates what it needs, with ``scope.value(expr)``."""
-
-    def __call__(self, args: tuple[Expr, ...], scope: Scope, env: Environment, /) -> Value:
-        """Return the value of the call in ``scope``, the one the call stands in."""
 
 
 @attrs.frozen

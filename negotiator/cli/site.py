@@ -1,0 +1,137 @@
+"""The program, as commands of plugins see it: see ``negotiator.hooks.administration``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+import click
+
+from negotiator.bundle import Bundle, default_bundle, examine_bundle
+from negotiator.cli.asked import read_keeper
+from negotiator.cli.caller import caller
+from negotiator.cli.pools import read_paths
+from negotiator.cli.problems import print_problems
+from negotiator.hooks.administration import (
+    BrokenBundleError,
+    Caller,
+    Configured,
+    NoPoolError,
+    NoStateError,
+    Outcome,
+    Permission,
+    Places,
+    Site,
+    SiteError,
+    Usage,
+    WrongCallError,
+)
+from negotiator.pool import PoolError
+from negotiator.runtime import configure
+from negotiator.runtime.change import ChangeError
+from negotiator.runtime.in_use import in_use
+from negotiator.runtime.state import StateError
+
+DEFAULT_STATE = Path("var/state")
+LONGEST_NOTE = 500  # characters, as the audit log has them
+_BUILT_IN = "say which bundle: --bundle FOLDER (the built-in one can't be changed)"
+
+
+class _BrokenBundleError(BrokenBundleError):
+    def __init__(self, folder: Path, problems: Sequence[Any]) -> None:
+        super().__init__(folder, problems)
+        self.folder = folder
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """As the program's own commands tell it: with the lines that the problems stand in."""
+        print_problems(self.problems, folder=self.folder, err=True)
+        SiteError.show(self, file)
+
+
+@attrs.frozen
+class ProgramSite:
+    """The site of a command that is run: ``who`` says who calls, by default the system."""
+
+    who: Callable[[], tuple[str, tuple[str, ...]]] = caller
+
+    def caller(self) -> Caller:
+        """As ``Site.caller``."""
+        return Caller(*self.who())
+
+    def bundle(self, places: Places) -> Configured:
+        """As ``Site.bundle``."""
+        bundle = _loaded(places)
+        return Configured(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
+
+    def may_configure(self, places: Places) -> Permission:
+        """As ``Site.may_configure``."""
+        return configure.may_configure(office(places), self.caller())
+
+    def change(
+        self, places: Places, name: str, content: bytes, note: str = "", superseded: Sequence[str] = ()
+    ) -> Outcome:
+        """As ``Site.change``."""
+        if len(note) > LONGEST_NOTE:
+            raise WrongCallError(f"the note has {len(note)} characters: {LONGEST_NOTE} at most")
+        try:
+            return configure.change(office(places), self.caller(), name, content, note, superseded)
+        except configure.NameOfFileError as error:
+            raise WrongCallError(str(error)) from None
+        except ChangeError as error:
+            raise SiteError(str(error)) from None
+        except StateError as error:
+            raise NoStateError(f"{error}: nothing was changed") from None
+
+    def used(self, places: Places, plugin: str) -> Usage:
+        """As ``Site.used``."""
+        if not places.pool:
+            raise WrongCallError("say which pool: --pool PATH")
+        bundle = _loaded(places)
+        now = time.time() if places.now is None else places.now
+        try:
+            snapshot = read_paths(places.pool)
+            standing, unknown = read_keeper(places.state, bundle, now).standing(snapshot, now)
+        except PoolError as error:
+            raise NoPoolError(str(error)) from None
+        except StateError as error:
+            raise NoStateError(str(error)) from None
+        found = in_use(snapshot, bundle, standing, now)
+        failures = tuple(map(str, (*unknown, *found.failures)))
+        return Usage(found.of(plugin), snapshot.slots, found.queues, failures, snapshot.problems)
+
+
+def office(places: Places) -> configure.Office:
+    """Where the bundle of a command is changed.
+
+    :raises WrongCallError: it is the built-in one.
+    """
+    if places.bundle is None:
+        raise WrongCallError(_BUILT_IN)
+    examine = partial(
+        examine_bundle, places.bundle, extra_folders=places.plugins_dirs, disable=places.disable
+    )
+    return configure.Office(
+        folder=places.bundle,
+        examine=lambda replaced=None: examine(replaced=replaced),
+        state=places.state or DEFAULT_STATE,
+        audit_log=places.audit_log,
+        key_file=places.key_file,
+    )
+
+
+def _loaded(places: Places) -> Bundle:
+    chosen = places.bundle or default_bundle()
+    examination = examine_bundle(chosen, extra_folders=places.plugins_dirs, disable=places.disable)
+    if examination.bundle is None:
+        raise _BrokenBundleError(chosen, examination.problems)
+    return examination.bundle
+
+
+#: Hands a command of the program its site, which is there also where the group of all commands was not run.
+pass_site = click.make_pass_decorator(ProgramSite, ensure=True)
+#: That a site is what plugins are promised.
+_promised: type[Site] = ProgramSite

@@ -1,0 +1,96 @@
+"""What is used in each queue: sums over what is in use, whatever plugins charge for it.
+
+Added up by columns: queues and applications are looked at one by one, jobs are not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
+from negotiator.cycle.place import PlaceResult
+from negotiator.cycle.resources import amounts
+from negotiator.cycle.usage import InUse
+from negotiator.hooks.records import Cycle
+from negotiator.queues.names import parent_of, upwards
+from negotiator.queues.quantities import Resources, added
+
+_HALF = 32
+_LOW = (1 << _HALF) - 1
+
+
+@attrs.frozen
+class QueueUsage:
+    """What is used in one queue and below it: the amount of each resource, and how many applications use it."""
+
+    resources: Resources
+    applications: int
+
+
+def queue_usage(in_use: InUse, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
+    """The usage of each queue that something is used in, and of those above it, by path.
+
+    What a job does not tell, as a number that is not negative, counts as nothing. Sums are exact, and may be more
+    than a limit can be.
+    """
+    resources: dict[str, Resources] = {}
+    running: dict[str, set[str]] = defaultdict(set)
+    for placed in in_use.places:
+        for path, used in _sums(placed, bundle, cycle):
+            resources[path] = added(resources.get(path, {}), used)
+        for path, application in _applications(placed):
+            running[path].add(application)
+    for entry in in_use.matched:
+        resources[entry.queue] = added(resources.get(entry.queue, {}), dict(entry.resources))
+        running[entry.queue].add(entry.application)
+    return dict(_upwards(resources, running))
+
+
+def _sums(placed: PlaceResult, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[str, Resources]]:
+    """The sums of each queue by itself."""
+    queues, count = numbered(placed.queues)
+    asked = amounts(placed.jobs, bundle, cycle.environment)
+    sums = {name: _added_up(values, queues, count) for name, values in asked.items()}
+    for number, row in enumerate(first_rows(queues, count).tolist()):
+        yield placed.queues[row], {name: values[number] for name, values in sums.items()}
+
+
+def _added_up(values: NDArray[np.int64], queues: Numbers, count: int) -> list[int]:
+    """The sum of each queue: by halves, since a few jobs may ask for more than 64 bits hold."""
+    high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    np.add.at(high, queues, values >> _HALF)
+    np.add.at(low, queues, values & _LOW)
+    return [(over << _HALF) + rest for over, rest in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def _applications(placed: PlaceResult) -> Iterator[tuple[str, str]]:
+    """Each application, once, with its queue; a job that is of none is one by itself."""
+    alone = placed.applications < 0
+    each, count = combined(placed.queues, np.where(alone, -1 - np.arange(len(alone)), placed.applications))
+    rows = first_rows(each, count)
+    yield from zip(placed.queues[rows], placed.names(rows), strict=True)
+
+
+def _upwards(
+    resources: dict[str, Resources], running: Mapping[str, set[str]]
+) -> Iterator[tuple[str, QueueUsage]]:
+    """Add each queue to the one above it, from the bottom.
+
+    An application that was moved may be in two queues, and counts once above both. Of two sets the smaller is put
+    into the larger: so a deep tree costs little more than a flat one.
+    """
+    every = {each for path in resources for each in upwards(path)}
+    waiting = dict(running)
+    for path in sorted(every, key=lambda path: -path.count(".")):
+        own, above = waiting.pop(path, set()), parent_of(path)
+        yield path, QueueUsage(resources.get(path, {}), len(own))
+        less, more = sorted((own, waiting.get(above, set())), key=len)
+        more |= less
+        waiting[above] = more
+        resources[above] = added(resources.get(above, {}), resources.get(path, {}))

@@ -1,0 +1,200 @@
+"""Changes of a bundle that somebody asks for: who may, the file, and the record of it, which denied attempts have too."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import attrs
+
+from negotiator.audit.errors import AuditError
+from negotiator.bundle import Bundle, BundleError, Examination
+from negotiator.hooks.access import AccessQuestion, Act, Decision
+from negotiator.hooks.administration import (
+    NO_AUDIT,
+    NO_STATE,
+    NOT_DONE,
+    Caller,
+    Outcome,
+    Permission,
+    Result,
+)
+from negotiator.queues import QueueTree
+from negotiator.runtime.change import Changed, ChangeError, change_file
+from negotiator.runtime.requests import Desk, submit
+from negotiator.runtime.state import Act as Request
+from negotiator.runtime.state import ActKind, StateError, StateStore
+
+LATER = "the change is recorded when it next can be"
+_BROKEN = "the bundle has errors: only who runs the negotiator may change it"
+_MEND = "the bundle has errors, and who runs the negotiator may mend it"
+
+
+class NameOfFileError(ChangeError):
+    """A name that no file of a bundle has."""
+
+
+class Examine(Protocol):
+    """Looks at the bundle, with other contents of some files; None where one is to be gone."""
+
+    def __call__(self, replaced: Mapping[str, bytes | None] | None = None) -> Examination:
+        """All that is found."""
+
+
+@attrs.frozen
+class Office:
+    """Where a bundle is changed: its folder, what looks at it, and where a change is noted and recorded."""
+
+    folder: Path
+    examine: Examine
+    state: Path
+    audit_log: Path
+    key_file: Path | None = None
+
+
+def may_configure(office: Office, caller: Caller) -> Permission:
+    """Say whether somebody may change the bundle; of one with errors, whether they may mend it."""
+    return _permission(office, office.examine(), caller, {})
+
+
+def change(
+    office: Office, caller: Caller, name: str, content: bytes, note: str = "", superseded: Sequence[str] = ()
+) -> Outcome:
+    """Give a file of the bundle other contents, and note and record that, or that it was denied.
+
+    :param superseded: files that go once the file is written.
+    :raises NameOfFileError: a name is none of a file of a bundle.
+    :raises ChangeError: the file can't be written; nothing was.
+    :raises StateError: the state can't be opened, so that the change could not be noted; nothing was written.
+    """
+    before = office.examine()
+    for each in (name, *superseded):
+        _check_name(office.folder, each, before, new=each == name)
+    wanted: dict[str, bytes | None] = {**dict.fromkeys(superseded), name: content}
+    permission = _permission(office, before, caller, wanted)
+    if not permission.allowed:
+        return _denied(office, caller, name, permission, before)
+    with StateStore.open(office.state) as store:  # what could not be noted is not done
+        changed = change_file(office.folder, name, content, office.examine, time.time(), superseded)
+        outcome = _outcome(name, changed, permission, superseded)
+        if not changed.written:
+            return outcome
+        why = f" ({note})" if note else ""
+        return _recorded(office, store, caller, f"{outcome.text}{why}", outcome)
+
+
+def _outcome(name: str, changed: Changed, permission: Permission, superseded: Sequence[str]) -> Outcome:
+    """What is told of a file that was written, or was not because the bundle would have errors."""
+    outcome = Outcome(
+        result=Result.INVALID,
+        text=f"with this {name} the bundle has errors: nothing was changed",
+        rule=permission.rule,
+        problems=changed.problems,
+        digest=changed.digest,
+        exit_code=NOT_DONE,
+    )
+    if not changed.written:
+        return outcome
+    kept = f", the old one is kept as {changed.kept.name}" if changed.kept else ""
+    gone = "".join(
+        f"; {old} was superseded, and is kept as {copy.name}"
+        for old, copy in zip(superseded, changed.superseded, strict=True)
+    )
+    return attrs.evolve(
+        outcome,
+        result=Result.DONE,
+        text=f"{name} was written{kept}{gone}; digest {changed.digest}",
+        kept=(*filter(None, [changed.kept]), *changed.superseded),
+        exit_code=0,
+    )
+
+
+def _check_name(folder: Path, name: str, examination: Examination, *, new: bool) -> None:
+    plain = name.isprintable() and "/" not in name and not name.startswith(".") and not name.endswith("~")
+    if plain and ((new and examination.reads(name)) or (name and (folder / name).is_file())):
+        return
+    raise NameOfFileError(
+        f"{name!r} is no name of a file of a bundle: settings (pool.yaml, queues.yaml, *.conf, files of a plugin), "
+        "or a file that is there already"
+    )
+
+
+def _permission(
+    office: Office, before: Examination, caller: Caller, wanted: Mapping[str, bytes | None]
+) -> Permission:
+    """Ask the bundle that is there. One that has errors can say nothing, and has to be mended.
+
+    Who owns the negotiator's state may do that, if the bundle with the change lets them.
+    """
+    if before.bundle is not None:
+        return _asked(before.bundle, caller)
+    if not _is_owner(office.state, office.folder):
+        return Permission(allowed=False, text=_BROKEN)
+    after = office.examine(wanted) if wanted else before
+    if after.bundle is None:  # which errors it then has is told where it is written
+        return Permission(allowed=True, text=_MEND)
+    return _asked(after.bundle, caller)
+
+
+def _asked(bundle: Bundle, caller: Caller) -> Permission:
+    question = AccessQuestion(caller.name, caller.groups, Act.CONFIGURE)
+    (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
+    record = answer.record
+    return Permission(record.decision is Decision.GRANT, record.text, record.rule)
+
+
+def _is_owner(state: Path, folder: Path) -> bool:
+    """Whether the negotiator's state belongs to who calls, or, where there is none, the bundle."""
+    try:
+        if StateStore.exists(state):
+            return StateStore.is_owned(state)
+        return folder.stat().st_uid == os.geteuid()
+    except (StateError, OSError):
+        return False
+
+
+def _denied(
+    office: Office, caller: Caller, name: str, permission: Permission, before: Examination
+) -> Outcome:
+    """Record the attempt, if it was denied by a rule: a bundle that has errors has none."""
+    outcome = Outcome(
+        result=Result.DENIED,
+        text=permission.text,
+        rule=permission.rule,
+        exit_code=NOT_DONE,
+        problems=() if before.bundle else before.problems,
+    )
+    if not permission.rule:
+        return outcome
+    note = f"asked to change {name}: nothing was written"
+    try:
+        with StateStore.open(office.state) as store:
+            return _recorded(office, store, caller, note, outcome)
+    except StateError as error:
+        return attrs.evolve(outcome, trouble=str(error))
+
+
+def _recorded(office: Office, store: StateStore, caller: Caller, note: str, outcome: Outcome) -> Outcome:
+    """Note a change, or an attempt, for the negotiator; without one that runs, in the audit log.
+
+    Whatever goes wrong, the file was written, or the attempt denied: that is what the outcome says.
+    """
+    request = Request(0, time.time(), caller.name, caller.groups, ActKind.CHANGE, note=note)
+    try:
+        number = submit(store, request, Desk(lambda: _loaded(office), office.audit_log, office.key_file))
+        return attrs.evolve(outcome, request=number, recorded=store.answered(number) is not None)
+    except (AuditError, BundleError, StateError) as error:
+        broken = isinstance(error, BundleError)
+        what = f"{office.folder} has errors" if broken else str(error)
+        code = NOT_DONE if broken else NO_STATE if isinstance(error, StateError) else NO_AUDIT
+        return attrs.evolve(outcome, trouble=f"{what}: {LATER}", exit_code=outcome.exit_code or code)
+
+
+def _loaded(office: Office) -> Bundle:
+    examination = office.examine()
+    if examination.bundle is None:
+        raise BundleError(examination.problems)
+    return examination.bundle

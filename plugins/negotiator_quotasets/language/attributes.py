@@ -1,0 +1,102 @@
+"""Single attributes of a set, as the files of ``qconf -Aattr`` have them.
+
+Source: qconf(1), ``-Aattr``; "Resource Quota Sets", which writes ``limit slots=20`` where the qmaster wants
+``limit to slots=20``: both are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import attrs
+
+from negotiator.records import Problem, Severity, Source
+from negotiator_quotasets.complexes import Complexes
+from negotiator_quotasets.language.descriptions import read_description
+from negotiator_quotasets.language.filters import read_filter
+from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, logical_lines
+from negotiator_quotasets.language.limits import Known, no_value, read_limits
+from negotiator_quotasets.language.model import SCOPES, Limit
+from negotiator_quotasets.language.parsing import ATTRIBUTES, read_set_name, read_truth
+from negotiator_quotasets.language.rules import keyword, read_name
+
+
+@attrs.frozen
+class Attributes:
+    """What is to be changed; None is for what is not spoken of. Where there are problems, nothing is to be used.
+
+    Filters that stand before the limits are read and count for nothing, as in Grid Engine: the rule is named otherwise.
+    A limit may be a formula: whether the rule has the hosts for it is known when the whole set is read again.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    enabled: bool | None = None
+    limits: tuple[Limit, ...] | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_attributes(
+    text: str,
+    file: str,
+    complexes: Complexes,
+    *,
+    numeric_formulas: bool = False,
+    hosts: Container[str] | None = None,
+    bare: bool = False,
+) -> Attributes:
+    """Read attributes, one in a line; with ``bare``, resources may stand without values, as where they are deleted."""
+    reader = _Reader(Known(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare)
+    try:
+        for line in logical_lines(text, file):
+            while line.peek():
+                reader.read(line)
+    except SyntaxProblemError as error:
+        return Attributes(problems=(Problem(Severity.ERROR, error.source, str(error), error.hint),))
+    if not reader.seen:
+        hint = f"write one of: {', '.join(ATTRIBUTES)}"
+        problem = Problem(Severity.ERROR, Source(file, 1, 1), f'error reading file: "{file}"', hint)
+        return Attributes(problems=(problem,))
+    return reader.found
+
+
+class _Reader:
+    """Reads one attribute after the other."""
+
+    def __init__(self, known: Known, last_line: int, *, bare: bool) -> None:
+        self._known = known
+        self._last = last_line
+        self._bare = bare
+        self.seen: set[str] = set()
+        self.found = Attributes()
+
+    def read(self, line: Line) -> None:
+        source = line.source()
+        word = keyword(line, ATTRIBUTES)
+        if word in self.seen:
+            message = f'attribute "{word}" appears more than once'
+            raise SyntaxProblemError(message, source, "write each of them once")
+        self.seen.add(word)
+        if not line.peek():
+            raise no_value(line)
+        if word == "name":
+            self.found = attrs.evolve(self.found, name=read_set_name(line))
+        elif word == "enabled":
+            self.found = attrs.evolve(self.found, enabled=read_truth(line))
+        elif word == "description":
+            self.found = attrs.evolve(self.found, description=read_description(line, ATTRIBUTES))
+        else:
+            _skip_filters(line)
+            limits = read_limits(line, self._known, self._last, bare=self._bare)
+            self.found = attrs.evolve(self.found, limits=limits)
+
+
+def _skip_filters(line: Line) -> None:
+    while (word := line.next_word()) in ("name", *SCOPES):
+        line.word()
+        if word == "name":
+            read_name(line)
+        else:
+            read_filter(word, line)
+    if word == "to":
+        line.word()

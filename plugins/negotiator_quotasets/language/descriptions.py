@@ -1,0 +1,43 @@
+"""Descriptions of sets: quoted, or up to the end of the line; kept as they are written.
+
+Source: "Resource Quota Sets", grammar, ``description``; the qmaster takes the rest of the line, quoted or not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from negotiator_quotasets.language.lexer import Line, SyntaxProblemError
+
+_PIECE = re.compile(r"\\.|\"", re.DOTALL)
+_NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
+
+
+def read_description(line: Line, words: tuple[str, ...]) -> str:
+    """Read a description. What is quoted, or NONE, may be followed by another of these words on the same line.
+
+    :raises SyntaxProblemError: a quote is left open, or it has characters that cannot be printed.
+    """
+    source, start = line.source(), line.at
+    end = _end(line.text, start)
+    if end > start:
+        line.at = end
+    if line.at == start or not (line.peek() in ("", "}") or line.next_word() in words):
+        line.at = len(line.text)
+        if sum(piece[0] == '"' for piece in _PIECE.finditer(line.text, start)) % 2:
+            hint = 'end it with a double quote, and write one in it as \\"'
+            raise SyntaxProblemError("the description has a quote that is not closed", source, hint)
+    text = line.text[start : line.at].strip(" \t")
+    if not text.replace("\t", " ").isprintable() or text.endswith("\\"):
+        hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
+        raise SyntaxProblemError("the description has a character that cannot be kept", source, hint)
+    return text
+
+
+def _end(text: str, start: int) -> int:
+    """Where a description that says itself where it ends does so: one in quotes, or NONE."""
+    if text.startswith('"', start):
+        closing = next((piece for piece in _PIECE.finditer(text, start + 1) if piece[0] == '"'), None)
+        return start if closing is None else closing.end()
+    none = _NONE.match(text, start)
+    return start if none is None else none.end()

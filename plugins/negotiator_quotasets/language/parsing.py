@@ -1,0 +1,207 @@
+"""Resource quota sets from text, with every problem at its place.
+
+Source: "Resource Quota Sets", grammar; sge_resource_quota(5). It is read as the specification prints it: sets may stand
+on one line, blanks around commas and braces count for nothing, and a set is enabled where it does not say otherwise.
+Time and memory grow with the length of the text, not faster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+import attrs
+
+from negotiator.records import Problem, Severity, Source
+from negotiator_quotasets.complexes import Complexes
+from negotiator_quotasets.language.descriptions import read_description
+from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, logical_lines, shown
+from negotiator_quotasets.language.limits import Known, no_value
+from negotiator_quotasets.language.model import Rule, RuleSet
+from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
+from negotiator_quotasets.language.rules import keyword, read_rule
+
+_MAX_PROBLEMS = 100
+_NAME = re.compile(r"[^ \t}]+")
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+ATTRIBUTES = ("name", "description", "enabled", "limit")
+
+
+@attrs.frozen
+class Parsed:
+    """What a text says. Where there are problems, nothing of it is to be used."""
+
+    sets: tuple[RuleSet, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_sets(
+    text: str,
+    file: str,
+    complexes: Complexes,
+    *,
+    numeric_formulas: bool = False,
+    hosts: Container[str] | None = None,
+    required: bool = False,
+) -> Parsed:
+    """Read the sets of a text; ``file`` is what problems call it.
+
+    With ``numeric_formulas``, formulas may use any number of a host; ``hosts``, where they are known, are the only ones
+    that a limit of a HOST complex may name; with ``required``, a text without a set is a problem.
+    """
+    reader = _Reader(text, file, Known(complexes, numeric_formulas, hosts))
+    reader.read()
+    if required and not reader.sets and not reader.problems:
+        reader.told(
+            SyntaxProblemError("error reading in file", Source(file, 1, 1), "it has no resource quota set")
+        )
+    return Parsed(tuple(reader.sets), tuple(reader.problems))
+
+
+class _Reader:
+    """Goes through a text once. A problem ends the line it stands in; a fatal one, the reading."""
+
+    def __init__(self, text: str, file: str, known: Known) -> None:
+        self._known = known
+        self._lines = logical_lines(text, file)
+        self._line: Line | None = None
+        self._end = Source(file, text.count("\n") + 1, 1)
+        self._names: set[str] = set()
+        self.sets: list[RuleSet] = []
+        self.problems: list[Problem] = []
+
+    def told(self, error: SyntaxProblemError) -> None:
+        self.problems.append(Problem(Severity.ERROR, error.source, str(error), error.hint))
+
+    def read(self) -> None:
+        try:
+            while len(self.problems) < _MAX_PROBLEMS and (line := self._next()) is not None:
+                self._set(_opened(line))
+        except SyntaxProblemError as error:
+            self.told(error)
+
+    def _next(self) -> Line | None:
+        """The line in which the next word or brace stands."""
+        while self._line is None or not self._line.peek():
+            self._line = next(self._lines, None)
+            if self._line is None:
+                return None
+        return self._line
+
+    def _set(self, source: Source) -> None:
+        draft = _Draft(source)
+        before = len(self.problems)
+        while True:
+            line = self._next()
+            if line is None:
+                message = (
+                    f'each value in the attribute value list in line {self._end.line} should end with "}}"'
+                )
+                raise SyntaxProblemError(
+                    message, self._end, f"the set that began in line {source.line} is not closed"
+                )
+            if line.take("}"):
+                break
+            try:
+                self._attribute(line, draft)
+            except SyntaxProblemError as error:
+                if error.fatal or len(self.problems) + 1 >= _MAX_PROBLEMS:
+                    raise
+                self.told(error)
+                line.skip()
+        if len(self.problems) == before:
+            self._finish(draft)
+
+    def _attribute(self, line: Line, draft: _Draft) -> None:
+        source = line.source()
+        word = keyword(line, ("limit",) if draft.rules else ATTRIBUTES)
+        if word in draft.seen:
+            raise SyntaxProblemError(
+                f'attribute "{word}" appears more than once', source, "a set has each of them once"
+            )
+        if word == "limit":
+            draft.add(read_rule(line, self._known, self._end.line, source))
+            return
+        draft.seen.add(word)
+        if not line.peek():
+            raise no_value(line)
+        if word == "name":
+            draft.name, draft.named = read_set_name(line), source
+        elif word == "enabled":
+            draft.enabled = read_truth(line)
+        else:
+            draft.description = read_description(line, ATTRIBUTES)
+
+    def _finish(self, draft: _Draft) -> None:
+        if not draft.name:
+            raise_ = SyntaxProblemError("resource quota set has no name", draft.source, "write: name NAME")
+        elif not draft.rules:
+            raise_ = SyntaxProblemError(
+                "resource quota set has no rules", draft.source, "write: limit to RESOURCE=VALUE"
+            )
+        elif draft.name in self._names:
+            message = f'Resource quota replacement request contains rqs name "{draft.name}" multiple times'
+            raise_ = SyntaxProblemError(message, draft.named, "give it another name")
+        else:
+            self._names.add(draft.name)
+            self.sets.append(draft.done())
+            return
+        self.told(raise_)
+
+
+def _opened(line: Line) -> Source:
+    """Where a set begins; its brace is passed over."""
+    source = line.source()
+    if not line.take("{"):
+        message = f'each value in the attribute value list in line {source.line} should begin with "{{"'
+        raise SyntaxProblemError(message, source, "a set stands in braces", fatal=True)
+    return source
+
+
+@attrs.define
+class _Draft:
+    """A set that is being read."""
+
+    source: Source
+    name: str = ""
+    named: Source = attrs.field(default=Source(""))
+    description: str = "NONE"
+    enabled: bool = True
+    rules: list[Rule] = attrs.field(factory=list)
+    seen: set[str] = attrs.field(factory=set)
+    _called: set[str] = attrs.field(factory=set)
+
+    def add(self, rule: Rule) -> None:
+        if rule.name and rule.name in self._called and rule.source is not None:
+            message = f'resource quota rule name "{rule.name}" appears more than once in its set'
+            raise SyntaxProblemError(message, rule.source, "give it another name")
+        self._called.add(rule.name)
+        self.rules.append(rule)
+
+    def done(self) -> RuleSet:
+        return RuleSet(self.name, tuple(self.rules), self.description, self.enabled, self.source)
+
+
+def read_set_name(line: Line) -> str:
+    """The name of a set.
+
+    :raises SyntaxProblemError: it is none, or another word follows.
+    """
+    source, name = line.source(), line.word(_NAME)
+    problem = set_name_problem(name)
+    if not problem and line.peek() not in ("", "}") and line.next_word() not in ATTRIBUTES:
+        problem = forbidden(" ")
+    if problem:
+        raise SyntaxProblemError(problem, source, HINT)
+    return name
+
+
+def read_truth(line: Line) -> bool:
+    """The value of ``enabled``.
+
+    :raises SyntaxProblemError: it is none.
+    """
+    source, text = line.source(), line.word()
+    if text.lower() not in _TRUTH:
+        raise SyntaxProblemError(f'error parsing value "{shown(text)}"', source, "write TRUE or FALSE")
+    return _TRUTH[text.lower()]

@@ -1,0 +1,99 @@
+"""Rules: ``limit [name NAME] [users LIST] ... to LIMITS``, in one logical line.
+
+Source: "Resource Quota Sets", grammar, ``rule``: filters may stand in any order, and ``to`` comes last.
+"""
+
+from __future__ import annotations
+
+import re
+
+from negotiator.records import Source
+from negotiator_quotasets.language.filters import read_filter
+from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, shown
+from negotiator_quotasets.language.limits import Known, no_value, read_limits
+from negotiator_quotasets.language.model import SCOPES, Filter, Rule
+from negotiator_quotasets.language.names import HINT, rule_name_problem
+
+_WORDS = ("name", *SCOPES, "to")
+_GLUED = re.compile(r"([a-z]+)[^a-zA-Z0-9_-]")
+_NAME = re.compile(r"[^ \t}]+")
+
+
+def read_rule(line: Line, known: Known, last_line: int, source: Source) -> Rule:
+    """Read what stands after ``limit``, up to the end of the line, of the set, or to the next ``limit``.
+
+    :raises SyntaxProblemError: it is no rule.
+    """
+    if not line.peek():
+        raise no_value(line)
+    name, limits = "", None
+    filters: dict[str, Filter] = {}
+    while line.peek() not in ("", "}") and not (limits is not None and line.next_word() == "limit"):
+        at = line.source()
+        word = keyword(line, _WORDS)
+        if word in filters or (word == "name" and name) or (word == "to" and limits is not None):
+            raise SyntaxProblemError(
+                f'attribute "{word}" appears more than once', at, "a rule has each of them once"
+            )
+        if limits is not None:
+            message = f'attribute "{word}" stands after the limits'
+            raise SyntaxProblemError(message, at, "write the filters before to")
+        if not line.peek():
+            raise no_value(line)
+        if word == "to":
+            limits = read_limits(line, known, last_line)
+        elif word == "name":
+            name = read_name(line)
+        else:
+            filters[word] = read_filter(word, line)
+    if limits is None:
+        raise SyntaxProblemError(
+            'required attribute "to" is missing', source, "a rule ends with: to RESOURCE=VALUE"
+        )
+    return _checked(Rule(name=name, limits=limits, source=source, **filters))
+
+
+def keyword(line: Line, words: tuple[str, ...]) -> str:
+    """The next word, which has to be one of these.
+
+    :raises SyntaxProblemError: it is another one, or none.
+    """
+    source, word = line.source(), line.word()
+    name = word.partition("=")[0]
+    if not name:
+        message = f"line {source.line} should begin with an attribute name"
+        raise SyntaxProblemError(message, source, f"one of: {', '.join(words)}", fatal=line.peek() == "{")
+    if word in words:
+        return word
+    glued = _GLUED.match(word)
+    if glued and glued[1] in words:
+        text = '" " is the only character allowed between the attribute name and the value in line'
+        raise SyntaxProblemError(f"{text} {source.line}", source, f"write a blank after {glued[1]}")
+    raise SyntaxProblemError(
+        f'unknown attribute name "{shown(name)}"', source, f"there are: {', '.join(words)}"
+    )
+
+
+def read_name(line: Line) -> str:
+    """The name of a rule.
+
+    :raises SyntaxProblemError: it is none.
+    """
+    source, name = line.source(), line.word(_NAME)
+    problem = rule_name_problem(name)
+    if problem:
+        raise SyntaxProblemError(problem, source, HINT)
+    return name
+
+
+def _checked(rule: Rule) -> Rule:
+    dynamic = next((limit for limit in rule.limits if limit.terms), None)
+    if dynamic is not None and dynamic.source is not None and not per_host(rule):
+        message = "dynamic limits are only supported for per host rules"
+        raise SyntaxProblemError(message, dynamic.source, "name the hosts in braces: hosts {*}")
+    return rule
+
+
+def per_host(rule: Rule) -> bool:
+    """Whether each host has a counter of its own, which a computed limit needs."""
+    return rule.hosts is not None and rule.hosts.expanded

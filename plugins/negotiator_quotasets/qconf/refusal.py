@@ -1,0 +1,36 @@
+"""What was asked for and is not done: the lines that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from negotiator.hooks.administration import NOT_DONE
+from negotiator.records import Problem
+
+USAGE = "Usage: qconf -help"
+
+
+class RefusedError(Exception):
+    """Nothing of what one switch asks for was done; ``lines`` say why, as Grid Engine words it."""
+
+    def __init__(self, *lines: str, exit_code: int = NOT_DONE) -> None:
+        super().__init__(*lines)
+        self.lines = lines
+        self.exit_code = exit_code
+
+
+class WrongUsageError(RefusedError):
+    """The command line can't be understood from here on."""
+
+
+class MissingArgumentError(WrongUsageError):
+    """A switch stands there without what it needs; all of the help is then printed."""
+
+    def __init__(self, switch: str) -> None:
+        super().__init__(f'error: no option argument provided to "{switch}"')
+
+
+def faults(problems: Iterable[Problem]) -> RefusedError:
+    """A text that is no good: Grid Engine's message of the first fault, then each further one with its place and a hint."""
+    first, *more = problems
+    return RefusedError(first.message, *map(str, more))

@@ -1,0 +1,58 @@
+"""The switches of ``qconf``, in the order in which its help names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from negotiator_quotasets.qconf import complexes, objects, sets
+from negotiator_quotasets.qconf.attributes import Attribute
+from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.limits import Way
+from negotiator_quotasets.qconf.words import Words
+
+
+@attrs.frozen
+class Switch:
+    """One switch: what it takes, and what it does."""
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[Desk, Words], None]
+
+
+_VALUE, _FILE = "obj_nm attr_nm val obj_id_list", "obj_nm fname obj_id_list"
+_SAID = {
+    Way.ADD: "add to a list attribute of an object",
+    Way.DELETE: "delete from a list attribute of an object",
+    Way.MODIFY: "modify an attribute (or element in a sublist) of an object",
+    Way.REPLACE: "replace a list attribute of an object",
+}
+_ATTRIBUTES = (
+    Switch(switch.switch, _FILE if from_file else _VALUE, _SAID[way], switch)
+    for way in Way
+    for from_file in (False, True)
+    for switch in (Attribute(way, from_file),)
+)
+
+SWITCHES = {
+    each.name: each
+    for each in (
+        *_ATTRIBUTES,
+        Switch("-arqs", "[rqs_list]", "add resource quota set(s), in the editor", sets.add),
+        Switch("-Arqs", "fname", "add resource quota set(s) from file", sets.add_from_file),
+        Switch("-mrqs", "[rqs_list]", "modify resource quota set(s), in the editor", sets.change),
+        Switch("-Mrqs", "fname [rqs_list]", "modify resource quota set(s) from file", sets.change_from_file),
+        Switch("-drqs", "[rqs_list]", "delete resource quota set(s), or all", sets.delete),
+        Switch("-srqs", "[rqs_list]", "show resource quota set(s)", sets.show),
+        Switch("-srqsl", "", "show resource quota set list", sets.show_names),
+        Switch("-dprj", "project_list", "delete project(s)", objects.delete_projects),
+        Switch("-dul", "listname_list", "delete user set list(s)", objects.delete_usersets),
+        Switch("-dhgrp", "group_list", "delete host group(s)", objects.delete_hostgroups),
+        Switch("-dp", "pe_list", "delete parallel environment(s)", objects.delete_pes),
+        Switch("-sc", "", "show complex attributes", complexes.show),
+        Switch("-Mc", "fname", "modify complex attributes from file", complexes.change_from_file),
+    )
+}

@@ -1,0 +1,7 @@
+"""The command ``negotiator qquota``: what is used of the limits of resource quota sets.
+
+Source: qquota(1); "Resource Quota Sets", qquota.
+"""
+
+from negotiator_quotasets.qquota.command import qquota as qquota
+from negotiator_quotasets.qquota.finding import as_entries as as_entries

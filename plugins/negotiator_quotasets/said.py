@@ -1,0 +1,63 @@
+"""What a job says of itself by an expression, read without a slot.
+
+Users write job ads: what they say must come to the same wherever the job runs, or a job could ask a slot for more than
+the limits were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from negotiator.classad import UNDEFINED, ClassAd, Environment, Expr, Value, evaluate, references
+from negotiator.classad.tree import Attr, Literal
+
+#: What in an expression stands for one of the two ads; an attribute of such a name would hide it.
+_SCOPES = ("my", "target")
+
+
+class Said:
+    """What a job says: nearly always an attribute that is a constant, which need not be evaluated.
+
+    :param tree: the administrator's expression.
+    """
+
+    def __init__(self, tree: Expr) -> None:
+        own = isinstance(tree, Attr) and tree.scope == Attr("MY")
+        read = references(tree)
+        self.tree = tree
+        #: The attributes that it reads, in lower case.
+        self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
+        self._name = tree.name.lower() if own and isinstance(tree, Attr) and tree.name.isascii() else None
+
+    def by(self, job: ClassAd, env: Environment, elsewhere: Collection[str] = ()) -> Value:
+        """The value for one job; UNDEFINED where it does not say.
+
+        :param elsewhere: the attributes that slots have, in lower case.
+        :raises ValueError: it depends on the slot, or an attribute takes the place of an ad.
+        """
+        if self._name is not None:
+            found = job.folded(self._name)
+            if found is None:
+                return UNDEFINED
+            if isinstance(found, Literal):
+                return found.value
+        for scope in _SCOPES:
+            if job.folded(scope) is not None:
+                raise ValueError(f"an attribute of the job is called {scope.upper()}: call it otherwise")
+        self._check(job, elsewhere)
+        return evaluate(self.tree, job, None, env)
+
+    def _check(self, job: ClassAd, elsewhere: Collection[str]) -> None:
+        waiting, seen = sorted(self.names), set(self.names)
+        while waiting:
+            name = waiting.pop()
+            said = job.folded(name)
+            if said is None or isinstance(said, Literal):
+                continue
+            read = references(said)
+            missing = (each for each in read.unscoped if each in elsewhere and job.folded(each) is None)
+            if read.target or read.dynamic or any(missing):
+                raise ValueError(f"{name} depends on the slot: write a value")
+            fresh = (read.my | read.unscoped) - seen
+            seen |= fresh
+            waiting += sorted(fresh)

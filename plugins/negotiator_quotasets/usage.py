@@ -1,0 +1,94 @@
+"""What is used of the limits: a row for each counter of each rule that something is charged on.
+
+Source: qquota(1); "Resource Quota Sets", qquota. Limits of what is not consumed have a row each, without usage.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+import attrs
+
+from negotiator.ledger import CounterKey
+from negotiator_quotasets.complexes import Complex, Complexes
+from negotiator_quotasets.jobs import units
+from negotiator_quotasets.language.formulas import value_at
+from negotiator_quotasets.language.model import SCOPES, Filter, Limit, Rule, RuleSet
+from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.values import number, shown
+
+#: The parts of a counter's key: the rule, the resource, and the value of each expanded filter.
+_PARTS = 2 + len(SCOPES)
+NONE = "-"
+
+
+@attrs.frozen
+class Row:
+    """One limit and what is used of it. ``values`` has, by scope, the value of each filter that is expanded."""
+
+    rule: str  # ``set/rule``
+    filters: Mapping[str, Filter]
+    values: Mapping[str, str]
+    complex: Complex
+    limit: str
+    used: str | None = None
+
+    def named(self, hosts: Hosts) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        """By scope whom the row is about: those it names, and those it leaves out; hosts as the pool spells them."""
+        for scope, wanted in self.filters.items():
+            if scope in self.values:
+                yield scope, (self.values[scope],), ()
+            elif scope == "hosts":
+                yield (
+                    scope,
+                    tuple(map(hosts.spelled, wanted.names)),
+                    tuple(map(hosts.spelled, wanted.excluded)),
+                )
+            else:
+                yield scope, wanted.names, wanted.excluded
+
+
+def rows(
+    sets: Iterable[RuleSet],
+    complexes: Complexes,
+    sums: Mapping[CounterKey, int],
+    on_host: Callable[[str], Mapping[str, Fraction | None]],
+) -> Iterator[Row]:
+    """All rows, in the order of the sets, their rules and their limits; counters in the order in which they were charged.
+
+    :param sums: what is counted on the plugin's counters.
+    :param on_host: what formulas may know of a host.
+    """
+    counters = defaultdict[tuple[str, str], list[CounterKey]](list)
+    for key, amount in sums.items():
+        if len(key) == _PARTS and amount:
+            counters[key[0], key[1]].append(key)
+    for each in sets:
+        for place, rule in enumerate(each.rules if each.enabled else ()):
+            label, filters = each.label(place), dict(rule.filters())
+            for limit in rule.limits:
+                complex_ = complexes.find(limit.resource)
+                if complex_ is None:
+                    continue
+                if not complex_.is_consumable:
+                    yield Row(label, filters, {}, complex_, limit.text)
+                for key in counters[label, complex_.name]:
+                    values = _values(rule, key)
+                    used = shown(complex_.type, Fraction(sums[key], units(complex_)))
+                    most = _limit(limit, complex_, on_host(key[-1]) if limit.terms else {})
+                    yield Row(label, filters, values, complex_, most, used)
+
+
+def _values(rule: Rule, key: Sequence[str]) -> dict[str, str]:
+    """The values of expanded filters; ``-`` stands for no project and for no parallel environment."""
+    parts = dict(zip(SCOPES, key[2:], strict=True))
+    return {scope: parts[scope] or NONE for scope, wanted in rule.filters() if wanted.expanded}
+
+
+def _limit(limit: Limit, complex_: Complex, values: Mapping[str, Fraction | None]) -> str:
+    if not limit.terms:
+        return shown(complex_.type, number(complex_.type, limit.text) if limit.value is None else limit.value)
+    found = value_at(limit.terms, complex_.type, values)
+    return limit.text if found is None else shown(complex_.type, max(found, Fraction(0)))

@@ -1,0 +1,382 @@
+"""What a command of somebody's plugin may do: the plugin is the one that docs/hooks.md shows."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import attrs
+import pytest
+from click.testing import CliRunner
+from pools import NOW, slot
+from queueing import ME, World, app, records, write
+
+from negotiator.audit.verify import verify
+from negotiator.bundle import load_bundle
+from negotiator.classad import unparse
+from negotiator.cli import main
+from negotiator.cli.site import ProgramSite
+from negotiator.hooks import (
+    BrokenBundleError,
+    Caller,
+    NoPoolError,
+    NoStateError,
+    Places,
+    Result,
+    SiteError,
+    WrongCallError,
+)
+from negotiator.runtime.state import StateStore
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "hooks.md"
+PARTS = re.search(r"^## Files of a plugin\n(.*)^## Testing", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)[
+    1
+]
+PLUGIN = "\n\n".join(re.findall(r"^```python\n(.*?)^```", PARTS, re.MULTILINE | re.DOTALL))
+POOL = "scheduleracl: boss wheel\nplugins: {folders: [plugins]}\n"
+BOSS, ALICE = ProgramSite(lambda: ("boss", ())), ProgramSite(lambda: ("alice", ("users",)))
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A bundle whose plugin was dropped in, with one file of it."""
+    write(tmp_path / "bundle", pool=POOL)
+    plugins = tmp_path / "bundle" / "plugins"
+    plugins.mkdir()
+    (plugins / "closing_days.py").write_text(PLUGIN)
+    (tmp_path / "bundle" / "site.days").write_text("20270101\n")
+    scope = {"__name__": "closing_days"}
+    exec(compile(PLUGIN, "closing_days", "exec", dont_inherit=True), scope)  # noqa: S102 - our own documentation
+    places = Places(
+        bundle=tmp_path / "bundle", state=tmp_path / "state", audit_log=tmp_path / "audit", pool=()
+    )
+    return SimpleNamespace(folder=tmp_path, places=places, **scope)
+
+
+def options(site):
+    places = site.places
+    return ["--bundle", places.bundle, "--state", places.state, "--audit-log", places.audit_log]
+
+
+def run(site, command, *words, who=BOSS, env=None, given=True):
+    """Run a command of the plugin, as somebody."""
+    arguments = [*map(str, words), *map(str, options(site) if given else ())]
+    return CliRunner().invoke(command, arguments, obj=who, env=env)
+
+
+def days(site):
+    """Every file of the plugin, and every copy of one."""
+    return {path.name: path.read_text() for path in (site.folder / "bundle").glob("*.days*")}
+
+
+def acts(site):
+    return [
+        (each["act"], each["by"], each["ok"], each["note"]) for each in records(site.folder / "audit", "act")
+    ]
+
+
+def waiting(site):
+    with StateStore.open(site.folder / "state") as store:
+        return [(each.by, each.kind, each.note) for each in store.waiting()]
+
+
+def write_ads(file, *ads):
+    lines = ["\n".join(f"{name} = {unparse(tree)}" for name, tree in each.items()) for each in ads]
+    file.write_text("\n\n".join(lines) + "\n")
+
+
+def test_a_command_prints_what_its_plugins_files_say(site):
+    done = run(site, site.closing_days)
+    assert (done.exit_code, done.output) == (0, "site.days: 20270101\n")
+
+
+def test_a_command_changes_a_file_of_its_plugin_for_an_administrator(site):
+    """The file, the copy of the old one, and the record: all of it, where no negotiator is running."""
+    done = run(site, site.close_on, "20270115", "20270116", "--note", "a holiday")
+    assert (done.exit_code, done.output) == (0, "closed on 2 days\n")
+    (kept,) = set(days(site)) - {"site.days"}
+    assert re.fullmatch(r"site\.days\.\d{8}T\d{6}Z~", kept)
+    assert days(site) == {"site.days": "20270115\n20270116\n", kept: "20270101\n"}
+    ((act, by, ok, note),) = acts(site)
+    assert (act, by, ok) == ("change", "boss", True)
+    digest = load_bundle(site.folder / "bundle").digest
+    assert note == f"site.days was written, the old one is kept as {kept}; digest {digest} (a holiday)"
+    assert verify(site.folder / "audit").fault is None
+    assert waiting(site) == []
+
+
+def test_groups_of_who_calls_count(site):
+    somebody = ProgramSite(lambda: ("carol", ("users", "wheel")))
+    assert run(site, site.close_on, "20270115", who=somebody).exit_code == 0
+    assert acts(site)[0][:3] == ("change", "carol", True)
+
+
+def test_who_may_not_is_denied_and_that_is_recorded(site):
+    done = run(site, site.close_on, "20270115", who=ALICE)
+    assert (done.exit_code, done.output) == (1, "alice: denied: scheduleracl does not have alice\n")
+    assert days(site) == {"site.days": "20270101\n"}
+    assert acts(site) == [("change", "alice", False, "asked to change site.days: nothing was written")]
+
+
+def test_new_contents_with_errors_are_refused_whole(site):
+    """With the place of the error; nothing is written, kept or noted."""
+    done = run(site, site.close_on, "20270115", "easter")
+    assert done.exit_code == 1
+    assert "boss: invalid: with this site.days the bundle has errors: nothing was changed\n" in done.output
+    assert "site.days:2:1: error: this is no day (write 20270115)\n" in done.output
+    assert days(site) == {"site.days": "20270101\n"}
+    assert acts(site) == waiting(site) == []
+
+
+def test_a_running_negotiator_is_left_to_record_it(site):
+    """The command does not wait for it; the file is written, and the request is there when the negotiator looks."""
+    with StateStore.open(site.folder / "state") as running:
+        assert running.hold_lock()
+        outcome = BOSS.change(site.places, "site.days", b"20270115\n", "a holiday")
+        denied = ALICE.change(site.places, "site.days", b"20270116\n")
+    assert (outcome.result, outcome.recorded, outcome.trouble, outcome.exit_code) == (
+        Result.DONE,
+        False,
+        "",
+        0,
+    )
+    assert (denied.result, denied.recorded, denied.exit_code) == (Result.DENIED, False, 1)
+    assert (site.folder / "bundle" / "site.days").read_text() == "20270115\n"
+    assert not (site.folder / "audit").exists()
+    by_boss, by_alice = waiting(site)
+    assert (by_boss[:2], "(a holiday)" in by_boss[2]) == (("boss", "change"), True)
+    assert by_alice == ("alice", "change", "asked to change site.days: nothing was written")
+
+
+def test_what_could_not_be_noted_is_not_done(site):
+    site.places.state.write_text("")
+    done = run(site, site.close_on, "20270115")
+    assert done.exit_code == 6
+    assert "state: the state can't be opened: this is not a folder: nothing was changed\n" in done.output
+    assert days(site) == {"site.days": "20270101\n"}
+
+
+def test_a_denied_attempt_that_can_not_be_noted_is_denied_all_the_same(site):
+    site.places.state.write_text("")
+    outcome = ALICE.change(site.places, "site.days", b"")
+    assert (outcome.result, outcome.exit_code) == (Result.DENIED, 1)
+    assert "the state can't be opened" in outcome.trouble
+
+
+def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
+    site.places.audit_log.write_text("")
+    outcome = BOSS.change(site.places, "site.days", b"20270115\n")
+    assert (outcome.result, outcome.recorded, outcome.exit_code) == (Result.DONE, False, 3)
+    assert outcome.trouble.endswith("the change is recorded when it next can be")
+    site.places.audit_log.unlink()
+    assert BOSS.change(site.places, "site.days", b"20270116\n").recorded
+    assert [act[1:3] for act in acts(site)] == [("boss", True)] * 2
+
+
+def test_a_file_may_be_superseded_by_another(site):
+    """It is renamed as old files are, in the same act."""
+    done = run(site, site.close_on, "20270115", "--in-place-of", "old.days")
+    assert (done.exit_code, "'old.days' is no name of a file of a bundle" in done.output) == (2, True)
+    (site.folder / "bundle" / "old.days").write_text("20260101\n")
+    outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
+    site_copy, old_copy = outcome.kept
+    assert days(site) == {
+        "site.days": "20270115\n",
+        site_copy.name: "20270101\n",
+        old_copy.name: "20260101\n",
+    }
+    assert f"; old.days was superseded, and is kept as {old_copy.name}" in acts(site)[0][3]
+    assert load_bundle(site.folder / "bundle").digest == outcome.digest
+
+
+def test_what_is_superseded_is_looked_at_as_gone(site):
+    """Its errors do not count; and what needs it is an error."""
+    (site.folder / "bundle" / "old.days").write_text("20260101\n")
+    (site.folder / "bundle" / "pool.yaml").write_text(POOL + "groups: {map: old.days}\n")
+    outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
+    assert outcome.result is Result.INVALID
+    assert "'old.days'" in outcome.problems[0].message
+    assert set(days(site)) == {"site.days", "old.days"}
+
+
+@pytest.mark.parametrize("old", ["site.days", "link.days"])
+def test_the_file_that_is_written_can_not_be_superseded(site, old):
+    (site.folder / "bundle" / "link.days").symlink_to("site.days")
+    with pytest.raises(SiteError, match="can't go: it is the file that is to be written"):
+        BOSS.change(site.places, "site.days", b"20270115\n", superseded=(old,))
+
+
+def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
+    """The link would lead nowhere, and the bundle could not be read any more."""
+    (site.folder / "bundle" / "old.days").write_text("20260101\n")
+    (site.folder / "bundle" / "link").symlink_to("old.days")
+    with pytest.raises(SiteError, match="/link is a link to it: remove that first"):
+        BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
+    outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days", "link"))
+    assert outcome.result is Result.DONE
+    assert load_bundle(site.folder / "bundle").digest == outcome.digest
+
+
+@pytest.mark.parametrize("name", ["", "a/b.days", "../x.days", ".x.days", "x.days~", "new.txt", "a\x1b.days"])
+def test_what_is_no_name_of_a_file_of_a_bundle_can_not_be_changed(site, name):
+    with pytest.raises(WrongCallError, match="is no name of a file of a bundle"):
+        BOSS.change(site.places, name, b"")
+
+
+def test_a_file_that_is_not_there_yet_is_made(site):
+    outcome = BOSS.change(site.places, "more.days", b"20270115\n")
+    assert (outcome.result, outcome.kept) == (Result.DONE, ())
+    assert days(site)["more.days"] == "20270115\n"
+
+
+def test_a_note_that_the_audit_log_would_cut_off_is_refused(site):
+    with pytest.raises(WrongCallError, match="501 characters: 500 at most"):
+        BOSS.change(site.places, "site.days", b"", "x" * 501)
+
+
+def test_who_may_configure_is_asked_of_the_access_policy(site):
+    allowed = BOSS.may_configure(site.places)
+    assert (allowed.allowed, allowed.text, allowed.rule) == (
+        True,
+        "scheduleracl has user boss",
+        "scheduleracl",
+    )
+    assert not ALICE.may_configure(site.places).allowed
+    assert not (site.folder / "audit").exists()
+
+
+def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_its_owner(site):
+    """Nobody else is on record as allowed to: the bundle can't say it."""
+    (site.folder / "bundle" / "site.days").write_text("never\n")
+    done = run(site, site.closing_days)
+    assert done.exit_code == 1
+    assert "site.days:1:1: error: this is no day\n  never\n  ^\n" in done.output
+    with pytest.raises(BrokenBundleError) as raised:
+        BOSS.bundle(site.places)
+    assert [str(each) for each in raised.value.problems] == [
+        "site.days:1:1: error: this is no day (write 20270115)"
+    ]
+    assert BOSS.may_configure(site.places).allowed
+    assert ALICE.change(site.places, "site.days", b"20270115\n").result is Result.DENIED
+    assert BOSS.change(site.places, "site.days", b"20270115\n").result is Result.DONE
+
+
+def test_the_built_in_bundle_can_not_be_changed():
+    with pytest.raises(WrongCallError, match="--bundle FOLDER"):
+        BOSS.change(Places(), "pool.yaml", b"")
+
+
+def test_the_part_of_a_plugin_that_is_not_there_is_told(site):
+    done = run(site, site.closing_days, "--disable", "closing_days")
+    assert (done.exit_code, "the bundle has no part of plugin closing_days" in done.output) == (1, True)
+
+
+def test_who_calls_is_what_the_system_says(monkeypatch):
+    """Not what the environment says: that is the caller's own."""
+    for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "NEGOTIATOR_USER", "NEGOTIATOR_CALLER"):
+        monkeypatch.setenv(name, "boss")
+    caller = ProgramSite().caller()
+    assert (type(caller), caller.name) == (Caller, ME)
+
+
+def test_options_that_are_not_given_are_taken_from_the_environment(site):
+    places = site.places
+    env = {"BUNDLE": places.bundle, "STATE": places.state, "AUDIT_LOG": places.audit_log}
+    env = {f"NEGOTIATOR_{name}": str(path) for name, path in env.items()}
+    assert run(site, site.close_on, "20270115", env=env, given=False).exit_code == 0
+    assert acts(site)[0][:3] == ("change", "boss", True)
+    done = run(site, site.closing_days, "--bundle", site.folder, env=env, given=False)
+    assert "there is no pool.yaml" in done.output
+
+
+def test_installed_commands_are_given_the_site_of_the_program(site):
+    """As the caller that the system names, who owns the process here."""
+    (site.folder / "bundle" / "pool.yaml").write_text("scheduleracl: boss\n")
+    (site.folder / "closing_days.py").write_text(PLUGIN)
+    info = site.folder / "closing_days-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: closing-days\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[negotiator]\nclosing_days = closing_days\n")
+    words = [sys.executable, "-m", "negotiator"]
+    env = os.environ | {"PYTHONPATH": str(site.folder)}
+    for command, told in (("close-on", "closed on 1 days\n"), ("closing-days", "site.days: 20270115\n")):
+        more = [command, *(["20270115"] if command == "close-on" else []), *map(str, options(site))]
+        done = subprocess.run([*words, *more], env=env, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, told, "")
+    assert acts(site)[0][:3] == ("change", ME, True)
+
+
+def test_the_programs_own_command_takes_files_of_plugins_too(site):
+    """New ones as well; and it is the site's caller who asks."""
+    words = ["admin", "change", "more.days", "-", *map(str, options(site))]
+    denied = CliRunner().invoke(main, words, obj=ALICE, input="20270115\n")
+    assert (denied.exit_code, denied.output) == (1, "error: denied: scheduleracl does not have alice\n")
+    done = CliRunner().invoke(main, words, obj=BOSS, input="20270115\n")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert days(site)["more.days"] == "20270115\n"
+    assert [act[1:3] for act in acts(site)] == [("alice", False), ("boss", True)]
+
+
+def test_where_a_pool_is_may_stand_in_the_environment(site):
+    """Several, as in PATH; and what is given on the command line goes before it."""
+    for number in (1, 2):
+        write_ads(site.folder / f"p{number}.ads", slot(number, MyType='"Machine"'))
+    env = {"NEGOTIATOR_POOL": os.pathsep.join(str(site.folder / f"p{number}.ads") for number in (1, 2))}
+    both = CliRunner().invoke(main, ["run", "--no-audit"], env=env)
+    one = CliRunner().invoke(main, ["run", "--no-audit", str(site.folder / "p1.ads")], env=env)
+    assert [re.search(r"\d slots?", each.stdout)[0] for each in (both, one)] == ["2 slots", "1 slot"]
+
+
+CHARGING = """
+from negotiator.hooks import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_charges(request):
+    label = Quota(rule="cores", text="cores")
+    yield Charge(counter=("cores", request.user), amount=2, limit=9, label=label)
+
+@hookimpl
+def negotiator_job_attributes():
+    return ["Owner"]
+"""
+
+
+@pytest.fixture
+def counted(site):
+    """A plugin that counts, and a pool with two jobs that run; one more was matched and is not seen there yet."""
+    (site.folder / "bundle" / "plugins" / "counting.py").write_text(CHARGING)
+    jobs = [app(1, JobStatus="2"), app(2, JobStatus="2", user="sue")]
+    more = (slot(number, MyType='"Machine"') for number in range(2))
+    write_ads(site.folder / "pool.ads", *jobs, *more)
+    world = World(site.folder, load_bundle(site.folder / "bundle"))
+    with world:
+        world.slots, world.jobs = [slot()], [app(3)]
+        assert len(world.cycle().matches) == 1
+    return site
+
+
+def test_what_is_used_of_a_plugins_quotas_is_counted(counted):
+    """What the pool shows; and with a state the matches that it does not show yet."""
+    places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW, state=None)
+    found = BOSS.used(places, "counting")
+    assert (dict(found.used.sums), found.failures) == ({("cores", "tester"): 2, ("cores", "sue"): 2}, ())
+    assert (len(found.slots), found.queues.get("root.one").path) == (2, "root.one")
+    found = BOSS.used(attrs.evolve(places, state=counted.folder / "state"), "counting")
+    assert dict(found.used.sums) == {("cores", "tester"): 4, ("cores", "sue"): 2}
+    assert BOSS.used(places, "limits").used.sums == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"pool": ()}, WrongCallError),
+        ({"pool": (Path("nowhere"),)}, NoPoolError),
+        ({"state": Path("nowhere")}, NoStateError),
+    ],
+)
+def test_what_can_not_be_counted_is_told(counted, changed, error):
+    places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW)
+    with pytest.raises(error):
+        BOSS.used(attrs.evolve(places, **changed), "counting")

@@ -1,0 +1,177 @@
+"""What is used in each queue: sums of what runs, of what slots tell of, and of matches that nothing shows yet."""
+
+import attrs
+import pytest
+import queueing
+from hypothesis import given
+from hypothesis import strategies as st
+from pools import NOW, slot, snapshot
+from queueing import app
+
+from negotiator.bundle import load_bundle
+from negotiator.classad import ClassAd, Environment, Table, parse_old
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.queue_usage import queue_usage
+from negotiator.cycle.resources import amounts, requested
+from negotiator.cycle.standing import Standing
+from negotiator.cycle.usage import place_in_use
+from negotiator.hooks import Cycle
+from negotiator.queues.names import upwards
+from negotiator.queues.register import ApplicationId
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: one, resources: {max: {gpus: 4}}}
+          - {name: two}
+          - {name: above, parent: true, childtemplate: {resources: {max: {vcore: 3}}}}
+    placementrules:
+      - {name: provided, create: true}
+      - {name: fixed, value: root.one}
+"""
+GIB = 1 << 30
+VALUES = [
+    "0", "1", "7", "-1", "2.5", "-0.5", "true", "undefined", "error", '"4"', "1e300", 'real("NaN")', 'real("INF")',
+    "9223372036854775807", "9223372036854775808.0", "9223372036854774784.0", "Missing", "Weight + 1", "{1}", "TARGET.Cpus",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return load_bundle(queueing.write(tmp_path_factory.mktemp("bundle"), QUEUES))
+
+
+def runs(cluster, proc=0, queue=None, **more):
+    """A running job of one core and one GiB."""
+    own = {"JobStatus": "2", "RequestCpus": "1", "RequestMemory": "1024"}
+    return app(cluster, proc, queue=queue, **(own | more))
+
+
+def claimed(number, queue, **more):
+    """A claimed slot of two cores and one GiB, whose job is asked for a queue."""
+    own = {
+        "State": '"Claimed"',
+        "Cpus": "2",
+        "Memory": "1024",
+        "RemoteUser": '"sue@d"',
+        "Queue": f'"{queue}"',
+    }
+    return slot(number, **(own | more))
+
+
+def count(bundle, jobs=(), slots=(), standing=None):
+    """By queue: vcore in whole ones, memory in GiB, gpus, and applications."""
+    cycle = Cycle(1, NOW, bundle.digest)
+    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, standing or Standing.new(bundle, NOW))
+    found = queue_usage(in_use, bundle, cycle)
+    return {
+        path: (
+            usage.resources["vcore"] / 1000,
+            usage.resources["memory"] / GIB,
+            usage.resources["gpus"],
+            usage.applications,
+        )
+        for path, usage in found.items()
+    }
+
+
+def test_a_queue_has_what_runs_in_it_and_in_all_below_it(bundle):
+    """What waits counts for nothing, and neither does a queue in which nothing runs stand there."""
+    jobs = [
+        runs(1, queue="root.above.a", RequestGPUs="1"),
+        runs(1, 1, queue="root.above.a"),
+        runs(2, queue="root.above.b", RequestCpus="3"),
+        runs(3),
+        runs(4, queue="root.two", JobStatus="1"),
+    ]
+    assert count(bundle, jobs) == {
+        "root.above.a": (2, 2, 1, 1),
+        "root.above.b": (3, 1, 0, 1),
+        "root.above": (5, 3, 1, 2),
+        "root.one": (1, 1, 0, 1),
+        "root": (6, 4, 1, 3),
+    }
+
+
+def test_what_no_rule_places_is_used_at_the_root(bundle):
+    assert count(bundle, [runs(1, queue="root.one.below")])["root"] == (1, 1, 0, 1)
+
+
+def test_a_claimed_slot_counts_as_it_is_and_a_job_that_is_of_no_application_as_one(bundle):
+    found = count(bundle, [runs(1, ClusterId=None), runs(1, 1, ClusterId=None)], [claimed(0, "root.two")])
+    assert found["root.two"] == (2, 1, 0, 1)
+    assert found["root"] == (4, 3, 0, 3)
+
+
+def test_sums_are_exact_beyond_what_a_limit_can_be(bundle):
+    """Each job asks for almost the most that can be counted."""
+    jobs = [runs(cluster, RequestGPUs=str(2**63 - 1 - cluster)) for cluster in range(5)]
+    assert count(bundle, jobs)["root"][2] == 5 * (2**63 - 1) - 10
+
+
+def test_a_match_counts_until_its_job_runs(bundle):
+    """And with the application that it is of; one that was moved since counts once above both queues."""
+    waiting = [runs(1, JobStatus="1"), runs(1, 1, JobStatus="1")]
+    result = run_cycle(
+        snapshot([slot(0), slot(1)], waiting), bundle, Cycle(1, NOW, bundle.digest), Standing.new(bundle, NOW)
+    )
+    standing = Standing(result.queueing.queues, result.queueing.register, journal=result.journal)
+    assert count(bundle, standing=standing)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [runs(1)], standing=standing)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [runs(1), runs(1, 1)], standing=standing)["root.one"] == (2, 2, 0, 1)
+    moved = standing.register.copy()
+    moved.move(ApplicationId("node1", "tester", 1), "root.two", NOW)
+    found = count(bundle, [runs(1)], standing=attrs.evolve(standing, register=moved))
+    assert (found["root.one"], found["root.two"], found["root"]) == (
+        *((1, 1, 0, 1), (1, 1, 0, 1), (2, 2, 0, 1)),
+    )
+
+
+@given(st.lists(st.tuples(*[st.none() | st.sampled_from(VALUES)] * 3), min_size=1, max_size=12))
+def test_amounts_of_many_jobs_are_those_of_each(bundle, rows):
+    """By columns or one by one: also of expressions, of what is no number, and of what is more than can be counted."""
+    names = ("RequestCpus", "RequestMemory", "RequestGPUs")
+    ads = [
+        ClassAd([(name, parse_old(text)) for name, text in zip(names, row, strict=True) if text is not None])
+        for row in rows
+    ]
+    env = Environment(now=NOW)
+    found = amounts(Table.from_ads(ads), bundle, env)
+    assert found.keys() == {"vcore", "memory", "gpus"}
+    for row, each in enumerate(ads):
+        told, _ = requested(each, bundle, env)
+        assert {name: values[row] for name, values in found.items()} == told
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 4),
+            st.sampled_from(["one", "two", "above.a", "above.b.c", "above.c"]),
+            st.integers(0, 9),
+        ),
+        max_size=20,
+    )
+)
+def test_each_queue_is_the_sum_of_what_runs_below_it(bundle, drawn):
+    """Against a sum job by job, where the jobs were placed."""
+    jobs = [
+        runs(cluster, proc, f"root.{queue}", RequestCpus=str(cpus))
+        for proc, (cluster, queue, cpus) in enumerate(drawn)
+    ]
+    wanted = {}
+    placed = place_in_use(
+        snapshot((), jobs), bundle, Cycle(1, NOW, bundle.digest), Standing.new(bundle, NOW)
+    ).places[0]
+    for path, each in zip(placed.queues, placed.jobs.ads, strict=True):
+        for queue in upwards(path):
+            sums, applications = wanted.setdefault(queue, [0, set()])
+            wanted[queue][0] = sums + each.integer("RequestCpus")
+            applications.add(each.integer("ClusterId"))
+    assert {queue: (cpus, len(each)) for queue, (cpus, each) in wanted.items()} == {
+        queue: (usage[0], usage[3]) for queue, usage in count(bundle, jobs).items()
+    }

@@ -1,0 +1,149 @@
+"""The normal form of resource quota sets, and that it says the same."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator_quotasets.complexes import STANDARD
+from negotiator_quotasets.language.model import Filter, Limit, Rule, RuleSet, Term
+from negotiator_quotasets.language.parsing import parse_sets
+from negotiator_quotasets.language.printing import format_set, format_sets
+
+NAMES = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,30}", fullmatch=True).filter(
+    lambda name: name.lower() not in ("all", "none", "template")
+)
+ENTRIES = st.from_regex(r"@?[a-z0-9é*?.\[\]-]{1,90}", fullmatch=True)
+FILTERS = st.builds(
+    Filter,
+    st.lists(ENTRIES, max_size=12, unique=True).map(tuple),
+    st.lists(ENTRIES, max_size=12, unique=True).map(tuple),
+    st.booleans(),
+).filter(lambda filter_: filter_.names or filter_.excluded)
+LIMITS = st.lists(
+    st.sampled_from(
+        [
+            Limit("slots", "5"),
+            Limit("virtual_free", "1.5g"),
+            Limit("h_rt", "3600"),
+            Limit("arch", "lx24-*|sol" + "-long" * 15),
+            Limit("load_avg", "1e3"),
+        ]
+    ),
+    unique_by=lambda limit: limit.resource,
+).map(tuple)
+RULES = st.builds(
+    Rule,
+    name=st.just("") | NAMES,
+    users=st.none() | FILTERS,
+    projects=st.none() | FILTERS,
+    pes=st.none() | FILTERS,
+    queues=st.none() | FILTERS,
+    hosts=st.none() | FILTERS,
+    limits=LIMITS,
+)
+DESCRIPTIONS = (
+    st.sampled_from(["NONE", "none", '""', "limit", "two  words"])
+    | st.from_regex(r'"[a-z #,\t{}é]{0,200}"', fullmatch=True)
+    | st.from_regex(r"[a-z]([a-z ,]{0,200}[a-z])?", fullmatch=True).map(lambda text: f"my {text}")
+)
+SETS = st.lists(
+    st.builds(
+        RuleSet,
+        NAMES,
+        st.lists(RULES, min_size=1, max_size=4, unique_by=lambda rule: rule.name or id(rule)).map(tuple),
+        DESCRIPTIONS,
+        st.booleans(),
+    ),
+    max_size=3,
+    unique_by=lambda set_: set_.name,
+).map(tuple)
+
+
+@given(SETS)
+def test_what_is_printed_is_read_back(sets):
+    """Sets that are printed and read again are the same sets, and print the same text."""
+    parsed = parse_sets(format_sets(sets), "f", STANDARD)
+    assert parsed.problems == ()
+    assert parsed.sets == sets
+    assert format_sets(parsed.sets) == format_sets(sets)
+
+
+@given(SETS)
+def test_lines_have_eighty_bytes_where_they_can_be_broken(sets):
+    """A line is longer only where it is one word."""
+    for line in format_sets(sets).encode().split(b"\n"):
+        words = line.removesuffix(b" \\").lstrip(b" ")
+        assert len(line) <= 80 or not (words.count(b",", 0, 70) and line.startswith(b"   limit"))
+
+
+def test_a_set_is_printed_in_its_normal_form():
+    """Attributes are aligned, filters stand in the order of the grammar, exclusions after inclusions."""
+    rules = (
+        Rule(
+            "n",
+            users=Filter(("a", "b"), ("c",)),
+            hosts=Filter(("*",), (), expanded=True),
+            limits=(Limit("slots", "5"),),
+        ),
+        Rule(hosts=Filter((), ("x",))),
+    )
+    assert format_set(RuleSet("r", rules, '"x"', enabled=False)) == (
+        "{\n"
+        "   name         r\n"
+        '   description  "x"\n'
+        "   enabled      FALSE\n"
+        "   limit        name n users a,b,!c hosts {*} to slots=5\n"
+        "   limit        hosts !x to NONE\n"
+        "}\n"
+    )
+
+
+def test_a_long_rule_is_broken_after_a_comma_or_at_a_blank():
+    """The pieces end in a backslash, and leave room for it in 80 columns."""
+    users = Filter(tuple(f"user{number:03}" for number in range(20)))
+    set_ = RuleSet("r", (Rule(users=users, hosts=Filter(("h" * 36,)), limits=(Limit("slots", "5"),)),))
+    assert format_set(set_).splitlines()[4:-1] == [
+        "   limit        users user000,user001,user002,user003,user004,user005,user006, \\",
+        "   user007,user008,user009,user010,user011,user012,user013,user014,user015, \\",
+        f"   user016,user017,user018,user019 hosts {'h' * 36} \\",
+        "   to slots=5",
+    ]
+
+
+def test_a_line_of_eighty_is_whole_and_one_of_eighty_one_is_not():
+    """Eighty columns are enough for eighty characters."""
+    for length, lines in ((80, 1), (81, 2)):
+        name = "u" * (length - len("   limit        users  to slots=5"))
+        set_ = RuleSet("r", (Rule(users=Filter((name,)), limits=(Limit("slots", "5"),)),))
+        assert len(format_set(set_).splitlines()) == 5 + lines
+
+
+def test_a_name_too_long_for_its_line_has_one_of_its_own():
+    """It is broken before the name, as Grid Engine does."""
+    text = format_set(RuleSet("a" * 512, (Rule(limits=(Limit("slots", "5"),)),)))
+    assert text.splitlines()[1:3] == ["   name         \\", f"   {'a' * 512}"]
+
+
+def test_formulas_are_printed_as_they_were_written():
+    """The text of a formula is kept; its terms come back with it."""
+    limit = Limit("slots", "1+$num_proc*2", (Term(Fraction(1)), Term(Fraction(2), "num_proc")))
+    sets = (RuleSet("r", (Rule(hosts=Filter(("*",), expanded=True), limits=(limit,)),)),)
+    assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(["word"] * 60),
+        ",".join(["word"] * 60),
+        ", ".join(["word"] * 60),
+        (" " * 20).join(["word"] * 20),
+        f"{'x' * 70}  \t  {'y' * 90} z",
+    ],
+)
+def test_a_long_description_keeps_each_of_its_blanks(text):
+    """It is broken over lines, and comes back to the letter."""
+    sets = (RuleSet("r", (Rule(limits=(Limit("slots", "5"),)),), f'"{text}"'),)
+    assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets

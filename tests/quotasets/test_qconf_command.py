@@ -1,0 +1,434 @@
+"""qconf as a whole: what is changed, recorded and refused, beyond what transcripts of the real one show."""
+
+import fcntl
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from dying import killed_at_each_step
+from gridengine import Folder
+from gridengine_sessions import Session
+from gridengine_site import write_site
+from queueing import records
+
+from negotiator.cli.site import ProgramSite
+from negotiator.hooks import Places
+from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.qconf import files, lock
+
+HERE = Path(__file__).parents[1] / "conformance" / "gridengine"
+ENV = Folder(HERE, HERE).env("std")
+ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
+TWO = ONE.replace("one", "two").replace("=1", "=2")
+SCALAR = ("-mattr", "resource_quota", "enabled")
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A site with the set ``one``."""
+    found = Session(tmp_path, lambda folder: write_site(folder, ENV))
+    found.sets = ONE
+    return found
+
+
+def bundle(session):
+    """The files of sets, and the copies of old ones."""
+    return {path.name: path.read_text() for path in session.places.bundle.glob("*.rqs*")}
+
+
+def acts(session):
+    return [(each["by"], each["ok"], each["note"]) for each in records(session.places.audit_log, "act")]
+
+
+def names(session):
+    return session.qconf(["-srqsl"]).stdout.split()
+
+
+def test_a_change_is_recorded_with_who_what_and_the_copy_that_was_kept(session):
+    session.write({"two.txt": TWO})
+    assert session.qconf(["-Arqs", "two.txt"]).stdout == 'root@qm added "two" to resource quota set list\n'
+    (kept,) = set(bundle(session)) - {"quotasets.rqs"}
+    assert bundle(session) == {"quotasets.rqs": ONE + TWO, kept: ONE}
+    ((by, ok, note),) = acts(session)
+    assert (by, ok) == ("root", True)
+    assert note.startswith(f"quotasets.rqs was written, the old one is kept as {kept}; digest ")
+    assert note.endswith('(qconf -Arqs two.txt: added "two")')
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-Arqs", "two.txt"],
+        ["-arqs", "two"],
+        ["-Mrqs", "two.txt"],
+        ["-mrqs", "one"],
+        ["-mrqs"],
+        ["-drqs", "one"],
+        ["-drqs"],
+        [*SCALAR, "false", "one"],
+        ["-Mattr", "resource_quota", "on.txt", "one"],
+        ["-dprj", "p1"],
+        ["-dul", "staff"],
+        ["-dhgrp", "@empty"],
+        ["-dp", "mpi"],
+        ["-Mc", "complexes.txt"],
+    ],
+)
+def test_who_is_no_manager_is_denied_before_anything_is_read_or_edited(session, words):
+    """Whatever is changed; and each attempt stands in the audit log."""
+    before = {path.name: path.read_bytes() for path in session.places.bundle.iterdir()}
+    answer = session.qconf(words, user="alice", editor=":")
+    assert (answer.stdout, answer.rc, answer.saw) == ("", 1, None)
+    assert answer.stderr == 'denied: "alice" must be manager for this operation\n'
+    assert before == {path.name: path.read_bytes() for path in session.places.bundle.iterdir()}
+    ((by, ok, note),) = acts(session)
+    assert (by, ok) == ("alice", False)
+    assert re.fullmatch(r"asked to change (quotasets\.rqs|gridengine\.yaml): nothing was written", note)
+
+
+def test_everybody_is_shown_the_sets(session):
+    assert session.qconf(["-srqs"], user="alice").stdout == ONE
+    assert acts(session) == []
+
+
+def test_switches_are_done_one_after_the_other(session):
+    """The next one is done whatever became of the one before; the exit code tells of the failure."""
+    session.write({"two.txt": TWO})
+    answer = session.qconf(["-Arqs", "two.txt", "-drqs", "nosuch", "-srqsl"])
+    assert answer.rc == 1
+    assert answer.stdout == 'root@qm added "two" to resource quota set list\none\ntwo\n'
+    assert answer.stderr == 'denied: resource quota set "nosuch" does not exist\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["-nosuch"], 'error: invalid option argument "-nosuch"'),
+        (["nosuch"], 'error: invalid option argument "nosuch"'),
+        (["-aattr", "resource_quota"], 'error: no option argument provided to "-aattr"'),
+        (["-dprj"], 'error: no option argument provided to "-dprj"'),
+        (["-Arqs", "-srqs"], "no file argument given"),
+        ([], "usage: qconf [options]"),
+        (["-Mc"], "no file argument given"),
+    ],
+)
+def test_a_wrong_command_line_is_told(session, words, first):
+    answer = session.qconf(words)
+    assert (answer.rc, answer.stderr.splitlines()[0]) == (1, first)
+
+
+def test_the_help_names_every_switch(session):
+    answer = session.qconf(["-help"])
+    assert answer.rc == 0
+    switches = re.findall(r"^   \[(-\w+)", answer.stdout, re.MULTILINE)
+    assert set(switches) >= {
+        "-arqs",
+        "-Arqs",
+        "-mrqs",
+        "-Mrqs",
+        "-srqs",
+        "-srqsl",
+        "-drqs",
+        "-dhgrp",
+        "-Mc",
+        "-help",
+    }
+    assert len(switches) == len(set(switches)) == 22
+
+
+def test_all_sets_are_deleted_where_no_name_is_given(session):
+    answer = session.qconf(["-drqs"])
+    assert (answer.stderr, answer.rc) == ("root@qm removed resource quota set list\n", 0)
+    assert session.sets == ""
+    assert '(qconf -drqs: removed "one")' in acts(session)[0][2]
+
+
+def test_what_changes_nothing_writes_nothing(session):
+    """The comments of a file stay until its sets change."""
+    session.sets = commented = f"# for the students\n{ONE}"
+    assert session.qconf([*SCALAR, "true", "one"]).rc == 0
+    assert session.sets == commented
+    assert acts(session) == []
+
+
+def test_two_rules_are_changed_or_none(session):
+    """The first object is not changed where the second can't be."""
+    answer = session.qconf(["-mattr", "resource_quota", "limit", "slots=5", "one/1", "one/2"])
+    assert (answer.stdout, answer.stderr, answer.rc) == (
+        "",
+        "no resource quota rule specified for modification\n",
+        1,
+    )
+    assert session.sets == ONE
+
+
+def test_an_attribute_that_brings_another_one_is_refused(session):
+    for value in ("true name other", "true\nname other"):
+        answer = session.qconf([*SCALAR, value, "one"])
+        assert (answer.stdout, answer.rc) == ("", 1)
+    assert session.sets == ONE
+
+
+def test_further_faults_of_a_file_are_told_with_their_places(session):
+    """The first as Grid Engine words it, which stops there."""
+    session.write({"bad.txt": "{\n name a\n limit to nosuch=1\n}\n{\n name b\n limit to slots=x\n}\n"})
+    first, second = session.qconf(["-Arqs", "bad.txt"]).stderr.splitlines()
+    assert first == '"resource_quota" references not existing complex attribute "nosuch"'
+    assert re.match(r"bad\.txt:7:\d+: error: ", second)
+
+
+def test_a_bundle_that_would_have_errors_elsewhere_is_not_written(session):
+    """Two complexes of one shortcut: the bundle says where."""
+    session.write(
+        {"c.txt": session.qconf(["-sc"]).stdout.replace("\nbigmem           bm ", "\nbigmem           cl ")}
+    )
+    before = (session.places.bundle / "gridengine.yaml").read_text()
+    answer = session.qconf(["-Mc", "c.txt"])
+    assert (answer.stdout, answer.rc) == ("", 1)
+    assert 'are both called "cl"' in answer.stderr
+    assert re.search(r"^gridengine\.yaml:\d+:\d+: error: ", answer.stderr, re.MULTILINE)
+    assert (session.places.bundle / "gridengine.yaml").read_text() == before
+
+
+def test_a_bundle_that_has_errors_is_not_worked_on(session):
+    session.sets = "{\n   name one\n   limit to nosuch=1\n}\n"
+    answer = session.qconf(["-drqs", "one"])
+    assert answer.rc == 1
+    assert "quotasets.rqs:3:13: error: " in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\0" * 100, "each value in the attribute value list in line 1 should begin with"),
+        (
+            ONE.encode().replace(b"one", b"o\0ne"),
+            'resource quota set name "o\N{REPLACEMENT CHARACTER}ne" is not valid',
+        ),
+        (b"{\n name \xff\n}\n", 'error reading file: "f.txt" is no UTF-8 text, see line 2'),
+        (b"#" * (files.MAX_FILE + 1), f'error reading file: "f.txt" has more than {files.MAX_FILE} bytes'),
+        (b"", "error reading in file"),
+    ],
+    ids=["zeros", "zero in a name", "not UTF-8", "huge", "empty"],
+)
+def test_hostile_files_are_refused(session, content, message):
+    (session.cwd / "f.txt").write_bytes(content)
+    answer = session.qconf(["-Arqs", "f.txt"])
+    assert (answer.stdout, answer.rc) == ("", 1)
+    assert answer.stderr.startswith(message)
+    assert session.sets == ONE
+
+
+def test_what_is_no_file_is_refused(session):
+    """A folder, and what has no end."""
+    answer = session.qconf(["-Arqs", "."])
+    assert answer.stderr == 'error opening file "." for reading: Is a directory\n'
+    answer = session.qconf(["-Arqs", "/dev/zero"])
+    assert answer.stderr == f'error reading file: "/dev/zero" has more than {files.MAX_FILE} bytes\n'
+
+
+def test_a_link_is_read_like_the_file(session):
+    session.write({"two.txt": TWO})
+    (session.cwd / "link").symlink_to("two.txt")
+    assert session.qconf(["-Arqs", "link"]).rc == 0
+
+
+def test_sets_of_several_files_are_changed_where_they_stand(session):
+    (session.places.bundle / "site.rqs").write_text(TWO)
+    assert session.qconf([*SCALAR, "false", "two"]).rc == 0
+    assert bundle(session)["quotasets.rqs"] == ONE
+    assert "FALSE" in bundle(session)["site.rqs"]
+
+
+def test_a_change_of_several_files_takes_their_place(session):
+    (session.places.bundle / "a.rqs").write_text(TWO)
+    (session.places.bundle / "b.rqs").write_text(ONE.replace("one", "three"))
+    session.write({"new.txt": TWO})
+    assert session.qconf(["-Mrqs", "new.txt"]).stderr == "root@qm modified resource quota set list\n"
+    assert {name for name in bundle(session) if not name.endswith("~")} == {"quotasets.rqs"}
+    assert session.sets == f"# in place of: a.rqs b.rqs\n{TWO}"
+    assert names(session) == ["two"]
+    assert {name.partition(".")[0] for name in bundle(session) if name.endswith("~")} == {
+        "a",
+        "b",
+        "quotasets",
+    }
+    note = acts(session)[0][2]
+    assert 'qconf -Mrqs new.txt: in place of "two", "three", "one": "two"' in note
+
+
+def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
+    """At each step of the change: before the file is written, while the others go, and after."""
+    new = TWO.replace("two", "new")
+
+    def change(folder, tell):
+        session = Session(folder, lambda place: write_site(place, ENV, files={"a.rqs": ONE, "b.rqs": TWO}))
+        session.write({"new.txt": new})
+        tell("ready")
+        assert session.qconf(["-Mrqs", "new.txt"]).rc == 0
+
+    points = [(os, "rename"), (os, "replace")]
+    found = {}
+    for folder in killed_at_each_step(tmp_path, points, change, most=60, after=True):
+        if "ready" in (folder / "told").read_text():
+            places = Places(bundle=folder / "site" / "bundle")
+            sets = ProgramSite().bundle(places).settings("quotasets").sets
+            left = {path.name for path in places.bundle.glob("*.rqs")}
+            found.setdefault(format_sets(sets), set()).add(frozenset(left))
+    old, others = {"a.rqs", "b.rqs"}, {"b.rqs", "quotasets.rqs"}
+    assert found == {
+        ONE + TWO: {frozenset(old)},
+        new: {frozenset(each) for each in (old | others, others, {"quotasets.rqs"})},
+    }
+
+
+def test_one_change_waits_for_another(session, monkeypatch):
+    """Not for ever; and nothing is changed then."""
+    monkeypatch.setattr(lock, "_PAUSE", 0)
+    folder = os.open(session.places.bundle, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        answer = session.qconf(["-drqs", "one"])
+        assert answer.stderr.endswith("is being changed by another qconf: try again later\n")
+        assert session.sets == ONE
+    finally:
+        os.close(folder)
+    assert session.qconf(["-drqs", "one"]).rc == 0
+
+
+def test_the_edited_text_is_private_and_goes(session):
+    """Whatever becomes of it, and with what the editor left beside it."""
+    note = session.desk / "note"
+    for ending in ("true", "exit 3", "rm $1"):
+        script = f'stat -c %a,%n "$1" > {note}; touch "$1~"; {ending}'
+        session.qconf(["-arqs", "two"], editor=script)
+        mode, _, path = note.read_text().strip().partition(",")
+        assert mode == "600"
+        assert not Path(path).parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("signal", "rc", "slots"), [("INT", 0, 9), ("QUIT", 0, 9), ("TERM", 143, 1), ("HUP", 129, 1)]
+)
+def test_signals_while_somebody_edits(session, signal, rc, slots):
+    """Keys that interrupt are the editor's; what ends the program leaves no text behind."""
+    note = session.desk / "note"
+    script = f'echo "$1" > {note}; kill -{signal} {os.getpid()}; /bin/sleep 0.3; sed -i s/=1/=9/ "$1"'
+    assert session.qconf(["-mrqs", "one"], editor=script).rc == rc
+    assert session.sets == ONE.replace("=1", f"={slots}")
+    assert not Path(note.read_text().strip()).parent.exists()
+
+
+def test_an_editor_that_leaves_no_file_changes_nothing(session):
+    outside = session.desk / "outside"
+    outside.write_text(TWO)
+    for script, why in (('rm "$1"', "no file"), (f'ln -sf {outside} "$1"', "no regular file")):
+        answer = session.qconf(["-arqs", "two"], editor=script)
+        assert (answer.stderr, answer.rc) == (f"error: the editor left {why}\nedit failed\n", 1)
+    assert session.sets == ONE
+
+
+def test_an_editor_may_be_a_command_with_options(session, monkeypatch):
+    """Grid Engine runs it in the shell."""
+    script = session.desk / "sub"
+    script.write_text('#!/bin/sh\nsed -i "s/$1/$2/" "$3"\n')
+    script.chmod(stat.S_IRWXU)
+    monkeypatch.setattr(session, "_script", lambda *_: f"{script} =1 =7")
+    assert session.qconf(["-mrqs", "one"]).rc == 0
+    assert session.sets == ONE.replace("=1", "=7")
+
+
+def test_what_others_change_while_somebody_edits_stays(session):
+    """What is saved is applied to the sets that there are then."""
+    other = session.places.bundle / "other.rqs"
+    text = TWO.replace("\n", "\\n")
+    answer = session.qconf(["-mrqs", "one"], editor=f"printf '{text}' > {other}; sed -i s/=1/=8/ \"$1\"")
+    assert answer.rc == 0
+    assert session.sets == ONE.replace("=1", "=8")
+    assert names(session) == ["one", "two"]
+
+
+def test_objects_go_all_or_none(session):
+    answer = session.qconf(["-dprj", "p1,nosuch"])
+    assert (answer.stderr, answer.rc) == ('denied: project "nosuch" does not exist\n', 1)
+    answer = session.qconf(["-dprj", "p1,p2"])
+    assert answer.stderr == 'root@qm removed "p1" from project list\nroot@qm removed "p2" from project list\n'
+    assert session.engine.projects == ("proj_x", "qproj")
+    assert '(qconf -dprj: removed "p1", "p2")' in acts(session)[-1][2]
+
+
+def test_groups_that_go_together_do_not_need_each_other(session):
+    assert session.qconf(["-dhgrp", "@linux_hosts,@lx_hosts"]).stderr.startswith(
+        'denied: these hostgroups still reference "@linux_hosts": @allhosts\n'
+    )
+    assert session.qconf(["-dhgrp", "@allhosts,@linux_hosts,@lx_hosts"]).rc == 0
+    assert set(session.engine.hostgroups) == {"@sol_hosts", "@empty"}
+
+
+def test_what_is_not_spoken_of_keeps_its_spelling(session):
+    """Words that YAML would read as something else stay what they are."""
+    path = session.places.bundle / "gridengine.yaml"
+    text = "projects: [p1, '010', \"yes\"]\nhosts:\n  lxa: {complex_values: {num_proc: 4, h_rt: '1:30:00', mem_total: 8G}}\n"
+    path.write_text(text)
+    assert session.qconf(["-dprj", "p1"]).rc == 0
+    assert path.read_text() == text.replace("p1, ", "")
+
+
+def test_complexes_come_back_as_they_are_printed(session):
+    """Nothing is changed, and nothing written."""
+    session.write({"c.txt": session.qconf(["-sc"]).stdout})
+    answer = session.qconf(["-Mc", "c.txt"])
+    assert (answer.stdout, answer.stderr, answer.rc) == ("", "", 0)
+    assert acts(session) == []
+
+
+def test_complexes_are_changed_from_a_file(session):
+    """One added, one changed, one removed; what is declared beside the columns stays."""
+    path = session.places.bundle / "gridengine.yaml"
+    path.write_text(path.read_text().replace("- name: site\n", "- name: site\n  value: MY.Site\n"))
+    table = session.qconf(["-sc"]).stdout
+    lines = [line for line in table.splitlines() if not line.startswith("excl ")]
+    lines = [line.replace("YES", "FORCED") if line.startswith("site ") else line for line in lines]
+    session.write({"c.txt": "\n".join([*lines, "fpga fp INT <= y y 0"])})
+    answer = session.qconf(["-Mc", "c.txt"])
+    assert answer.stderr.splitlines() == [
+        'root@qm removed "excl" from complex entry list',
+        'root@qm modified "site" in complex entry list',
+        'root@qm added "fpga" to complex entry list',
+    ]
+    declared = {each.name: each for each in session.engine.complexes}
+    assert "excl" not in declared
+    assert (declared["site"].requestable, declared["site"].value.text) == ("FORCED", "MY.Site")
+    assert (declared["fpga"].shortcut, declared["fpga"].consumable) == ("fp", "YES")
+
+
+@pytest.mark.parametrize(
+    ("drop", "why"),
+    [
+        ("slots", 'complex attribute "slots" belongs to every cluster and can\'t be deleted'),
+        ("num_proc", 'Complex attribute "num_proc" is still referenced in host "durin".'),
+        ("forcedlic", 'Complex attribute "forcedlic" is still referenced in resource quota set "one".'),
+    ],
+)
+def test_complexes_that_are_needed_stay(session, drop, why):
+    session.sets = ONE.replace("slots=1", "forcedlic=1")
+    path = session.places.bundle / "gridengine.yaml"
+    if drop == "slots":  # of the installation, where it is not declared
+        path.write_text(re.sub(r"- name: slots\n(  .*\n)*", "", path.read_text(), count=1))
+    table = session.qconf(["-sc"]).stdout
+    kept = [line for line in table.splitlines() if not line.startswith(f"{drop} ")]
+    session.write({"c.txt": "\n".join(kept)})
+    answer = session.qconf(["-Mc", "c.txt"])
+    assert (answer.stderr, answer.rc) == (f"denied: {why}\n", 1)
+
+
+def test_lines_of_complexes_that_cannot_be_read_are_told_by_number(session):
+    session.write({"c.txt": "# name\na b INT <= YES NO 0\nc d INT << YES NO 0\ne f\na b INT <= YES NO 0\n"})
+    assert session.qconf(["-Mc", "c.txt"]).stderr.splitlines() == [
+        'c.txt:3: "<<" is none of: <=, >=, ==, !=, <, >, EXCL',
+        "c.txt:4: a line has the columns name shortcut type relop requestable consumable default urgency, this one has 2",
+        'c.txt:5: complex attribute "a" appears more than once',
+        'error reading file: "c.txt"',
+    ]

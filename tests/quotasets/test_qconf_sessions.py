@@ -1,0 +1,51 @@
+"""Transcripts of a real qconf, against the command; and that the runner of them tells what differs."""
+
+from pathlib import Path
+
+import pytest
+from gridengine import Folder, sections
+from gridengine_sessions import is_ours, run_section, run_sections
+from gridengine_site import write_site
+
+HERE = Path(__file__).parents[1] / "conformance" / "gridengine"
+FOLDER = Folder(HERE, HERE)
+OTHERS = ("qquota", "qsub-qstat")
+SESSIONS = {
+    name: entries
+    for name, entries in sections(FOLDER.read("cli_golden.yaml.gz")).items()
+    if name not in OTHERS
+}
+
+
+@pytest.fixture
+def site_factory():
+    return lambda folder: write_site(folder, FOLDER.env("std"))
+
+
+def test_transcripts_of_qconf(site_factory, tmp_path):
+    """Each line is printed as recorded, or as the runner's table of departures says."""
+    found = run_sections(SESSIONS, site_factory, tmp_path)
+    assert set(found) == {name for name, entries in SESSIONS.items() if any(map(is_ours, entries))}
+    assert [line for lines in found.values() for line in lines] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "told"),
+    [
+        (0, {"stdout": 'root@qm added "other" to resource quota set list\n'}, "stdout"),
+        (1, {"stderr": 'resource quota set "rule_set_2" is there\n'}, "stderr"),
+        (1, {"rc": 0}, "rc"),
+        (2, {"stdout": ""}, "stdout"),
+    ],
+)
+def test_a_transcript_that_differs_is_told(site_factory, tmp_path, number, change, told):
+    entries = [dict(entry) for entry in SESSIONS["Arqs"][:3]]
+    entries[number] |= change
+    (line,), _ = run_section(entries, site_factory, tmp_path)
+    assert line.startswith(f"root $ {entries[number]['command']}\n  {told}: ")
+
+
+def test_an_editor_that_saw_something_else_is_told(site_factory, tmp_path):
+    entry = SESSIONS["arqs-editor"][0]
+    (line,), _ = run_section([entry | {"editor_saw": "{}\n"}], site_factory, tmp_path)
+    assert "editor saw: '{\\n   name         template" in line

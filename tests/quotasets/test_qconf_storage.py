@@ -1,0 +1,148 @@
+"""Which files a change of the sets writes, and what a crash in between leaves."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.records import Severity
+from negotiator_quotasets.language.model import Filter, Limit, Rule, RuleSet
+from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.storage import (
+    NEW_FILE,
+    by_file,
+    home,
+    planned,
+    replaced,
+    with_added,
+    with_changed,
+    without,
+)
+from negotiator_quotasets.settings import QuotaSettings, check
+
+
+def a_set(name, slots=1):
+    return RuleSet(name, (Rule(users=Filter(("*",), expanded=True), limits=(Limit("slots", str(slots)),)),))
+
+
+def settings(**files):
+    """Settings with these sets, by file; ``_`` stands for the dot."""
+    return QuotaSettings({name.replace("_", "."): text for name, text in sorted(files.items())})
+
+
+def sets(*names):
+    return format_sets(map(a_set, names))
+
+
+def names(found):
+    return [each.name for each in found.sets]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, NEW_FILE),
+        ({"site_rqs": sets("a")}, "site.rqs"),
+        ({"a_rqs": "", "b_rqs": ""}, NEW_FILE),
+        ({"a_rqs": "", "b_rqs": "", "quotasets_rqs": ""}, NEW_FILE),
+        # quotasets.rqs would not be read: another one stands for it
+        ({"a_rqs": "", "b_rqs": "# in place of: quotasets.rqs\n"}, "a.rqs"),
+    ],
+)
+def test_where_new_sets_go(files, expected):
+    assert home(settings(**files)) == expected
+
+
+def test_a_change_of_one_file_writes_that_file_alone():
+    said = settings(a_rqs=sets("x", "y"), b_rqs=sets("z"))
+    write = planned(said, with_changed(said, [a_set("x", 5)]))
+    assert (write.name, write.superseded) == ("a.rqs", ())
+    assert write.content.decode() == format_sets([a_set("y"), a_set("x", 5)])
+
+
+def test_a_change_of_several_files_is_one_file_in_their_place():
+    said = settings(a_rqs=sets("x"), b_rqs=sets("y", "z"), c_rqs=sets("w"))
+    write = planned(said, without(said, ["x", "z"]))
+    assert (write.name, write.superseded) == (NEW_FILE, ("a.rqs", "b.rqs"))
+    assert write.content.decode() == "# in place of: a.rqs b.rqs\n" + sets("y")
+
+
+def test_what_a_crash_left_over_goes_with_the_next_change():
+    """Whether that is of one file or of several: else it would be read again."""
+    said = settings(
+        a_rqs=sets("old"), c_rqs=sets("z"), quotasets_rqs="# in place of: a.rqs b.rqs\n" + sets("x")
+    )
+    for wanted, gone in ((["x"], ("a.rqs",)), (["x", "z"], ("c.rqs", "a.rqs"))):
+        write = planned(said, without(said, wanted))
+        assert (write.name, write.superseded) == (NEW_FILE, gone)
+        assert write.content.decode() == f"# in place of: {' '.join(gone)}\n"
+
+
+def test_what_is_as_it_was_is_not_written():
+    """Comments and spelling stay, where the sets do."""
+    said = settings(a_rqs="# why\n{ name x limit to slots=1 }\n")
+    assert planned(said, replaced(said, said.sets)) is None
+
+
+def test_a_file_that_cannot_be_told_is_not_taken_in():
+    """The line that names the files has blanks between them."""
+    said = QuotaSettings({"a b.rqs": sets("x"), "c.rqs": sets("y")})
+    with pytest.raises(RefusedError, match="give the file a name without blanks first"):
+        planned(said, replaced(said, [a_set("z")]))
+
+
+FILES = st.sampled_from(["a.rqs", "b.rqs", "m.rqs", NEW_FILE, "z.rqs"])
+WORDS = st.sampled_from([f"s{number}" for number in range(8)])
+CHANGES = st.one_of(
+    st.tuples(st.just("add"), st.lists(WORDS, min_size=1, unique=True)),
+    st.tuples(st.just("change"), st.lists(WORDS, min_size=1, unique=True), st.integers(0, 9)),
+    st.tuples(st.just("remove"), st.lists(WORDS, min_size=1, unique=True)),
+    st.tuples(st.just("replace"), st.lists(WORDS, unique=True)),
+)
+
+
+def changed(said, kind, chosen, slots=2):
+    there = set(names(said))
+    if kind == "add":
+        return with_added(said, [a_set(name, slots) for name in chosen if name not in there])
+    if kind == "change":
+        return with_changed(said, [a_set(name, slots) for name in chosen if name in there])
+    if kind == "remove":
+        return without(said, chosen)
+    return replaced(said, [a_set(name, slots) for name in chosen])
+
+
+def told(said):
+    """The files of which it is said that they are not read; nothing else is said."""
+    found = list(check(said))
+    assert all(each.severity is Severity.WARNING and "is not read" in each.message for each in found)
+    return {each.source.file for each in found}
+
+
+@given(
+    st.dictionaries(WORDS, FILES, max_size=8),
+    st.lists(st.tuples(CHANGES, st.sets(FILES)), min_size=1, max_size=4),
+)
+def test_a_bundle_means_the_new_sets_whatever_was_removed(placed, steps):
+    """After each change all sets are the wanted ones, also where a crash left some of the files that were to go."""
+    files = {file: sets(*(name for name in placed if placed[name] == file)) for file in set(placed.values())}
+    for change, survivors in steps:
+        said = QuotaSettings(dict(sorted(files.items())))
+        assert told(said) == said.superseded & files.keys()
+        wanted = changed(said, *change)
+        write = planned(said, wanted)
+        if write is not None:
+            assert write.name not in write.superseded
+            gone = set(write.superseded) - survivors
+            files = {name: text for name, text in files.items() if name not in gone}
+            files[write.name] = write.content.decode()
+        after = QuotaSettings(dict(sorted(files.items())))
+        flat = {each.name: each for found in wanted.values() for each in found}
+        assert {each.name: each for each in after.sets} == flat
+        assert len(after.sets) == len(flat)
+        assert told(after) == after.superseded & files.keys()
+
+
+def test_files_in_their_order_keep_the_order_of_their_sets():
+    said = settings(a_rqs=sets("y", "x"), b_rqs=sets("w"))
+    assert [each.name for found in by_file(said).values() for each in found] == ["y", "x", "w"]

@@ -1,0 +1,146 @@
+"""The command qquota beyond what Grid Engine's transcript has of it."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from gridengine_qquota import Answer, Session
+from gridengine_site import options
+
+from negotiator.cli.site import ProgramSite
+from negotiator_quotasets.qquota import qquota
+from negotiator_quotasets.qquota.usage_text import USAGE
+
+CASES = Path(__file__).parents[1] / "conformance" / "gridengine"
+FAILING = """
+from negotiator.hooks import hookimpl
+
+@hookimpl
+def negotiator_charges():
+    raise RuntimeError("no charge of mine")
+"""
+
+
+@pytest.fixture(scope="module")
+def env():
+    return yaml.safe_load(gzip.decompress((CASES / "env_std.yaml.gz").read_bytes()))
+
+
+@pytest.fixture
+def session(env, tmp_path):
+    return Session(tmp_path, env)
+
+
+def table(answer):
+    """The lines below the head of what was printed without trouble."""
+    assert (answer.stderr, answer.rc) == ("", 0)
+    return answer.stdout.splitlines()[2:]
+
+
+def test_files_of_switches_and_the_command_line_add_up(session):
+    session.rules("users {*} to slots=5")
+    session.defaults("-u roland")
+    (session.home / ".sge_qquota").write_text('-u "b*"\n')
+    users = {line.split()[-1] for line in table(session.run("-u", "erin"))}
+    assert users == {"roland", "bob", "erin"}
+
+
+def test_the_caller_is_who_the_system_says(session):
+    session.rules("users {*} to slots=5")
+    assert table(session.run(user="bob")) == ["a/1                slots=4/5            users bob"]
+
+
+def test_hosts_are_known_with_their_domain_and_in_any_case(session):
+    session.rules("hosts {*} to slots=5")
+    told = table(session.run("-h", "LXA.example.org"))
+    assert told == ["a/1                slots=5/5            hosts lxa"]
+
+
+def test_a_queue_is_known_by_its_path_and_its_leaf(session):
+    """As rules know it: fast.q is the leaf q below fast."""
+    session.rules("queues {*} to slots=50")
+    for name in ("fast.q", "root.fast.q", "f*.q"):
+        assert table(session.run("-q", name)) == ["a/1                slots=2/50           queues fast.q"]
+    assert len(table(session.run("-q", "q"))) == 3
+
+
+def test_a_limit_that_is_cut_off_in_the_table_is_whole_in_the_xml(session):
+    session.rules("users {roland} to virtual_free=123456789G")
+    (line,) = table(session.run("-u", "roland"))
+    assert line == "a/1                virtual_free=1.863G/ users roland"
+    assert "limit='123456789.000G' value='1.863G'" in session.run("-u", "roland", "-xml").stdout
+
+
+def test_names_that_jobs_made_up_do_no_harm(env, tmp_path):
+    """A project is what a user says in a job ad: elements, say."""
+    running = [{"user": "eve", "queue": "all.q", "host": "lxa", "project": "<b>&'"}]
+    session = Session(tmp_path, env, running)
+    session.rules("projects {*} to slots=5")
+    assert table(session.run()) == ["a/1                slots=1/5            projects <b>&'"]
+    assert "   <projects>&lt;b&gt;&amp;&#x27;</projects>\n" in session.run("-xml").stdout
+
+
+def test_what_cannot_be_counted_is_said_beside_what_can(session):
+    session.rules("users {*} to slots=5")
+    plugins = session.places.bundle / "plugins"
+    plugins.mkdir(mode=0o755)
+    (plugins / "failing.py").write_text(FAILING)
+    with (session.places.bundle / "pool.yaml").open("a") as file:
+        file.write("plugins: {folders: [plugins]}\n")
+    answer = session.run("-u", "*")
+    assert answer.rc == 1
+    assert "error: plugin failing" in answer.stderr
+    assert "no charge of mine" in answer.stderr
+
+
+@pytest.mark.parametrize("words", [("-help",), ("-u", "bob", "-help", "-xml")])
+def test_help_needs_neither_a_bundle_nor_a_pool(session, words):
+    session.write("rules.rqs", "nonsense")
+    assert session.run(*words) == Answer(USAGE, "", 0)
+
+
+def test_a_wrong_switch_is_an_error_with_help_too(session):
+    assert session.run("-help", "-badopt") == Answer(
+        "", f'{USAGE}error: invalid option argument "-badopt"\n', 1
+    )
+
+
+def test_a_wrong_switch_in_a_file_is_told_with_its_place(session):
+    session.defaults("-u roland\n-badopt\n")
+    path = session.places.bundle / "sge_qquota"
+    told = f'{USAGE}error: {path}:2: invalid option argument "-badopt"\n'
+    assert session.run() == Answer("", told, 1)
+
+
+def test_a_file_that_cannot_be_read_is_told_without_the_help(session):
+    session.defaults('-u "roland\n')
+    answer = session.run()
+    assert (answer.stdout, answer.rc) == ("", 1)
+    assert answer.stderr.endswith(
+        "sge_qquota:1: a quote or a backslash has no end: write it on the same line\n"
+    )
+
+
+def test_a_broken_bundle_is_told(session):
+    session.rules("nonsense")
+    answer = session.run()
+    assert (answer.stdout, answer.rc) == ("", 1)
+    assert "rules.rqs:4:" in answer.stderr
+
+
+def test_without_a_pool_it_says_how_to_name_one(session):
+    words = options(session.places)
+    place = words.index("--pool")
+    done = CliRunner().invoke(
+        qquota, words[:place] + words[place + 2 :], obj=ProgramSite(lambda: ("bob", ()))
+    )
+    assert (done.exit_code, done.stderr) == (2, "error: say which pool: --pool PATH\n")
+
+
+def test_its_own_help_tells_of_the_long_options(session):
+    answer = session.run("--help")
+    assert answer.rc == 0
+    assert "-pe PES" in answer.stdout
+    assert "--pool" in answer.stdout

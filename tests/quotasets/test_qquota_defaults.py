@@ -1,0 +1,61 @@
+"""Switches in files: for everybody in the bundle, for the caller at home."""
+
+import os
+
+import pytest
+
+from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
+from negotiator_quotasets.qquota.words import Asked
+
+
+@pytest.fixture
+def folders(tmp_path):
+    bundle, home = tmp_path / "bundle", tmp_path / "home"
+    bundle.mkdir()
+    home.mkdir()
+    return bundle, home
+
+
+def test_both_files_add_up(folders):
+    """The file for everybody first, then that of who calls."""
+    (folders[0] / "sge_qquota").write_text("-u roland -xml\n")
+    (folders[1] / ".sge_qquota").write_text("-u andre\n")
+    assert read_defaults(*folders) == Asked({"users": ("roland", "andre")}, frozenset({"-xml"}))
+
+
+def test_without_files_and_without_a_home_nothing_is_asked_for(folders):
+    assert read_defaults(*folders) == read_defaults(folders[0], None) == Asked()
+
+
+def test_words_are_quoted_as_on_a_command_line(folders):
+    (folders[0] / "sge_qquota").write_text(
+        "# everybody's\n-u \"*\"\n  # and\n'alice'\n-l virtual_free -q #1\n"
+    )
+    assert read_defaults(*folders) == Asked(
+        {"users": ("*", "alice"), "resources": ("virtual_free",), "queues": ("#1",)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"-u alice\n-U bob\n", ':2: invalid option argument "-U"'),
+        (b'-u "alice\n', ":1: a quote or a backslash has no end: write it on the same line"),
+        (b"-u \xff\n", ": this is not UTF-8: save the file as UTF-8"),
+        (b"-u" + b" x" * 40_000, ": the file is longer than 65536 bytes"),
+    ],
+    ids=["no switch", "quote", "encoding", "size"],
+)
+def test_a_file_that_cannot_be_read_is_named_with_the_line(folders, content, message):
+    path = folders[1] / ".sge_qquota"
+    path.write_bytes(content)
+    with pytest.raises(DefaultsError) as caught:
+        read_defaults(*folders)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def test_what_is_no_file_is_not_waited_for(folders):
+    """A pipe that nobody writes to, say, or a folder."""
+    os.mkfifo(folders[0] / "sge_qquota")
+    (folders[1] / ".sge_qquota").mkdir()
+    assert read_defaults(*folders) == Asked()

@@ -1,0 +1,89 @@
+"""The XML of qquota against the schema that comes along: rows of all kinds, names of all kinds."""
+
+from importlib.resources import files
+from xml.etree import ElementTree as ET
+
+import pytest
+import xmlschema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator_quotasets.complexes import STANDARD, Complexes
+from negotiator_quotasets.language.model import SCOPES, Filter
+from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.qquota import markup
+from negotiator_quotasets.usage import Row
+
+SCHEMA = xmlschema.XMLSchema(files("negotiator_quotasets.qquota").joinpath("qquota.xsd").read_text("utf-8"))
+SLOTS = Complexes(STANDARD).find("slots")
+HOSTS = Hosts([], {})
+IN = f"{{{markup.NAMESPACE}}}"
+
+#: Whatever a job ad may hold, half of a pair of surrogates too.
+NAMES = st.text(st.characters(), max_size=8)
+FILTERS = st.builds(Filter, st.lists(NAMES, max_size=3).map(tuple), st.lists(NAMES, max_size=2).map(tuple))
+
+
+@st.composite
+def rows(draw):
+    filters = draw(st.dictionaries(st.sampled_from(SCOPES), FILTERS))
+    filters = {scope: filters[scope] for scope in SCOPES if scope in filters}
+    values = draw(st.dictionaries(st.sampled_from(SCOPES), NAMES))
+    known = {scope: value for scope, value in values.items() if scope in filters}
+    return Row(draw(NAMES), filters, known, SLOTS, draw(NAMES), draw(st.none() | NAMES))
+
+
+def document(*given_rows):
+    return "".join(f"{line}\n" for line in markup.lines(given_rows, HOSTS))
+
+
+def test_the_schema_is_for_the_namespace_that_is_printed():
+    assert SCHEMA.target_namespace == markup.NAMESPACE
+
+
+@given(st.lists(rows(), max_size=3))
+def test_what_is_printed_is_valid_whatever_names_there_are(found):
+    text = document(*found)
+    SCHEMA.validate(text.encode())
+    assert len(ET.fromstring(text)) == len(found)  # noqa: S314 - our own text
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=20)
+)
+def test_names_are_read_back_as_they_were(name):
+    """In elements, and in attributes, where quotes would end them."""
+    (rule,) = ET.fromstring(document(Row(name, {"users": Filter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
+    user, limit = rule
+    assert (rule.get("name"), user.text or "") == (name, name)
+    assert limit.attrib == {"resource": "slots", "limit": name, "value": name}
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("a\nb\tc\rd", "a\nb\tc\rd"), ("a\x1bb\x00", "a\ufffdb\ufffd"), ("\ud800", "\ufffd")]
+)
+def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
+    (rule,) = ET.fromstring(document(Row(name, {"users": Filter((name,))}, {}, SLOTS, "5")))  # noqa: S314
+    assert (rule.get("name"), rule[0].text) == (read, read)
+    assert rule[1].attrib == {"resource": "slots", "limit": "5"}
+
+
+@pytest.mark.parametrize(
+    ("element", "other"),
+    [
+        (" value='1'", " used='1'"),
+        ("<limit resource=", "<limit name="),
+        ("<users>", "<user>"),
+        ("</users>", "</users><xusers>b</xusers><users>c</users>"),
+        (markup.NAMESPACE, "http://example.org/"),
+        ("   <limit resource='slots' limit='5' value='1'/>\n", ""),
+    ],
+)
+def test_the_schema_refuses_what_is_never_printed(element, other):
+    """Each part that a program relies on, otherwise than it is."""
+    text = document(Row("a/1", {"users": Filter(("a",))}, {}, SLOTS, "5", "1"))
+    SCHEMA.validate(text.encode())
+    wrong = text.replace(element, other).replace("</users>" if other == "<user>" else "\0", "</user>")
+    assert wrong != text
+    with pytest.raises(xmlschema.XMLSchemaValidationError):
+        SCHEMA.validate(wrong.encode())

@@ -1,0 +1,82 @@
+"""Which rows the switches show."""
+
+import pytest
+
+from negotiator_quotasets.complexes import STANDARD, Complexes
+from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.qquota.selection import Selection, members_of
+from negotiator_quotasets.usage import Row
+
+COMPLEXES = Complexes(STANDARD)
+USERSETS = {"staff": ("roland", "andre"), "eng": ("alice",)}
+HOSTS = Hosts(["Durin", "carc", "lxa"], {"@lx": ["durin", "carc"], "@all": ["@lx", "lxa"]})
+MEMBERS = members_of(USERSETS, HOSTS)
+
+
+def row(scope, names, excluded=(), value=None, resource="slots"):
+    wanted = Filter(tuple(names), tuple(excluded), value is not None)
+    values = {} if value is None else {scope: value}
+    return Row("a/1", {scope: wanted}, values, COMPLEXES.find(resource), "5", "1")
+
+
+@pytest.mark.parametrize(
+    ("selected", "shown"),
+    [
+        (row("users", ["*"], value="alice"), {"users": ["alice"]}),
+        (row("users", ["*"], value="alice"), {"users": ["bob", "al*"]}),
+        (row("users", ["*"], value="alice"), {"users": ["@eng"]}),
+        (row("users", ["*"], value="alice"), {"users": ["@e*"]}),
+        (row("users", ["@eng"]), {"users": ["alice"]}),
+        (row("users", ["alice", "bob"]), {"users": ["b?b"]}),
+        (row("users", [], ["bob"]), {"users": ["alice"]}),
+        (row("hosts", ["*"], value="Durin"), {"hosts": ["durin"]}),
+        (row("hosts", ["*"], value="Durin"), {"hosts": ["DUR*"]}),
+        (row("hosts", ["@lx"], value="Durin"), {"hosts": ["@lx"]}),
+        (row("hosts", ["*"], value="Durin"), {"hosts": ["@all"]}),
+        (row("hosts", ["@all"]), {"hosts": ["lxa"]}),
+        (row("queues", ["*"], value="my.q"), {"queues": ["my.q"]}),
+        (row("queues", ["*"], value="my.q"), {"queues": ["q"]}),
+        (row("queues", ["*"], value="my.q"), {"queues": ["my.*"]}),
+        (row("projects", [], ["p1"]), {}),
+        (row("pes", [], ["*"]), {}),
+        (row("projects", [], ["p1"], value="-"), {}),
+        (row("users", ["*"], value="alice"), {"resources": ["s"]}),
+    ],
+    ids=str,
+)
+def test_shown(selected, shown):
+    assert Selection(**shown).wants(selected, MEMBERS, COMPLEXES)
+
+
+@pytest.mark.parametrize(
+    ("selected", "hidden"),
+    [
+        (row("users", ["*"], value="alice"), {"users": ["Alice"]}),
+        (row("users", ["*"], value="alice"), {"users": ["@staff"]}),
+        (row("users", ["*"], value="alice"), {"users": ["@nosuch"]}),
+        # A group stands for its members, each by himself.
+        (row("users", ["@staff"]), {"users": ["@staff"]}),
+        (row("users", [], ["bob"]), {"users": ["bob"]}),
+        (row("users", ["*"], ["@eng"]), {"users": ["alice"]}),
+        (row("hosts", ["*"], value="Durin"), {"hosts": ["lx*"]}),
+        (row("hosts", ["@lx"], value="Durin"), {"hosts": ["@empty"]}),
+        # As Grid Engine has it: the rule is for @all, so @lx, which is in it, is none of the rule's groups.
+        (row("hosts", ["@all"], value="Durin"), {"hosts": ["@lx"]}),
+        (row("queues", [], ["my.q"]), {"queues": ["my.q"]}),
+        (row("projects", [], ["p1"], value="-"), {"projects": ["p1"]}),
+        (row("users", ["*"], value="alice"), {"resources": ["arch"]}),
+        (row("users", ["*"], value="alice"), {"resources": ["nosuch"]}),
+    ],
+    ids=str,
+)
+def test_hidden(selected, hidden):
+    assert not Selection(**hidden).wants(selected, MEMBERS, COMPLEXES)
+
+
+def test_rows_of_several_rules_are_decided_each_by_its_own_rule():
+    """What is decided of a rule is forgotten at the next one."""
+    rows = [row("users", ["*"], value="alice"), row("users", [], ["alice"]), row("users", ["*"], value="bob")]
+    rows += [row("hosts", ["@all"], value="Durin"), row("hosts", ["@lx"], value="Durin")]
+    selection = Selection(users=["alice"], hosts=["@lx"])
+    assert list(selection.chosen(rows, MEMBERS, COMPLEXES)) == [rows[0], rows[4]]

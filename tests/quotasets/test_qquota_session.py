@@ -1,0 +1,76 @@
+"""What Grid Engine's qquota printed, word for word: the transcript of a real cluster, on one that is like it."""
+
+import gzip
+from pathlib import Path
+
+import attrs
+import pytest
+import yaml
+from gridengine_qquota import Answer, run_qquota
+from gridengine_site import RUNNING
+
+CASES = Path(__file__).parents[1] / "conformance" / "gridengine"
+
+#: What is told otherwise, on purpose: (command, what is recorded, what is told, why).
+DEPARTURES = [
+    (
+        'qquota -u "*" -h "lx*"',
+        "slots=4/9999 ",
+        "slots=4/20   ",
+        "the limit was unknown there; it is not none",
+    ),
+]
+#: Three jobs of frank, of the section of which only qquota is run here.
+MORE_RUNNING = ({"user": "frank", "queue": "all.q", "host": "carc"},) * 3
+
+
+def case(name):
+    return yaml.safe_load(gzip.decompress((CASES / f"{name}.yaml.gz").read_bytes()))
+
+
+@pytest.fixture(scope="module")
+def env():
+    return case("env_std")
+
+
+@pytest.fixture(scope="module")
+def transcript():
+    return case("cli_golden")
+
+
+def recorded(entry):
+    """What an entry says, with what is told otherwise."""
+    answer = Answer(entry["stdout"], entry["stderr"], entry["rc"])
+    for command, was, told, _ in DEPARTURES:
+        if entry["command"] == command:
+            assert was in answer.stdout
+            answer = attrs.evolve(answer, stdout=answer.stdout.replace(was, told))
+    return answer
+
+
+def section(transcript, name):
+    """Its sets, and what was asked of qquota."""
+    own = [entry for entry in transcript if entry["section"] == name]
+    return [entry for entry in own if entry["command"].startswith(("qquota", "qconf -Arqs"))]
+
+
+def test_every_answer_is_the_recorded_one(transcript, env, tmp_path):
+    """Rows, their order, the XML, the help, the errors, the files of switches: stdout, stderr and exit code alike."""
+    done = list(run_qquota(section(transcript, "qquota"), tmp_path, env))
+    assert len(done) == 41
+    assert [(entry["command"], answer) for entry, answer in done] == [
+        (entry["command"], recorded(entry)) for entry, _ in done
+    ]
+
+
+def test_without_rule_sets_nothing_is_printed(transcript, env, tmp_path):
+    done = list(run_qquota(section(transcript, "show-empty"), tmp_path, env, ()))
+    assert len(done) == 2
+    assert [answer for _, answer in done] == [recorded(entry) for entry, _ in done]
+
+
+def test_a_counter_that_is_more_than_full_is_shown_as_it_is(transcript, env, tmp_path):
+    running = (*RUNNING, *MORE_RUNNING)
+    ((entry, answer),) = run_qquota(section(transcript, "qsub-qstat"), tmp_path, env, running)
+    assert "slots=4/3 " in answer.stdout
+    assert answer == recorded(entry)

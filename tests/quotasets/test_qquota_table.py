@@ -1,0 +1,57 @@
+"""Rows of usage as lines of text."""
+
+import pytest
+
+from negotiator_quotasets.complexes import STANDARD, Complexes
+from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.qquota import table
+from negotiator_quotasets.usage import Row
+
+COMPLEXES = Complexes(STANDARD)
+HOSTS = Hosts(["Durin", "lxa"], {})
+
+
+def line(filters, values=None, resource="slots", limit="5", used="1"):
+    """The one line below the head."""
+    row = Row("a/1", filters, values or {}, COMPLEXES.find(resource), limit, used)
+    *_, found = table.lines([row], HOSTS)
+    return found
+
+
+def test_without_rows_there_is_no_head():
+    assert list(table.lines([], HOSTS)) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "values", "text"),
+    [
+        ({}, {}, "-"),
+        ({"users": Filter(("@eng",), ("bob",))}, {}, "users @eng,!bob"),
+        ({"users": Filter(("@eng",), ("bob",), expanded=True)}, {}, "users {@eng,!bob}"),
+        ({"users": Filter(("@eng",), ("bob",), expanded=True)}, {"users": "al"}, "users al"),
+        (
+            {"projects": Filter((), ("p1",)), "hosts": Filter(("durin", "@lx"))},
+            {},
+            "projects !p1 hosts Durin,@lx",
+        ),
+    ],
+)
+def test_filters_are_told_as_rules_have_them_and_values_in_their_place(filters, values, text):
+    """Hosts are spelled as the pool spells them."""
+    assert line(filters, values) == f"a/1                slots=1/5            {text}"
+
+
+def test_the_limit_is_cut_off_where_the_filters_begin():
+    assert line({}, limit="12345678901234567890") == "a/1                slots=1/123456789012 -"
+
+
+def test_a_limit_of_what_is_not_consumed_has_no_usage():
+    assert line({}, resource="arch", limit="x86", used=None) == "a/1                arch=x86             -"
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "\n[2J", "\u202e[2J"])
+def test_what_would_move_the_cursor_is_replaced(name):
+    """Users and projects are named by job ads."""
+    found = line({"users": Filter(("*",), expanded=True)}, {"users": name})
+    assert found == "a/1                slots=1/5            users \N{REPLACEMENT CHARACTER}[2J"

@@ -1,0 +1,189 @@
+"""Conformance cases of Grid Engine, recorded from a real qmaster: reading them, and what became of them.
+
+A folder of cases has files ``*.yaml`` and ``*.yaml.gz`` of any names, each a list; and ``env_NAME.yaml``, the cluster that
+``env: NAME`` means. What a case has says what runs it: ``section`` a session of commands, ``request`` or ``requests`` the
+quota interface, all else the reader of texts. What cannot be read is named by file; nothing is raised for it.
+"""
+
+import gzip
+import itertools
+import re
+import tempfile
+import zlib
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+import yaml
+from gridengine_cluster import Cluster
+from gridengine_decisions import departure, differences
+from gridengine_parse import check_parse, is_about_text
+from gridengine_qquota import run_qquota
+from gridengine_sessions import Session, is_ours, run_sections
+from gridengine_site import write_site
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PASSED, DEPARTED, FAILED, UNREAD = "passed", "otherwise, as listed", "failed", "could not be read"
+
+
+@attrs.frozen
+class Folder:
+    """A folder of cases; ``spare`` is where clusters are looked for that it does not have."""
+
+    path: Path
+    spare: Path
+
+    def files(self):
+        """The names of its files of cases, sorted."""
+        names = [each.name for each in self.path.iterdir()] if self.path.is_dir() else []
+        return sorted(
+            name for name in names if name.endswith((".yaml", ".yaml.gz")) and not name.startswith("env_")
+        )
+
+    def read(self, name):
+        """The cases of a file; None where it is none."""
+        return _loaded(self.path / name)
+
+    def env(self, name):
+        """The cluster of a name, as a mapping."""
+        for folder in (self.path, self.spare):
+            for end in (".yaml", ".yaml.gz"):
+                path = folder / f"env_{name}{end}"
+                if path.exists():
+                    return _loaded(path)
+        raise ValueError(f"{self.path} has no env_{name}.yaml")
+
+    @cached_property
+    def clusters(self):
+        """Clusters by name, made when they are first asked for."""
+        return {}
+
+    def cluster(self, name):
+        """A cluster, for the quota interface."""
+        if name not in self.clusters:
+            self.clusters[name] = Cluster.of(self.env(name))
+        return self.clusters[name]
+
+
+def _loaded(path):
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        return yaml.load(file, _LOADER)  # noqa: S506 - both are safe
+
+
+def sections(cases):
+    """The sessions of a file, by section, in their order."""
+    found = {}
+    for case in cases:
+        if isinstance(case, dict) and "section" in case:
+            found.setdefault(case["section"], []).append(case)
+    return found
+
+
+def verdict(folder, name):
+    """Counts of what became of the cases of a file, sessions left out, and a text for each failure."""
+    counts = dict.fromkeys((PASSED, DEPARTED, FAILED, UNREAD), 0)
+    failures = []
+    try:
+        cases = folder.read(name)
+    except (OSError, EOFError, zlib.error, yaml.YAMLError) as error:
+        return {**counts, UNREAD: 1}, [f"{name}: {error}"]
+    for number, case in enumerate(cases if isinstance(cases, list) else [cases], 1):
+        if isinstance(case, dict) and "section" in case:
+            continue
+        try:
+            became, wrong = _judged(folder, case)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            became, wrong = UNREAD, [f"{type(error).__name__}: {error}"]
+        counts[became] += 1
+        label = case.get("id", number) if isinstance(case, dict) else number
+        failures += [f"{name}: {label}: {each}" for each in wrong]
+    return counts, failures
+
+
+def _judged(folder, case):
+    cluster = folder.cluster(case["env"])
+    if "request" in case or "requests" in case or "request" in case["expect"]:
+        wrong, listed = differences(case, cluster), departure(case) is not None
+    elif is_about_text(case):
+        found = check_parse(case, cluster.complexes, hosts=list(cluster.env["hosts"]))
+        wrong, listed = [found] if found else [], "conflicts_with_seed" in case
+    elif is_told(case):
+        with tempfile.TemporaryDirectory() as place:
+            wrong, listed = _told(folder, case, Path(place)), False
+    else:
+        raise ValueError("neither a text nor a request nor a command")
+    if wrong:
+        return FAILED, wrong
+    return DEPARTED if listed else PASSED, []
+
+
+def is_told(case):
+    """Whether a case is what one command of qconf comes to, in words: the specification alone says it."""
+    return "command" in case["expect"]
+
+
+def sessions(folder, name, tmp_path):
+    """What became of the sessions of a file: by section, how many lines were run, and a text for each that differs."""
+    found = {}
+    by_section = sections(folder.read(name))
+
+    def site(place):
+        return write_site(place, folder.env("std"))
+
+    asking = {key for key, entries in by_section.items() if any(map(_asks, entries))}
+    changing = {key: entries for key, entries in by_section.items() if key not in (*ASKING, *NOT_RUN)}
+    for key, wrong in run_sections(changing, site, tmp_path).items():
+        found[f"{key}, qconf"] = sum(map(is_ours, by_section[key])), wrong
+    for key in sorted(asking - set(NOT_RUN)):
+        place = tmp_path / key
+        place.mkdir()
+        done = list(run_qquota(by_section[key], place, folder.env("std")))
+        wrong = [text for entry, answer in done if (text := _otherwise(entry, answer))]
+        found[f"{key}, qquota"] = len(done), wrong
+    return found
+
+
+def _asks(entry):
+    return entry["command"].startswith("qquota")
+
+
+#: The sections whose sets qquota is asked about, and those that need a cluster to submit to.
+ASKING, NOT_RUN = ("qquota",), ("qsub-qstat",)
+#: A limit that the real one did not know; NOTES: it is not none.
+_UNKNOWN = re.compile(r"/9999( *)")
+
+
+def _otherwise(entry, answer):
+    """How an answer of qquota differs from the recorded one."""
+    pairs = itertools.zip_longest(entry["stdout"].splitlines(), answer.stdout.splitlines(), fillvalue="")
+    lines = [(want, _UNKNOWN.sub(_same_limit(got), want)) for want, got in pairs]
+    stdout = "".join(f"{want}\n" for _, want in lines)
+    wanted = {"stdout": stdout, "stderr": entry["stderr"], "rc": entry["rc"]}
+    wrong = [
+        f"  {what}: {getattr(answer, what)!r}, expected {want!r}"
+        for what, want in wanted.items()
+        if getattr(answer, what) != want
+    ]
+    return "\n".join([f"{entry['user']} $ {entry['command']}", *wrong]) if wrong else ""
+
+
+def _same_limit(line):
+    found = re.search(r"=\d+(/\d+ *)", line)
+    return found[1] if found else ""
+
+
+def _told(folder, case, place):
+    """How what one command comes to differs from what the specification says."""
+    expect = case["expect"]
+    session = Session(place, lambda each: write_site(each, folder.env(case["env"])))
+    session.sets = _ONE
+    session.write({"FILE": expect.get("file", _ONE.replace("slots=5", "slots=6")) + "\n"})
+    answer = session.qconf(expect["command"].split()[1:])
+    text = answer.stdout + answer.stderr
+    wrong = [] if answer.rc == expect.get("exit_code", 0) else [f"exit code {answer.rc}"]
+    wrong += [] if expect.get("message", "") in text else [f"{text!r} lacks {expect['message']!r}"]
+    wrong += [] if expect.get("error_contains", "") in answer.stderr else [f"{answer.stderr!r}"]
+    return wrong
+
+
+_ONE = "{\n   name         set\n   description  NONE\n   enabled      TRUE\n   limit        to slots=5\n}\n"

@@ -1,0 +1,77 @@
+"""Runs transcripts of qquota against the command, over a bundle and a pool that are written for it."""
+
+import contextlib
+import re
+import shlex
+
+import attrs
+from click.testing import CliRunner
+from gridengine_site import RUNNING, options, write_site
+
+from negotiator.cli.site import ProgramSite
+from negotiator_quotasets.qquota import qquota
+
+_ADD = "qconf -Arqs "
+_OF_ALL = re.compile(r'cluster-wide sge_qquota file has "(.*)"')
+
+
+@attrs.frozen
+class Answer:
+    """What a command printed, and how it ended."""
+
+    stdout: str
+    stderr: str
+    rc: int
+
+
+class Session:
+    """A site on which commands are run one after another; ``caller`` has an empty home elsewhere."""
+
+    def __init__(self, folder, env, running=RUNNING, files=None):
+        self.places = write_site(folder, env, running, files)
+        self.home, self.cwd = folder / "home", folder / "cwd"
+        self.home.mkdir()
+        self.cwd.mkdir()
+
+    def run(self, *words, user="root"):
+        """Run ``qquota`` as somebody."""
+        site = ProgramSite(lambda: (user, ()))
+        with contextlib.chdir(self.cwd):
+            done = CliRunner().invoke(
+                qquota, [*words, *options(self.places)], obj=site, env={"HOME": str(self.home)}
+            )
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Answer(done.stdout, done.stderr, done.exit_code)
+
+    def write(self, name, text):
+        """Write a file of the bundle."""
+        (self.places.bundle / name).write_text(text)
+
+    def rules(self, *limits):
+        """Make these the rules of the one set that there is; ``limit`` is left out of them."""
+        lines = "".join(f"   limit {each}\n" for each in limits)
+        self.write("rules.rqs", f"{{\n   name a\n   enabled TRUE\n{lines}}}\n")
+
+    def defaults(self, text):
+        """Write the file of switches that is for everybody."""
+        self.write("sge_qquota", text)
+
+
+def run_qquota(entries, folder, env, running=RUNNING):
+    """Run the entries of a section; gives for each ``qquota`` among them the entry, and what came of it.
+
+    Files of an entry lie in the folder it was run in. A note that says what the file for everybody has is true from there.
+    """
+    session = Session(folder, env, running)
+    for entry in entries:
+        for name, text in entry.get("files", {}).items():
+            (session.cwd / name).write_text(text)
+        if of_all := _OF_ALL.search(entry.get("note", "")):
+            session.defaults(of_all[1])
+        if entry["command"].startswith(_ADD):
+            name = entry["command"].removeprefix(_ADD)
+            session.write(f"{name}.rqs", entry["files"][name])
+        command, *words = shlex.split(entry["command"])
+        if command == "qquota":
+            yield entry, session.run(*words, user=entry["user"])
