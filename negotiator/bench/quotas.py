@@ -77,28 +77,52 @@ def _figure(what: str, size: Size, rules: int, plan: Plan, target: Target | None
         limited = _bundle(Path(folder) / "limited", lines)
         times, matched = [], 0
         for _ in range(plan.repetitions):
-            without, _ = _seconds(bare, slots, requests)
-            with_sets, matched = _seconds(limited, slots, requests)
-            times.append(max(_LEAST, (with_sets - without) * 1e3))
+            seconds, matched = _seconds((bare, limited), slots, requests)
+            times.append(max(_LEAST, (seconds[1] - seconds[0]) * 1e3))
     facts = {"hosts": size.hosts, "slots": len(slots), "requests": len(requests), "matched": matched}
     return Figure(Area.QUOTAS, what, "ms", tuple(times), target=target if plan.judged else None, facts=facts)
 
 
-def _seconds(bundle: Bundle, slots: Table, requests: Sequence[Request]) -> tuple[float, int]:
-    """How long all requests take where quotas come in, and how many jobs are matched; in a cycle that knows nothing yet."""
-    fresh = slots.take(np.arange(len(slots)))
-    board, ledger = Board.of(fresh, _CYCLE.environment), Ledger()
-    queues, matched, seconds = QueueTree.of(bundle.partition.root, 0), 0, 0.0
-    for request in requests:
-        among = ~board.taken
+@attrs.define(eq=False)
+class _Run:
+    """A cycle under one bundle, which knows nothing yet, as far as quotas come in."""
+
+    bundle: Bundle
+    slots: Table
+    board: Board
+    queues: QueueTree
+    ledger: Ledger = attrs.field(factory=Ledger)
+    matched: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, bundle: Bundle, slots: Table) -> _Run:
+        fresh = slots.take(np.arange(len(slots)))
+        board = Board.of(fresh, _CYCLE.environment)
+        return cls(bundle, fresh, board, QueueTree.of(bundle.partition.root, 0))
+
+    def serve(self, request: Request) -> None:
+        """Filter the slots for one request, charge it, and count how long that took."""
+        among = ~self.board.taken
         found = Candidates(among, int(np.count_nonzero(among)), (), (), ())
-        start = clock()
-        bundle.hooks.filter_slots(request, fresh, _CYCLE, bundle.settings)
-        granted = charge(request, found, board, bundle, ledger, queues, _CYCLE, {})
-        seconds += clock() - start
-        board.taken[granted.rows] = True
-        matched += len(granted.rows)
-    return seconds, matched
+        bundle, start = self.bundle, clock()
+        bundle.hooks.filter_slots(request, self.slots, _CYCLE, bundle.settings)
+        granted = charge(request, found, self.board, bundle, self.ledger, self.queues, _CYCLE, {})
+        self.seconds += clock() - start
+        self.board.taken[granted.rows] = True
+        self.matched += len(granted.rows)
+
+
+def _seconds(bundles: Sequence[Bundle], slots: Table, requests: Sequence[Request]) -> tuple[list[float], int]:
+    """How long all requests take under each bundle, and how many jobs are matched under the last.
+
+    The bundles take turns with each request, so that what else the machine does meets them alike.
+    """
+    runs = [_Run.of(bundle, slots) for bundle in bundles]
+    for request in requests:
+        for run in runs:
+            run.serve(request)
+    return [run.seconds for run in runs], runs[-1].matched
 
 
 def _bundle(folder: Path, rules: Sequence[str]) -> Bundle:

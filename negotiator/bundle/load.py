@@ -287,6 +287,7 @@ class _Loading:
             for failure in (*constraints.failures, *failures)
             if failure.plugin not in wrong
         )
+        placement = placement.bound()
         queues = read_queues(self.files.get(QUEUES), placement, hooks)
         self.problems += queues.problems
         resources, told = resource_expressions(placement, queues.partition)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from negotiator.classad import Expr, parse
+from negotiator.classad import Expr, Said, bind, parse
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager, Stamped
 from negotiator.hooks.records import Constraint, Expression
@@ -38,6 +39,10 @@ class AuditSettings:
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
 
 
+def _bound(expression: Expression) -> Expression:
+    return attrs.evolve(expression, tree=bind(expression.tree))
+
+
 def _of_job(text: str) -> Expression:
     return Expression(parse(text), text)
 
@@ -64,6 +69,17 @@ class PlacementSettings:
     claim_timeout: int = attrs.field(default=600, validator=attrs.validators.ge(0))
     forget_after: int = attrs.field(default=600, validator=attrs.validators.ge(0))
 
+    def bound(self) -> PlacementSettings:
+        """The same where ``MY`` is the job's ad itself: a job with an attribute of that name is not somebody else's."""
+        return attrs.evolve(
+            self,
+            resources={name: _bound(expression) for name, expression in self.resources.items()},
+            user=_bound(self.user),
+            groups=_bound(self.groups),
+            queue=_bound(self.queue),
+            forced=_bound(self.forced),
+        )
+
 
 @attrs.frozen
 class Bundle:
@@ -85,6 +101,11 @@ class Bundle:
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # how each is read from a job's ad
     told: frozenset[str] = frozenset()  # the resources that a job has to tell, if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
+
+    @cached_property
+    def said(self) -> Mapping[str, Said]:
+        """How what a job asks for is read from it alone, by resource."""
+        return {name: Said(tree) for name, tree in self.resources.items()}
 
 
 class BundleError(Exception):

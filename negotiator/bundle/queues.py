@@ -13,7 +13,7 @@ from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.structure import INVALID, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
-from negotiator.classad import Expr, parse
+from negotiator.classad import Expr, bind, parse
 from negotiator.hooks.manager import HookManager
 from negotiator.placement import Chain, make_chain
 from negotiator.queues import PartitionConfig, QueueConfig
@@ -22,7 +22,10 @@ from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import Problem, Severity, Source
 
 #: HTCondor counts memory in MiB and whole cores; queues.yaml counts bytes and thousandths.
-_RESOURCES = {"memory": parse("MY.RequestMemory * 1048576.0"), "vcore": parse("MY.RequestCpus * 1000.0")}
+_RESOURCES = {
+    "memory": bind(parse("MY.RequestMemory * 1048576.0")),
+    "vcore": bind(parse("MY.RequestCpus * 1000.0")),
+}
 #: What holds where nothing can be read.
 _NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
 
@@ -104,7 +107,7 @@ def resource_expressions(
 
 def _requested(name: str) -> Expr:
     quoted = f"Request{name}".replace("\\", "\\\\").replace("'", "\\'")
-    return parse(f"MY.'{quoted}'")
+    return bind(parse(f"MY.'{quoted}'"))
 
 
 def _is_error(problem: Problem) -> bool:

@@ -21,6 +21,7 @@ from negotiator.classad.evaluate import is_true as is_true
 from negotiator.classad.parser import parse as parse
 from negotiator.classad.parser import parse_ad as parse_ad
 from negotiator.classad.parser import parse_old as parse_old
+from negotiator.classad.said import Said as Said
 from negotiator.classad.table import Column as Column
 from negotiator.classad.table import Table as Table
 from negotiator.classad.tree import Expr as Expr

@@ -89,7 +89,7 @@ class ProgramSite:
     def used(self, places: Places, plugin: str) -> Usage:
         """As ``Site.used``."""
         if not places.pool:
-            raise WrongCallError("say which pool: --pool PATH")
+            raise WrongCallError("say which pool: --pool PATH, or NEGOTIATOR_POOL in the environment")
         bundle = _loaded(places)
         now = time.time() if places.now is None else places.now
         try:
@@ -114,9 +114,12 @@ def office(places: Places) -> configure.Office:
     examine = partial(
         examine_bundle, places.bundle, extra_folders=places.plugins_dirs, disable=places.disable
     )
+    as_written = partial(examine_bundle, places.bundle)
+    is_other = places.plugins_dirs or places.disable
     return configure.Office(
         folder=places.bundle,
         examine=lambda replaced=None: examine(replaced=replaced),
+        as_written=(lambda replaced=None: as_written(replaced=replaced)) if is_other else None,
         state=places.state or DEFAULT_STATE,
         audit_log=places.audit_log,
         key_file=places.key_file,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle, PlacementSettings
-from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate, evaluate_table, parse
+from negotiator.classad import ClassAd, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
 from negotiator.cycle.jobs import schedd_of, texts
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
 from negotiator.cycle.texts import NO_TEXT, Strings, Texts, made_of
@@ -132,4 +132,4 @@ def _texts(tree: Expr, jobs: Table, env: Environment) -> Texts:
 def _attribute(name: str) -> Expr:
     """The reference to a tag; a name that is no identifier is quoted, as ClassAds do."""
     quoted = name.replace("\\", "\\\\").replace("'", "\\'")
-    return parse(f"MY.'{quoted}'")
+    return bind(parse(f"MY.'{quoted}'"))

@@ -23,11 +23,14 @@ from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt
 from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
+from negotiator.records.text import printable
 
 Rows = NDArray[np.intp]
 
 #: How many slots are looked at first where they are charged differently, and how many times more then.
-_FEW, _MORE = 4, 8
+_FEW, _MORE = 16, 8
+#: Characters of a counter's name in a reason.
+_MAX_SHOWN = 300
 
 
 @attrs.frozen(eq=False)
@@ -86,13 +89,19 @@ class Charges:
             yield Charges((), self.keys)
 
     def anywhere(self) -> Charges:
-        """The same for a match on a slot that is not known: what depends on the slot is the highest, or left out."""
-        sums = tuple(
-            attrs.evolve(each, record=attrs.evolve(each.record, amount=_highest(each.record.amount)))
-            for each in self.sums
-            if not isinstance(each.record.counter, Grouping)
-        )
-        return Charges(sums, self.keys)
+        """The same for a match on a slot that is not known: what depends on the slot is the highest.
+
+        A counter that only some slots are charged on is charged; where there are several, none is known to be meant.
+        """
+        sums = []
+        for each in self.sums:
+            counter, amount = each.record.counter, _highest(each.record.amount)
+            if isinstance(counter, Grouping):
+                if len(counter.keys) != 1:
+                    continue
+                counter = counter.keys[0]
+            sums.append(attrs.evolve(each, record=attrs.evolve(each.record, counter=counter, amount=amount)))
+        return Charges(tuple(sums), self.keys)
 
 
 def charge(
@@ -238,7 +247,8 @@ def _exceeded(stamped: Stamped[Charge], rows: Rows, counters: Counters) -> Reaso
     key, more = charge.counter.keys[int(codes[np.argmin(first)])], len(codes) - 1
     if quota.text_after is not None:
         further = f" and {more} more" if more else ""
-        quota = attrs.evolve(quota, text=f"{quota.text}{key[-1]}{quota.text_after}{further}")
+        where = printable(str(key[-1])[:_MAX_SHOWN])  # plugins have it from ads
+        quota = attrs.evolve(quota, text=f"{quota.text}{where}{quota.text_after}{further}")
     return quota_reason(stamped, quota, amount, None if more else counters.used(key), limit)
 
 

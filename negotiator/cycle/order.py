@@ -67,11 +67,12 @@ def order(
     members = [line[places] for places in np.split(by_kind, starts[1:])]
 
     queued = []
+    slot_names = slots.names()
     for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
         rows = _rows(members[kind], copies, len(slots))
         ad = jobs.ad(int(rows[0]))
         names = alike.names[alike.ids[rows[0]]]
-        resources, unknown = requested(ad, bundle, env)
+        resources, unknown = requested(ad, bundle, env, slot_names)
         request = Request(
             submitter=submitters[rows[0]],
             schedd=schedds[rows[0]],

@@ -98,13 +98,13 @@ def _of_jobs(
     order = np.argsort(kinds, kind="stable")
     bounds = np.searchsorted(kinds[order], np.arange(count + 1))
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    heads = first_rows(kinds, count)
+    heads, slot_names = first_rows(kinds, count), slots.names()
     for kind in np.argsort(
         heads
     ).tolist():  # as they stand in the pool, so that reports have them in its order
         first, rows = int(heads[kind]), order[bounds[kind] : bounds[kind + 1]]
         ad, names = jobs.ad(first), alike.names[alike.ids[first]]
-        resources, unknown = requested(ad, bundle, env)
+        resources, unknown = requested(ad, bundle, env, slot_names)
         yield (
             Request(
                 submitter=submitters[first],

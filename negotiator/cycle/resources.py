@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import UNDEFINED, ClassAd, Column, Environment, Kind, Table, evaluate, evaluate_table
+from negotiator.classad import ERROR, UNDEFINED, ClassAd, Column, Environment, Kind, Table, evaluate_table
 from negotiator.queues.quantities import LARGEST
 
 _BEYOND = 2.0**63  # the first real that no counter holds
 
 
-def requested(job: ClassAd, bundle: Bundle, env: Environment) -> tuple[dict[str, int], frozenset[str]]:
+def requested(
+    job: ClassAd, bundle: Bundle, env: Environment, elsewhere: Collection[str] = ()
+) -> tuple[dict[str, int], frozenset[str]]:
     """The amounts of each resource that a job asks for, and the resources of which it does not tell how much.
 
     Where a job has no ``RequestName`` it asks for nothing of that name; memory and vcore it has to tell. What is less
     than nothing, or no number, tells nothing, and neither does what depends on the slot; what is more than can be
     counted is the most that can.
+
+    :param elsewhere: the attributes that slots have, in lower case.
     """
     found: dict[str, int] = {}
     unknown = set()
-    for name, tree in bundle.resources.items():
-        value = evaluate(tree, job, None, env)
+    for name, said in bundle.said.items():
+        try:
+            value = said.by(job, env, elsewhere)
+        except ValueError:
+            value = ERROR
         if value is UNDEFINED and name not in bundle.told and f"Request{name}" not in job:
             found[name] = 0
         elif (

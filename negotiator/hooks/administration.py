@@ -201,6 +201,9 @@ class Site(Protocol):
     def may_configure(self, places: Places) -> Permission:
         """Ask the access policy whether the caller may change the bundle. Nothing is recorded.
 
+        The bundle is asked as it is written: plugins that the caller brings along or disables (``plugins_dirs`` and
+        ``disable`` of the places) have no say.
+
         A bundle that has errors can't say: who owns the negotiator's state may mend it then, or, where there is none, who
         owns the bundle; if the bundle as it will be lets them.
         """

@@ -14,7 +14,7 @@ from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
 
 
-@attrs.frozen(kw_only=True, cache_hash=True)
+@attrs.frozen(kw_only=True)
 class Quota:
     """What a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
 
@@ -34,6 +34,15 @@ class Quota:
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
     text_after: str | None = None
+    _checked: bool = attrs.field(default=False, init=False, eq=False, repr=False)
+
+    def is_checked(self) -> bool:
+        """Whether the guard found it in order: a plugin may give one quota for many requests."""
+        return self._checked
+
+    def set_checked(self) -> None:
+        """Remember that the guard found it in order."""
+        object.__setattr__(self, "_checked", True)
 
 
 @attrs.frozen

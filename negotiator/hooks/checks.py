@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import attrs
 import click
@@ -190,9 +190,8 @@ def entry(record: Any) -> Mapping[str, Any]:
     return record  # type: ignore[no-any-return]
 
 
-#: What was found in order is the same for the next request: plugins make groupings and quotas once for many of them.
+#: What was found in order is so for the next request: plugins make groupings once for many of them.
 _CHECKED_GROUPINGS: WeakKeyDictionary[Grouping, int] = WeakKeyDictionary()
-_CHECKED_QUOTAS: WeakSet[Quota] = WeakSet()
 
 
 def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
@@ -216,6 +215,7 @@ def charge(slots: int, copies: int) -> Check[Charge | KeyCharge]:
             _amount(record.amount, slots, "amount of a Charge")
             _countable(record.amount)
             _amount(record.limit, slots, "limit of a Charge", may_be_none=True)
+            _exactly(record.probes, bool, "a bool as probes of a Charge")
         _quota(record.label)
         return record  # type: ignore[no-any-return]
 
@@ -266,7 +266,7 @@ def _countable(amount: Any) -> None:
 
 def _quota(label: Any) -> None:
     _exactly(label, Quota, "a Quota as label of a Charge")
-    if label in _CHECKED_QUOTAS:
+    if label.is_checked():
         return
     _instance(label.mode, Mode, "a Mode as mode of a Quota")
     _source(label.source, "a Quota")
@@ -278,7 +278,7 @@ def _quota(label: Any) -> None:
     if label.text_after is not None:
         _string(label.text_after, "text_after of a Quota", MAX_TEXT)
     _string(label.resource, "resource of a Quota", MAX_NAME)
-    _CHECKED_QUOTAS.add(label)
+    label.set_checked()
 
 
 def attribute_name(record: Any) -> str:

@@ -131,12 +131,25 @@ class Counters:
             raise LedgerError("overflow", f"{key_text(entry.counter)}: {what}")
         return entry
 
-    def charge_one(self, charged: Iterable[tuple[CounterKey, int]]) -> Entry:
-        """Add what an admission granted to one match; what it asked ``sum_of``, and limits that it kept.
+    def place_of(self, key: CounterKey) -> int:
+        """The place of a sum, 0 where it was never charged.
+
+        :raises LedgerError: ``wrong_sort``.
+        """
+        if self._sets.find(key):
+            _refuse_sort(key, self._sets)
+        return self._sums.find(key)
+
+    def at(self, place: int) -> int:
+        """The sum at a place."""
+        return self._cells[place]
+
+    def charge_one(self, charged: Iterable[tuple[CounterKey, int, int]]) -> Entry:
+        """Add what an admission granted to one match, of which the places were asked for and the limits kept.
 
         :raises LedgerError: ``bad_key``.
         """
-        parts = [(self._sums.open(key), amount) for key, amount in charged]
+        parts = [(place or self._sums.open(key), amount) for key, amount, place in charged]
         self._grow()
         entry = tuple([place for place, _ in parts]), tuple([amount for _, amount in parts]), (), ()
         self._add(entry, None)

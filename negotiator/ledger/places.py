@@ -35,7 +35,7 @@ class Places:
     def find(self, key: CounterKey) -> int:
         """The place of a key, 0 where it has none."""
         place = self.found.get(key, 0)
-        if not place:
+        if not place and self._families:
             place = self._families.get(key[:-1], _NOBODY).get(key[-1], 0) if key else 0
             if place:
                 self.found[key] = place

@@ -19,8 +19,8 @@ from negotiator.ledger.lines import Rows
 #: So many candidates are looked at one by one; more of them are faster taken together.
 FEW = 64
 
-#: What a match adds to each counter.
-Charged: TypeAlias = Sequence[tuple[CounterKey, int]]
+#: What a match adds to each counter, and the counter's place, 0 where it was never charged.
+Charged: TypeAlias = Sequence[tuple[CounterKey, int, int]]
 
 
 class Found(NamedTuple):
@@ -39,22 +39,24 @@ def first_fit(counters: Counters, charges: Sequence[Charge], rows: Rows) -> Foun
     stops: list[int] = []
     try:
         for row in rows[:FEW].tolist():
-            charged = _charged(charges, row)
+            charged = _charged(counters, charges, row)
             stops.append(_stop(counters, charges, charged, row))
             if stops[-1] < 0:
-                return Found(stops, [(key, amount) for key, amount in charged if amount])
+                return Found(stops, [part for part in charged if part[1]])
     except (_OtherWayError, IndexError, TypeError):
         return None
     return Found(stops, ()) if len(stops) == len(rows) else None
 
 
-def _charged(charges: Sequence[Charge], row: int) -> list[tuple[CounterKey, int]]:
-    """The counter and the amount of each charge on a slot; one that does not charge it has the counter ``()``."""
+def _charged(counters: Counters, charges: Sequence[Charge], row: int) -> list[tuple[CounterKey, int, int]]:
+    """The counter, the amount and the place of each charge on a slot; one that does not charge it has the counter ``()``."""
     if row < 0:
         raise _OtherWayError
     found = []
     for charge in charges:
-        amount, key = _at(charge.amount, row), charge.counter
+        amount, key = charge.amount, charge.counter
+        if type(amount) is not int:
+            amount = _at(amount, row)
         if isinstance(key, Grouping):
             code = int(key.codes[row])
             if code < -1:
@@ -62,23 +64,26 @@ def _charged(charges: Sequence[Charge], row: int) -> list[tuple[CounterKey, int]
             key = key.keys[code] if code >= 0 else ()
         if not 0 <= amount <= LARGEST:
             raise _OtherWayError
-        found.append((key, amount if key else 0))
+        found.append((key, amount, counters.place_of(key)) if key else ((), 0, 0))
     return found
 
 
 def _stop(counters: Counters, charges: Sequence[Charge], charged: Charged, row: int) -> int:
     """The number of the first charge that does not fit on a slot, -1 where all do."""
-    totals = dict(charged)
+    totals = {key: amount for key, amount, _ in charged}
     if len(totals) < len(charged):  # several charge one counter
         totals = {}
-        for key, amount in charged:
+        for key, amount, _ in charged:
             totals[key] = totals.get(key, 0) + amount
-    for number, (key, _) in enumerate(charged):
+    for number, (key, _, place) in enumerate(charged):
         charge = charges[number]
-        if not key or not (totals[key] or charge.probes):
+        total = totals[key]
+        if not key or not (total or charge.probes):
             continue
-        limit = LARGEST if charge.limit is None else min(_at(charge.limit, row), LARGEST)
-        if totals[key] > limit - counters.sum_of(key):
+        limit = charge.limit
+        if type(limit) is not int:
+            limit = LARGEST if limit is None else _at(limit, row)
+        if total > min(limit, LARGEST) - counters.at(place):
             return number
     return -1
 

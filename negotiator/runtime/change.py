@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from negotiator.records import Problem
 
 _LOCK = ".change.lock"
 _MODE = 0o644  # of a file that was not there
+_TRIES, _PAUSE = 300, 0.1  # for the lock; seconds
 
 
 class ChangeError(Exception):
@@ -53,7 +55,7 @@ def change_file(
     """
     try:
         with (folder / _LOCK).open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _take(lock.fileno(), folder)
             target = _target(folder, name)
             _check_superseded(folder, name, superseded, target)
             files: dict[str, bytes | None] = dict.fromkeys(_names(folder, name, target), content)
@@ -70,6 +72,18 @@ def change_file(
             return Changed(examination.digest, examination.problems, written=True, kept=kept, superseded=gone)
     except OSError as error:
         raise ChangeError(f"{folder / name} can't be changed: {error.strerror or error}") from None
+
+
+def _take(descriptor: int, folder: Path) -> None:
+    """Take the lock. Whoever may read the folder may hold it: that must not keep others waiting without an end."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return
+    raise ChangeError(f"{folder} can't be changed: somebody else is changing it: try again later")
 
 
 def _target(folder: Path, name: str) -> Path:

@@ -46,18 +46,27 @@ class Examine(Protocol):
 
 @attrs.frozen
 class Office:
-    """Where a bundle is changed: its folder, what looks at it, and where a change is noted and recorded."""
+    """Where a bundle is changed: its folder, what looks at it, and where a change is noted and recorded.
+
+    ``as_written`` looks at it with the plugins that it names itself: those that a caller brings or leaves out must not
+    say who may change it. None where ``examine`` does that.
+    """
 
     folder: Path
     examine: Examine
     state: Path
     audit_log: Path
     key_file: Path | None = None
+    as_written: Examine | None = None
+
+    def rights(self, before: Examination | None = None) -> Examination:
+        """The bundle that says who may change it; ``before`` is what ``examine`` found."""
+        return self.as_written() if self.as_written else before or self.examine()
 
 
 def may_configure(office: Office, caller: Caller) -> Permission:
     """Say whether somebody may change the bundle; of one with errors, whether they may mend it."""
-    return _permission(office, office.examine(), caller, {})
+    return _permission(office, office.rights(), caller, {})
 
 
 def change(
@@ -74,9 +83,10 @@ def change(
     for each in (name, *superseded):
         _check_name(office.folder, each, before, new=each == name)
     wanted: dict[str, bytes | None] = {**dict.fromkeys(superseded), name: content}
-    permission = _permission(office, before, caller, wanted)
+    rights = office.rights(before)
+    permission = _permission(office, rights, caller, wanted)
     if not permission.allowed:
-        return _denied(office, caller, name, permission, before)
+        return _denied(office, caller, name, permission, rights)
     with StateStore.open(office.state) as store:  # what could not be noted is not done
         changed = change_file(office.folder, name, content, office.examine, time.time(), superseded)
         outcome = _outcome(name, changed, permission, superseded)
@@ -148,6 +158,8 @@ def _asked(bundle: Bundle, caller: Caller) -> Permission:
 
 def _is_owner(state: Path, folder: Path) -> bool:
     """Whether the negotiator's state belongs to who calls, or, where there is none, the bundle."""
+    if os.getuid() != os.geteuid():  # the rights of this process are not those of who calls
+        return False
     try:
         if StateStore.exists(state):
             return StateStore.is_owned(state)

@@ -218,4 +218,5 @@ class _Noted:
         if quota.code == CODE:
             self.deniers.add(Denier(quota.rule, joined(key[2:])))
         else:
-            self.layers.add(f"{quota.text}{key[-1]}{quota.text_after or ''}")
+            named = "" if quota.text_after is None else f"{key[-1]}{quota.text_after}"
+            self.layers.add(f"{quota.text}{named}")

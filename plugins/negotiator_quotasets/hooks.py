@@ -11,10 +11,11 @@ import click
 
 from negotiator.classad import Table
 from negotiator.hooks import Charge, Cycle, Filter, Request, Section, Used, hookimpl
-from negotiator_quotasets.pool import PoolRules, Terms
+from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qquota import as_entries, qquota
 from negotiator_quotasets.settings import FILES, QuotaSettings, check
+from negotiator_quotasets.terms import Terms
 
 
 @hookimpl

@@ -7,9 +7,9 @@ what is left differs from host to host, and is worked out once for all jobs that
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TypeVar
 
 import attrs
@@ -20,6 +20,7 @@ from negotiator.ledger import CounterKey, Ints
 from negotiator.records.text import printable
 from negotiator_quotasets.complexes import Complex, Complexes
 from negotiator_quotasets.jobs import Asked, Claimant, allowed, units
+from negotiator_quotasets.kept import Kept
 from negotiator_quotasets.language.formulas import value_at
 from negotiator_quotasets.language.model import Limit, Rule, RuleSet
 from negotiator_quotasets.names import is_for, is_for_user, joined, queue_matches
@@ -111,14 +112,14 @@ class Rules:
         self._sets = [each for each in sets if each.enabled]
         self._complexes, self._spots = complexes, spots
         self._usersets = {name: frozenset(members) for name, members in usersets.items()}
-        self._accounts = _Kept[Account](min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1))))
-        self._parts = _Kept[tuple[_Part, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
-        self._codes = _Kept[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._accounts = Kept[Account](min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1))))
+        self._parts = Kept[tuple[_Part, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._codes = Kept[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
         self._limits: dict[int, Ints] = {}
 
     def account(self, claimant: Claimant) -> Account:
         """What the rules say to a claimant."""
-        return self._accounts.get(claimant, lambda: self._account(claimant))
+        return self._accounts.find(claimant) or self._accounts.get(claimant, partial(self._account, claimant))
 
     def limited(self) -> frozenset[str]:
         """The names of the complexes that a rule limits."""
@@ -229,23 +230,6 @@ class Rules:
             ]
             self._limits[id(limit)] = np.array(found, np.int64)[spots.host_of][spots.codes]
         return self._limits[id(limit)]
-
-
-class _Kept(OrderedDict[Hashable, T]):
-    """What was worked out, as much as there is room for: jobs say what they like, and each other word is another claimant."""
-
-    def __init__(self, room: int) -> None:
-        super().__init__()
-        self._room = room
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:  # type: ignore[override]
-        """What is kept, made where it is not."""
-        found = super().get(key)
-        if found is None:
-            if len(self) >= self._room:
-                self.popitem(last=False)
-            self[key] = found = make()
-        return found
 
 
 def _prefix(label: str, limit: Limit, rule: Rule, claimant: Claimant, *, spread: bool) -> CounterKey:

@@ -263,6 +263,34 @@ def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_it
     assert BOSS.change(site.places, "site.days", b"20270115\n").result is Result.DONE
 
 
+OWN_POLICY = """
+from negotiator.hooks import Access, Decision, hookimpl
+
+@hookimpl
+def negotiator_access(questions):
+    return [Access(Decision.GRANT, rule="mine", text="mine") for _ in questions]
+"""
+
+
+def test_who_may_change_a_bundle_is_not_said_by_plugins_of_the_caller(site):
+    """Nor by leaving out those that say it: the bundle says it as it is written."""
+    own = site.folder / "own"
+    own.mkdir()
+    (own / "own.py").write_text(OWN_POLICY)
+    (site.folder / "bundle" / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
+    places = attrs.evolve(site.places, plugins_dirs=(own,), disable=("access",))
+    assert not ALICE.may_configure(places).allowed
+    assert ALICE.change(places, "site.days", b"20270115\n").result is Result.DENIED
+    assert days(site) == {"site.days": "20270101\n"}
+
+
+def test_a_bundle_that_has_errors_is_not_mended_with_the_rights_of_somebody_else(site, monkeypatch):
+    """Who calls a program that runs as its owner does not own what the owner has."""
+    (site.folder / "bundle" / "site.days").write_text("never\n")
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    assert not BOSS.may_configure(site.places).allowed
+
+
 def test_the_built_in_bundle_can_not_be_changed():
     with pytest.raises(WrongCallError, match="--bundle FOLDER"):
         BOSS.change(Places(), "pool.yaml", b"")

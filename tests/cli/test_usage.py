@@ -191,3 +191,16 @@ def test_without_a_state_where_one_is_named_the_command_ends(called, tmp_path):
     """There is nobody's journal to read."""
     (tmp_path / "none").mkdir()
     assert called("users", "--state", tmp_path / "none").exit_code == 6
+
+
+def test_a_report_without_queues_is_a_table_of_what_its_entries_have():
+    """Such as that of resource quota sets."""
+    where = ("--pool", "examples/first-pool", "--bundle", "policies/resource-quotas")
+    result = CliRunner().invoke(usage, ["quotas", *where])
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["RULE", "RESOURCE", "USED", "LIMIT", "FILTER"] in lines
+    row = ["per_host/share", "slots", "8", "$num_proc*0.5"]
+    assert [*row, "users", "tester", "hosts", "node1.example.org"] in lines
+    (entry,) = json.loads(CliRunner().invoke(usage, ["quotas", *where, "--json"]).stdout)
+    assert (entry["rule"], entry["used"]) == ("per_host/share", "8")

@@ -91,3 +91,34 @@ def test_names_do_not_change_with_how_often_a_cycle_was_run():
 def test_how_an_expression_is_laid_out_does_not_matter(tmp_path, text):
     bundle = pools.write_bundle(tmp_path / "b", text)
     assert matched(pools.cycle(snapshot([slot()], [job()]), bundle))
+
+
+@pytest.mark.parametrize("name", ["MY", "my", "SELF"])
+def test_a_job_with_an_ad_in_the_place_of_its_own_is_nobody_elses(name):
+    """What queues call user, groups, queue and resources is read of the job's ad itself."""
+    borrowed = '[ Owner = "alice"; Queue = "root.alice"; RequestCpus = 0 ]'
+    bundle = pools.load_bundle(pools.default_bundle())
+    job = pools.job(**{name: borrowed}, RequestCpus="2", RequestMemory="1")
+    result = pools.cycle(pools.snapshot([pools.slot()], [job]), bundle)
+    (placed,) = result.placements
+    assert placed.application.user == "tester"
+    assert placed.application.queue == ""
+    assert pools.used(result)["limits.user.tester.root.vcore"] == 2000
+
+
+def test_what_a_job_asks_for_and_makes_depend_on_the_slot_is_not_told():
+    """Else it would be asked for alone, and be more on the slot."""
+    bundle = pools.load_bundle(pools.default_bundle())
+    asked = {"RequestCpus": "isUndefined(TARGET.Cpus) ? 1 : 8", "RequestMemory": "1"}
+    ads = pools.snapshot([pools.slot()], [pools.job(**asked)])
+    (outcome,) = pools.cycle(ads, bundle).outcomes
+    assert "vcore" in outcome.request.unknown
+
+
+def test_what_condor_submit_writes_for_memory_is_told_before_the_job_ran():
+    """Though slots in use have such an attribute too."""
+    written = "ifThenElse(MemoryUsage =!= undefined, MemoryUsage, (ImageSize + 1023) / 1024)"
+    own = pools.job(RequestMemory=written, ImageSize="2048", RequestCpus="1")
+    (outcome,) = pools.cycle(pools.snapshot([pools.slot(MemoryUsage="7")], [own])).outcomes
+    assert outcome.request.resources["memory"] == 2 * 1024**2
+    assert not outcome.request.unknown

@@ -136,7 +136,10 @@ def test_without_a_pool_it_says_how_to_name_one(session):
     done = CliRunner().invoke(
         qquota, words[:place] + words[place + 2 :], obj=ProgramSite(lambda: ("bob", ()))
     )
-    assert (done.exit_code, done.stderr) == (2, "error: say which pool: --pool PATH\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "error: say which pool: --pool PATH, or NEGOTIATOR_POOL in the environment\n",
+    )
 
 
 def test_its_own_help_tells_of_the_long_options(session):

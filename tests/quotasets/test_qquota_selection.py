@@ -74,6 +74,28 @@ def test_hidden(selected, hidden):
     assert not Selection(**hidden).wants(selected, MEMBERS, COMPLEXES)
 
 
+def test_rows_of_a_rule_come_user_by_user():
+    """As Grid Engine goes through them: of each user all resources; then project by project, host by host."""
+    filters = {scope: Filter(("*",), (), True) for scope in ("users", "hosts")}
+    rows = [
+        Row("a/1", filters, {"users": user, "hosts": host}, COMPLEXES.find(resource), "5", "1")
+        for resource in ("slots", "virtual_free")
+        for user in ("roland", "alice", "andre", "bob")
+        for host in ("carc", "Durin")
+    ]
+    selection = Selection(users=["andre", "@staff", "al*"], hosts=["durin", "c*", "durin"])
+    found = [
+        (row.values["users"], row.values["hosts"], row.complex.name)
+        for row in selection.chosen(rows, MEMBERS, COMPLEXES)
+    ]
+    assert found == [
+        (user, host, resource)
+        for user in ("andre", "roland", "alice")
+        for host in ("Durin", "carc")
+        for resource in ("slots", "virtual_free")
+    ]
+
+
 def test_rows_of_several_rules_are_decided_each_by_its_own_rule():
     """What is decided of a rule is forgotten at the next one."""
     rows = [row("users", ["*"], value="alice"), row("users", [], ["alice"]), row("users", ["*"], value="bob")]

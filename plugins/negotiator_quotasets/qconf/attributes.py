@@ -18,19 +18,20 @@ from negotiator_quotasets.language.printing import format_set
 from negotiator_quotasets.qconf.desk import Desk
 from negotiator_quotasets.qconf.files import read_text, shown_name
 from negotiator_quotasets.qconf.limits import Way, changed
-from negotiator_quotasets.qconf.refusal import USAGE, MissingArgumentError, RefusedError, faults
+from negotiator_quotasets.qconf.refusal import USAGE, RefusedError, faults
 from negotiator_quotasets.qconf.sets import LIST, read_sets, require_sets
 from negotiator_quotasets.qconf.storage import with_changed
 from negotiator_quotasets.qconf.words import Words
 from negotiator_quotasets.settings import QuotaSettings
 
 _OBJECT = "resource_quota"
+_NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -rattr instead.'
 _NO_RULE = "no resource quota rule specified for modification"
 # What Grid Engine's reader says, before it asks the qmaster whether the set and the rule are there.
-_OF_READER = re.compile(
-    r'unknown attribute name|line \d+ should begin|error parsing value|error reading file|" " is the only'
-    r"|unrecognized characters|each value in"
+_OF_SYNTAX = re.compile(
+    r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in'
 )
+_OF_READER = re.compile(rf"{_OF_SYNTAX.pattern}|error parsing value|error reading file")
 
 
 @attrs.frozen
@@ -48,17 +49,21 @@ class Attribute:
 
     def __call__(self, desk: Desk, words: Words) -> None:
         """Change an attribute of sets, or the limits of rules of them."""
-        given = [words.take() for _ in range(2 if self.from_file else 3) if words]
+        kind = words.required()
+        if kind != _OBJECT:
+            raise RefusedError(f'Modification of object "{kind}" not supported')
+        given = [kind, *(words.required() for _ in range(1 if self.from_file else 2))]
         objects = words.values()
         if not objects:
-            raise MissingArgumentError(self.switch)
+            what = "filename as option argument" if self.from_file else "object list"
+            raise RefusedError(f"qconf: missing {what}")
         desk.require_manager()
-        if given[0] != _OBJECT:
-            raise RefusedError(f'Modification of object "{given[0]}" not supported')
         with desk.changing() as settings:
             read = (
                 self._read_file(settings, *given[1:]) if self.from_file else self._read(settings, *given[1:])
             )
+            if self.way is Way.MODIFY and read.limits == ():
+                raise RefusedError(_NOT_NONE)
             change = _Change(settings, self.way, read, desk.who)
             change.apply(objects)
             note = " ".join((self.switch, *given, *objects))
@@ -72,6 +77,8 @@ class Attribute:
         if name not in ATTRIBUTES:
             raise RefusedError(invalid)
         found = self._parsed(settings, f"{name} {value}", "command line")
+        if any(_OF_SYNTAX.match(each.message) for each in found.problems):
+            raise RefusedError(invalid)
         _require_reading(found)
         if not found.problems and any(
             getattr(found, _field(each)) is not None for each in ATTRIBUTES if each != name
@@ -142,9 +149,9 @@ class _Change:
 
         :raises RefusedError: one of them is not there, or can't be changed so.
         """
-        split = [each.partition("/") for each in objects]
-        if any(self.read.name not in (None, name) for name, _, _ in split):
+        if self.read.name is not None:  # even where it is the name that the set has
             raise RefusedError("qconf: cannot change name")
+        split = [each.partition("/") for each in objects]
         require_sets(self.settings, dict.fromkeys(name for name, _, _ in split))
         named = {each.name: each for each in self.settings.sets}
         for name, _, rule in split:

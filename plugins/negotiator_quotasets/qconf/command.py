@@ -10,7 +10,13 @@ import click
 from negotiator.hooks.administration import NOT_DONE, Places, Site
 from negotiator.hooks.command_options import site_options
 from negotiator_quotasets.qconf.desk import Desk
-from negotiator_quotasets.qconf.refusal import USAGE, MissingArgumentError, RefusedError, WrongUsageError
+from negotiator_quotasets.qconf.refusal import (
+    USAGE,
+    EndError,
+    MissingArgumentError,
+    RefusedError,
+    WrongUsageError,
+)
 from negotiator_quotasets.qconf.switches import SWITCHES
 from negotiator_quotasets.qconf.words import Words
 
@@ -57,13 +63,13 @@ def qconf(site: Site, places: Places, words: tuple[str, ...]) -> None:
             _one(desk, left)
     except MissingArgumentError as error:
         _tell(desk, WrongUsageError(*error.lines, *_usage()))
-    except WrongUsageError as error:
+    except RefusedError as error:
         _tell(desk, error)
     click.get_current_context().exit(desk.exit_code)
 
 
 def _one(desk: Desk, words: Words) -> None:
-    """Do what one switch asks for; the next one is done whatever became of it."""
+    """Do what one switch asks for; the next one is done whatever became of it, unless the switch says otherwise."""
     word = words.take()
     if word == _HELP:
         for line in _usage():
@@ -74,9 +80,9 @@ def _one(desk: Desk, words: Words) -> None:
         raise WrongUsageError(f'error: invalid option argument "{word}"', USAGE)
     try:
         switch.run(desk, words)
-    except WrongUsageError:
-        raise
     except RefusedError as error:
+        if switch.ends or isinstance(error, EndError):
+            raise
         _tell(desk, error)
 
 

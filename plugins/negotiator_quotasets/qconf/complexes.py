@@ -36,8 +36,8 @@ def show(desk: Desk, _words: Words) -> None:
 
 def change_from_file(desk: Desk, words: Words) -> None:
     """``-Mc FILE``: make the complexes those of a file. All that differs is changed, or nothing."""
-    file = words.file()
     desk.require_manager(FILE, EMPTY)
+    file = words.required()
     wanted = parse_complexes(read_text(file), file)
     with desk.changing() as settings:
         change = _Change(settings, wanted)

@@ -14,7 +14,7 @@ from negotiator.hooks.administration import Outcome, Places, Result, Site
 from negotiator.records import Severity
 from negotiator.records.text import printable
 from negotiator_quotasets.qconf.lock import alone
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import EndError, RefusedError
 from negotiator_quotasets.qconf.storage import NEW_FILE, Files, Write, planned
 from negotiator_quotasets.settings import QuotaSettings
 
@@ -88,7 +88,7 @@ class Desk:
             self.complain(f"warning: this is not in the audit log: {outcome.trouble}")
         if outcome.result is Result.DENIED:
             denied = f'denied: "{self.site.caller().name}" must be manager for this operation'
-            raise RefusedError(denied, exit_code=outcome.exit_code)
+            raise EndError(denied, exit_code=outcome.exit_code)
         if outcome.result is Result.INVALID:
             errors = [each for each in outcome.problems if each.severity is Severity.ERROR]
             raise RefusedError(*map(str, errors), f"error: {outcome.text}", exit_code=outcome.exit_code)

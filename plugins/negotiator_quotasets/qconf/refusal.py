@@ -19,15 +19,19 @@ class RefusedError(Exception):
         self.exit_code = exit_code
 
 
-class WrongUsageError(RefusedError):
+class EndError(RefusedError):
+    """Nothing of what stands behind that switch is done either."""
+
+
+class WrongUsageError(EndError):
     """The command line can't be understood from here on."""
 
 
 class MissingArgumentError(WrongUsageError):
-    """A switch stands there without what it needs; all of the help is then printed."""
+    """A switch stands there without what it needs behind its last word; all of the help is then printed."""
 
-    def __init__(self, switch: str) -> None:
-        super().__init__(f'error: no option argument provided to "{switch}"')
+    def __init__(self, word: str) -> None:
+        super().__init__(f'error: no option argument provided to "{word}"')
 
 
 def faults(problems: Iterable[Problem]) -> RefusedError:

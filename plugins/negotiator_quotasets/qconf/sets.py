@@ -6,7 +6,7 @@ transcripts. A list is done whole or not at all, where Grid Engine does a part o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import click
 
@@ -32,13 +32,17 @@ _TEMPLATE_RULE = Rule(limits=(Limit("slots", "0"),))
 def show(desk: Desk, words: Words) -> None:
     """``-srqs``: print sets in the order in which they were added; those whose names match, if some are named."""
     patterns = listed([words.value()])
-    sets = desk.settings().sets
-    found = [
-        each for each in sets if not patterns or any(wildcard_matches(word, each.name) for word in patterns)
-    ]
+    found = _matching(desk.settings().sets, patterns)
     if not found:
         raise RefusedError(_NONE_FOUND)
     click.echo(format_sets(found), nl=False)
+
+
+def _matching(sets: Iterable[RuleSet], patterns: Collection[str]) -> list[RuleSet]:
+    """The sets whose names match one of the patterns; all, where there are none."""
+    return [
+        each for each in sets if not patterns or any(wildcard_matches(word, each.name) for word in patterns)
+    ]
 
 
 def show_names(desk: Desk, _words: Words) -> None:
@@ -79,15 +83,17 @@ def _add(desk: Desk, text: str, file: str, note: str) -> None:
 
 def change_from_file(desk: Desk, words: Words) -> None:
     """``-Mrqs FILE [NAME,..]``: change these sets to what a file says; without a name, it is the whole list."""
+    desk.require_manager()  # that of -Arqs is looked for before
     file = words.file()
     names = listed([words.value()])
-    desk.require_manager()
     text = read_text(file)
     with desk.changing() as settings:
         sets = read_sets(settings, text, shown_name(file), required=False)
         if names:
             found = {each.name: each for each in sets}
-            _all(names, found, lambda name: f'resource quota set "{name}" not found in file "{file}"')
+            missing = next((name for name in names if name not in found), None)
+            if missing is not None:
+                raise RefusedError(f'resource quota set "{missing}" not found in file "{file}"')
             _change(desk, settings, [found[name] for name in names], f"-Mrqs {file}")
         elif settings.sets or sets:
             _replace(desk, settings, sets, f"-Mrqs {file}")
@@ -95,12 +101,14 @@ def change_from_file(desk: Desk, words: Words) -> None:
 
 
 def change(desk: Desk, words: Words) -> None:
-    """``-mrqs [NAME,..]``: edit these sets, or the whole list, and change them to what is saved."""
+    """``-mrqs [NAME,..]``: edit the sets whose names match, or the whole list, and change them to what is saved."""
     names = listed([words.value()])
     desk.require_manager()
-    shown = [each for each in desk.settings().sets if not names or each.name in names]
-    edited = edit(format_sets(shown) or "\n")
+    shown = format_sets(_matching(desk.settings().sets, names))
+    edited = edit(shown or "\n")
     with desk.changing() as settings:
+        if format_sets(_matching(settings.sets, names)) != shown:
+            raise RefusedError("somebody else has changed these sets in the meantime: edit them again")
         sets = read_sets(settings, edited, EDITED)
         if names:
             _change(desk, settings, sets, " ".join(("-mrqs", *names)))
@@ -128,7 +136,9 @@ def _replace(desk: Desk, settings: QuotaSettings, sets: Sequence[RuleSet], note:
 
 def delete(desk: Desk, words: Words) -> None:
     """``-drqs [NAME,..]``: delete these sets, or all."""
-    names = listed([words.value()])
+    given = words.value()
+    # An empty list is one that somebody's script did not fill: it must not mean all.
+    names = (given,) if given is not None and not listed([given]) else listed([given])
     desk.require_manager()
     with desk.changing() as settings:
         require_sets(settings, names)
@@ -160,11 +170,7 @@ def require_sets(settings: QuotaSettings, names: Iterable[str]) -> None:
     :raises RefusedError: they are not.
     """
     there = {each.name for each in settings.sets}
-    _all(names, there, lambda name: f'denied: resource quota set "{name}" does not exist')
-
-
-def _all(names: Iterable[str], there: Collection[str], message: Callable[[str], str]) -> None:
-    missing = [message(name) for name in names if name not in there]
+    missing = [f'denied: resource quota set "{name}" does not exist' for name in names if name not in there]
     if missing:
         raise RefusedError(*missing)
 

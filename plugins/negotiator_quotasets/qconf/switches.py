@@ -15,12 +15,16 @@ from negotiator_quotasets.qconf.words import Words
 
 @attrs.frozen
 class Switch:
-    """One switch: what it takes, and what it does."""
+    """One switch: what it takes, and what it does.
+
+    Where it is refused, and ``ends`` says so, nothing of what stands behind it on the command line is done.
+    """
 
     name: str
     arguments: str
     help: str
     run: Callable[[Desk, Words], None]
+    ends: bool = False
 
 
 _VALUE, _FILE = "obj_nm attr_nm val obj_id_list", "obj_nm fname obj_id_list"
@@ -31,7 +35,7 @@ _SAID = {
     Way.REPLACE: "replace a list attribute of an object",
 }
 _ATTRIBUTES = (
-    Switch(switch.switch, _FILE if from_file else _VALUE, _SAID[way], switch)
+    Switch(switch.switch, _FILE if from_file else _VALUE, _SAID[way], switch, ends=True)
     for way in Way
     for from_file in (False, True)
     for switch in (Attribute(way, from_file),)
@@ -41,8 +45,8 @@ SWITCHES = {
     each.name: each
     for each in (
         *_ATTRIBUTES,
-        Switch("-arqs", "[rqs_list]", "add resource quota set(s), in the editor", sets.add),
-        Switch("-Arqs", "fname", "add resource quota set(s) from file", sets.add_from_file),
+        Switch("-arqs", "[rqs_list]", "add resource quota set(s), in the editor", sets.add, ends=True),
+        Switch("-Arqs", "fname", "add resource quota set(s) from file", sets.add_from_file, ends=True),
         Switch("-mrqs", "[rqs_list]", "modify resource quota set(s), in the editor", sets.change),
         Switch("-Mrqs", "fname [rqs_list]", "modify resource quota set(s) from file", sets.change_from_file),
         Switch("-drqs", "[rqs_list]", "delete resource quota set(s), or all", sets.delete),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import attrs
 
-from negotiator_quotasets.qconf.refusal import WrongUsageError
+from negotiator_quotasets.qconf.refusal import MissingArgumentError, WrongUsageError
+
+_SEPARATORS = re.compile(r"[, ]+")
 
 
 @attrs.define
@@ -24,6 +27,15 @@ class Words:
         """The next word, whatever it is; there has to be one."""
         self._at += 1
         return self._words[self._at - 1]
+
+    def required(self) -> str:
+        """The next word, whatever it is.
+
+        :raises MissingArgumentError: there is none, behind the word before it.
+        """
+        if not self:
+            raise MissingArgumentError(self._words[self._at - 1])
+        return self.take()
 
     def value(self) -> str | None:
         """The next word, if there is one and it is no switch."""
@@ -48,5 +60,5 @@ class Words:
 
 
 def listed(words: Iterable[str | None]) -> tuple[str, ...]:
-    """The entries of lists with commas, each once."""
-    return tuple(dict.fromkeys(part for word in words for part in (word or "").split(",") if part))
+    """The entries of lists with commas or blanks, each once."""
+    return tuple(dict.fromkeys(part for word in words for part in _SEPARATORS.split(word or "") if part))

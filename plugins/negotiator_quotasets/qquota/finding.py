@@ -11,12 +11,13 @@ from negotiator.classad import Environment
 from negotiator.hooks import Usage
 from negotiator.ledger import CounterKey
 from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.pool import PoolRules, Terms
+from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qquota.selection import ANY, Selection, members_of
 from negotiator_quotasets.qquota.table import filters
 from negotiator_quotasets.qquota.words import Asked
 from negotiator_quotasets.settings import QuotaSettings
 from negotiator_quotasets.spots import Spots
+from negotiator_quotasets.terms import Terms
 from negotiator_quotasets.usage import Row, rows
 
 

@@ -7,6 +7,8 @@ are among it. What is selected are names and wildcards; a group of users stands 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import attrs
 
@@ -20,6 +22,7 @@ ANY = ("*",)
 #: Jobs may be without these: then a filter of exclusions alone is for them.
 _OPTIONAL = frozenset({"projects", "pes"})
 _SIGNS = frozenset("*?[")  # of a wildcard
+_FOR_ALL = Filter()
 #: The members of a group, by the scope and its name with ``@``; nothing for another name.
 Members = Callable[[str, str], Sequence[str]]
 
@@ -40,17 +43,19 @@ class Selection:
         return any(self.chosen([row], members, complexes))
 
     def chosen(self, rows: Iterable[Row], members: Members, complexes: Complexes) -> Iterator[Row]:
-        """Give the rows that are to be shown; those of one rule are to come together, for they are decided together."""
+        """Give the rows that are to be shown; those of one rule are to come together, for they are decided together.
+
+        Those of a rule come as Grid Engine has them: first all of the first user that is selected, of these all of the
+        first project, and so on; each once.
+        """
         resources = {found.name for found in map(complexes.find, self.resources) if found}
-        known = _Members(members)
-        each_user = _Choice(self, known)
-        # A group stands for what each of its members has used by himself, not for what users have used together.
-        users = [user for user in self.users if not _is_group(user)]
-        together = _Choice(attrs.evolve(self, users=users), known) if users else None
-        for row in rows:
-            choice = each_user if "users" in row.values else together
-            if choice and choice.has(row) and (not self.resources or row.complex.name in resources):
-                yield row
+        choice = _Choice(self, _Members(members))
+        for _, of_rule in groupby(rows, key=lambda row: row.rule):
+            found = [(choice.place(row), row) for row in of_rule]
+            shown = [(place, row) for place, row in found if place is not None]
+            for _, row in sorted(shown, key=itemgetter(0)):
+                if not self.resources or row.complex.name in resources:
+                    yield row
 
 
 class _Members:
@@ -77,50 +82,71 @@ class _Choice:
         self._selected: dict[str, Sequence[str]] = {
             scope: [_folded(scope, each) for each in getattr(selection, scope)] for scope in SCOPES
         }
-        self._named = {scope: frozenset(selected) for scope, selected in self._selected.items()}
+        self._places = {scope: _places(selected) for scope, selected in self._selected.items()}
         self._wild = {
             scope: [each for each in selected if scope == "queues" or _SIGNS & {*each}]
-            for scope, selected in self._selected.items()
+            for scope, selected in self._places.items()
         }
         self._filters: Mapping[str, Filter] = {}
-        self._known: dict[tuple[str, str | None], bool] = {}
-        self._grouped: dict[str, frozenset[str]] = {}
+        self._known: dict[tuple[str, str | None], int | None] = {}
+        self._grouped: dict[str, Mapping[str, int]] = {}
 
-    def has(self, row: Row) -> bool:
-        """Whether all filters of a row are for something that is selected."""
+    def place(self, row: Row) -> tuple[int, ...] | None:
+        """Which of the selected users, projects, ... is the first that a row is for; None where one is for nothing."""
         if row.filters is not self._filters:  # rows of one rule come together
             self._filters, self._known, self._grouped = row.filters, {}, {}
-        return all(
-            self._is_for(scope, wanted, row.values.get(scope)) for scope, wanted in row.filters.items()
-        )
+        found: list[int] = []
+        for scope in SCOPES:
+            place = self._first(scope, row.filters.get(scope, _FOR_ALL), row.values.get(scope))
+            if place is None:
+                return None
+            found.append(place)
+        return tuple(found)
 
-    def _is_for(self, scope: str, wanted: Filter, value: str | None) -> bool:
-        known = self._known.get((scope, value))
-        if known is None:
-            if value is None:
-                known = any(_could_be(scope, wanted, each, self._members) for each in self._selected[scope])
-            else:
-                known = self._has_value(scope, wanted, _folded(scope, value))
-            self._known[scope, value] = known
-        return known
+    def _first(self, scope: str, wanted: Filter, value: str | None) -> int | None:
+        if (scope, value) not in self._known:
+            self._known[scope, value] = (
+                self._could_be(scope, wanted)
+                if value is None
+                else self._has_value(scope, wanted, _folded(scope, value))
+            )
+        return self._known[scope, value]
 
-    def _has_value(self, scope: str, wanted: Filter, value: str) -> bool:
+    def _could_be(self, scope: str, wanted: Filter) -> int | None:
+        """The first that a filter is for.
+
+        A group of users stands for what each of its members has used by himself, not for what users have used together.
+        """
+        for name, place in self._places[scope].items():
+            if scope == "users" and _is_group(name):
+                continue
+            if _could_be(scope, wanted, name, self._members):
+                return place
+        return None
+
+    def _has_value(self, scope: str, wanted: Filter, value: str) -> int | None:
+        places = self._places[scope]
         if value == NONE:
-            return "*" in self._named[scope]
-        if value in self._named[scope] or value in self._of_groups(scope, wanted):
-            return True
-        return any(_matches(scope, each, value) for each in self._wild[scope])
+            return places.get("*")
+        found = [places[each] for each in self._wild[scope] if _matches(scope, each, value)]
+        found += [each[value] for each in (places, self._of_groups(scope, wanted)) if value in each]
+        return min(found, default=None)
 
-    def _of_groups(self, scope: str, wanted: Filter) -> frozenset[str]:
+    def _of_groups(self, scope: str, wanted: Filter) -> Mapping[str, int]:
         """The members of all groups that are selected; a group of hosts is to be one that the rule itself is for."""
         if scope not in self._grouped:
-            groups = [
-                each
-                for each in self._named[scope]
-                if _is_group(each) and (scope != "hosts" or _could_be(scope, wanted, each, self._members))
-            ]
-            self._grouped[scope] = frozenset().union(*(self._members.of(scope, each) for each in groups))
+            found: dict[str, int] = {}
+            for name, place in self._places[scope].items():
+                if _is_group(name) and (scope != "hosts" or _could_be(scope, wanted, name, self._members)):
+                    for member in self._members.of(scope, name):
+                        found.setdefault(member, place)
+            self._grouped[scope] = found
         return self._grouped[scope]
+
+
+def _places(names: Iterable[str]) -> Mapping[str, int]:
+    """Each name, and where it stands for the first time."""
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
 def _could_be(scope: str, wanted: Filter, selected: str, members: _Members) -> bool:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from negotiator.classad import UNDEFINED, ClassAd, Environment, Expr, Value, evaluate, references
-from negotiator.classad.tree import Attr, Literal
+from negotiator.classad.ad import ClassAd
+from negotiator.classad.analysis import bind, references
+from negotiator.classad.evaluate import Environment, evaluate
+from negotiator.classad.tree import AdRef, Attr, Expr, Literal, Side
+from negotiator.classad.values import UNDEFINED, Value
 
 #: What in an expression stands for one of the two ads; an attribute of such a name would hide it.
 _SCOPES = ("my", "target")
+
+#: What a job is told of when it runs. condor_submit asks for memory by these before they are there; slots that are free
+#: do not have them.
+_LATER = frozenset({"memoryusage", "diskusage", "imagesize", "residentsetsize"})
 
 
 class Said:
@@ -22,9 +29,9 @@ class Said:
     """
 
     def __init__(self, tree: Expr) -> None:
-        own = isinstance(tree, Attr) and tree.scope == Attr("MY")
+        self.tree = tree = bind(tree)  # MY is the job's ad itself, whatever attributes it has
+        own = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
         read = references(tree)
-        self.tree = tree
         #: The attributes that it reads, in lower case.
         self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
         self._name = tree.name.lower() if own and isinstance(tree, Attr) and tree.name.isascii() else None
@@ -33,7 +40,7 @@ class Said:
         """The value for one job; UNDEFINED where it does not say.
 
         :param elsewhere: the attributes that slots have, in lower case.
-        :raises ValueError: it depends on the slot, or an attribute takes the place of an ad.
+        :raises ValueError: it depends on the slot, or on an attribute that takes the place of an ad.
         """
         if self._name is not None:
             found = job.folded(self._name)
@@ -41,9 +48,6 @@ class Said:
                 return UNDEFINED
             if isinstance(found, Literal):
                 return found.value
-        for scope in _SCOPES:
-            if job.folded(scope) is not None:
-                raise ValueError(f"an attribute of the job is called {scope.upper()}: call it otherwise")
         self._check(job, elsewhere)
         return evaluate(self.tree, job, None, env)
 
@@ -54,8 +58,12 @@ class Said:
             said = job.folded(name)
             if said is None or isinstance(said, Literal):
                 continue
+            for scope in _SCOPES:
+                if job.folded(scope) is not None:
+                    raise ValueError(f"an attribute of the job is called {scope.upper()}: call it otherwise")
             read = references(said)
-            missing = (each for each in read.unscoped if each in elsewhere and job.folded(each) is None)
+            borrowed = (name for name in read.unscoped - _LATER if name in elsewhere)
+            missing = (name for name in borrowed if job.folded(name) is None)
             if read.target or read.dynamic or any(missing):
                 raise ValueError(f"{name} depends on the slot: write a value")
             fresh = (read.my | read.unscoped) - seen

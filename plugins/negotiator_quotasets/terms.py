@@ -1,0 +1,196 @@
+"""How a bundle reads requests: whose jobs they are and what these ask for, in the words of Grid Engine.
+
+What a job asks for of a complex is its ``RequestNAME``, where ``gridengine.yaml`` says nothing else. What can't be read is
+taken not to be asked for, so that a job that runs counts all the same, and is told, so that none is matched for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from fractions import Fraction
+from typing import NamedTuple, TypeVar
+
+from negotiator.classad import UNDEFINED, ClassAd, Environment, Expr, Said, Value, parse, unparse_value
+from negotiator.hooks import Request
+from negotiator_quotasets.complexes import Complex
+from negotiator_quotasets.jobs import LARGEST, SLOTS, Asked, Claimant, asked_for
+from negotiator_quotasets.settings import QuotaSettings
+from negotiator_quotasets.values import matches
+
+T = TypeVar("T")
+
+#: What a host has, where its slots say it by another name.
+_OF_SLOTS = {
+    "num_proc": parse("MY.num_proc ?: MY.TotalCpus ?: MY.DetectedCpus ?: MY.Cpus"),
+    "hostname": parse("MY.Machine"),
+}
+_MAX_NAME = 200  # characters of what ads call things: it stands in reasons and in counters
+
+
+class Situation(NamedTuple):
+    """What expressions are evaluated in, and which attributes slots have (in lower case): no job may borrow these."""
+
+    env: Environment
+    of_slots: frozenset[str] = frozenset()
+
+
+class Reading(NamedTuple):
+    """A request, as the rules understand it; ``wrong`` says why what it asks for can't be read."""
+
+    claimant: Claimant
+    asked: Asked
+    requested: Mapping[str, object]  # what the job says itself
+    wrong: str
+
+
+class _Unreadable(NamedTuple):
+    """In the place of a value: why there is none."""
+
+    why: str
+
+
+class Terms:
+    """How a bundle reads jobs and slots: the complexes that count, and the expressions of each."""
+
+    def __init__(self, settings: QuotaSettings) -> None:
+        engine = settings.gridengine
+        declared = {each.name: each for each in engine.complexes}
+        limited = {limit.resource for each in settings.sets for rule in each.rules for limit in rule.limits}
+        offered = set(engine.everywhere).union(*engine.of_hosts.values(), *engine.of_queues.values())
+        self.active = bool(settings.sets or offered)
+        self.complexes: tuple[Complex, ...] = tuple(
+            each for each in engine.all_complexes if each.name in {*declared, *limited, *offered}
+        )
+        self.formulas = {
+            term.complex
+            for each in settings.sets
+            for rule in each.rules
+            for limit in rule.limits
+            for term in limit.terms
+            if term.complex
+        }
+        self._project, self._pe = Said(engine.job.project.tree), Said(engine.job.pe.tree)
+        self._slots = Said(engine.job.slots.tree)
+        requests = {name: each.request.tree for name, each in declared.items() if each.request}
+        self._requests = [
+            (each, Said(requests.get(each.name) or _attribute(f"Request{each.name}")))
+            for each in self.complexes
+            if each.name != SLOTS
+        ]
+        self._in_order = [self._project, self._pe, self._slots, *(said for _, said in self._requests)]
+        self._values = {name: each.value.tree for name, each in declared.items() if each.value}
+
+    def attributes(self) -> frozenset[str]:
+        """The attributes of jobs that are read, in lower case."""
+        if not self.active:
+            return frozenset()
+        return frozenset().union(*(said.names for said in self._in_order))
+
+    def said(self, request: Request, at: Situation) -> tuple[Hashable, ...]:
+        """All that is read of a request, as it stands there: requests that are alike in it are alike to all rules.
+
+        :raises TypeError: something of it can't be compared.
+        """
+        user = request.user or request.ad.string("Owner") or ""  # where nothing places jobs in queues
+        values = [_value(said, request.ad, at) for said in self._in_order]
+        return (user, request.groups, request.queue, *values, *map(type, values))  # 1, 1.0 and true are equal
+
+    def read(self, request: Request, at: Situation) -> Reading:
+        """Whose the jobs of a request are, and what each of them asks for."""
+        wrong: list[str] = []
+        values = dict(
+            zip(self._in_order, [_value(said, request.ad, at) for said in self._in_order], strict=True)
+        )
+        owner = request.user or request.ad.string("Owner") or ""
+        project = _tried(wrong, None, lambda: _name("project", _sound(values[self._project])))
+        pe = _tried(wrong, None, lambda: _name("parallel environment", _sound(values[self._pe])))
+        user = _tried(wrong, None, lambda: _name("user", owner)) or ""
+        requested: dict[str, str | Fraction] = {}
+        for complex_, said in self._requests:
+            value = _tried(wrong, None, lambda: _said(complex_, _sound(values[said])))  # noqa: B023 - asked at once
+            if value is not None:
+                requested[complex_.name] = value
+        slots = _tried(wrong, 1, lambda: _slots(_sound(values[self._slots])))
+        claimant = Claimant(user, request.groups, project, pe, request.queue)
+        return Reading(claimant, asked_for(self.complexes, requested, slots), requested, "; ".join(wrong))
+
+    def value_of(self, name: str) -> Expr:
+        """What a host has of a complex, of the ad of one of its slots."""
+        return self._values.get(name) or _OF_SLOTS.get(name) or _attribute(name)
+
+
+def _value(said: Said, job: ClassAd, at: Situation) -> Value | _Unreadable:
+    try:
+        return said.by(job, *at)
+    except ValueError as error:
+        return _Unreadable(str(error))
+
+
+class _UnreadableError(ValueError):
+    """There is no value."""
+
+
+def _sound(value: Value | _Unreadable) -> Value:
+    if isinstance(value, _Unreadable):
+        raise _UnreadableError(value.why)
+    return value
+
+
+def _tried(wrong: list[str], otherwise: T, read: Callable[[], T]) -> T:
+    """What is read, or something else where it can't be: ``wrong`` gets why."""
+    try:
+        return read()
+    except ValueError as error:
+        wrong.append(str(error) or "it is none")
+        return otherwise
+
+
+def _name(what: str, value: Value) -> str | None:
+    """What an ad calls a thing; None where it calls it nothing."""
+    if value is UNDEFINED:
+        return None
+    text = text_of(value)
+    if text is None or len(text) > _MAX_NAME or not text.isprintable():
+        raise ValueError(f"the {what} is no name of up to {_MAX_NAME} printable characters")
+    return text or None
+
+
+def _said(complex_: Complex, value: Value) -> str | Fraction | None:
+    """What a job says that it asks for: a number of what is consumed, a text otherwise; None where it says nothing."""
+    if value is UNDEFINED:
+        return None
+    if complex_.is_consumable and not isinstance(value, bool | str):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{complex_.name} is {unparse_value(value)[:80]}: write a number")
+        if value < 0:
+            raise ValueError(f"{complex_.name} is {value}: the least is 0")
+        return Fraction(repr(value))  # 0.1 is a tenth, as it was written
+    text = text_of(value)
+    if text is None:
+        raise ValueError(f"{complex_.name} is {unparse_value(value)[:80]}: write a text or a number")
+    matches(complex_, text, text)  # raises where the one or the other is no value of it
+    return text
+
+
+def _slots(value: Value) -> int:
+    """How many slots a job takes: 1 at least."""
+    if value is UNDEFINED:
+        return 1
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("the number of slots is none")
+    return min(LARGEST, max(1, math.ceil(value)))
+
+
+def text_of(value: Value) -> str | None:
+    """A value as Grid Engine writes it; None for what has no value there."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value) if isinstance(value, int | str) else None
+
+
+def _attribute(name: str) -> Expr:
+    quoted = name.replace("\\", "\\\\").replace("'", "\\'")
+    return parse(f"MY.'{quoted}'")

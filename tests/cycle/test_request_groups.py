@@ -1,0 +1,70 @@
+"""The groups of a user in requests: as the job says, else as who was asked; for what waits, what runs and the journal."""
+
+import attrs
+import pytest
+from pools import NOW, job, slot, snapshot, write_bundle
+
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.standing import JournalEntry, Standing, ad_text
+from negotiator.hooks import Cycle
+
+PLUGIN = """
+from negotiator.hooks import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_charges(request):
+    yield Charge((request.user, *request.groups), 1, None, Quota(rule="r", text="t"))
+"""
+SLOTS = [slot(number) for number in range(4)]
+
+
+def counted(folder, jobs, groups=(), journal=(), pool="placement: {groups: MY.Groups}\n"):
+    """The users and groups that matches were charged on."""
+    own = write_bundle(folder / "b", pool, plugins={"p": PLUGIN})
+    standing = attrs.evolve(Standing.new(own, NOW), groups=dict(groups), journal=journal)
+    result = run_cycle(snapshot(SLOTS, jobs), own, Cycle(1, NOW, own.digest), standing)
+    return {key[1:]: amount for key, amount in result.ledger.counters() if key[0] == "p"}
+
+
+RUNS = {"JobStatus": "2", "RemoteHost": '"s0@h"'}
+
+
+@pytest.mark.parametrize("more", [{}, RUNS], ids=["waits", "runs"])
+@pytest.mark.parametrize(
+    ("said", "known", "wanted"),
+    [
+        ('"dev, ops"', None, ("dev", "ops")),
+        ('"dev"', ("wheel",), ("dev",)),
+        ('""', ("wheel",), ()),
+        (None, ("wheel", "users"), ("wheel", "users")),
+        (None, None, ()),
+        ("{ 1 }", ("wheel",), ("wheel",)),
+        ('"a,,a, b\x1b"', None, ("a",)),
+    ],
+)
+def test_a_job_says_its_groups_or_they_are_known(tmp_path, more, said, known, wanted):
+    """The primary one first; what can be no name is left out."""
+    found = counted(tmp_path, [job(0, Groups=said, **more)], {"tester": known} if known else {})
+    assert found == {("tester", *wanted): 1}
+
+
+def test_jobs_of_one_user_with_other_groups_are_other_requests(tmp_path):
+    """Each is charged for its own."""
+    jobs = [job(0, Groups='"a"'), job(1, Groups='"b"'), job(2, Groups='"a"'), job(3, Groups='"b"', **RUNS)]
+    assert counted(tmp_path, jobs) == {("tester", "a"): 2, ("tester", "b"): 2}
+
+
+def test_what_was_handed_out_has_the_groups_of_its_job(tmp_path):
+    """The journal keeps the ad."""
+    said = ad_text(job(0, Groups='"dev"'))
+    entry = JournalEntry(
+        "1.1", NOW, "tester@d", "", "1.0", "s0@h", "root.default", "tester", "", "#1", (), said
+    )
+    assert counted(tmp_path, [], {"tester": ("wheel",)}, (entry,)) == {("tester", "dev"): 1}
+    silent = attrs.evolve(entry, ad=ad_text(job(0)))
+    (tmp_path / "2").mkdir()
+    assert counted(tmp_path / "2", [], {"tester": ("wheel",)}, (silent,)) == {("tester", "wheel"): 1}

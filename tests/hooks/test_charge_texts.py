@@ -1,0 +1,107 @@
+"""What a charge on the counters of many hosts says where it does not fit, and charges of nothing."""
+
+import pools
+import pytest
+
+from negotiator.hooks.testkit import cycle, queues, request, table
+
+HEADER = "import numpy as np\nfrom negotiator.hooks import *\n"
+READS = "@hookimpl\ndef negotiator_job_attributes(): return []\n"
+BY_HOST = """
+@hookimpl
+def negotiator_charges(request, slots):
+    names = [name or "" for name in slots.strings("Machine")]
+    hosts = sorted(set(names))
+    codes = np.array([hosts.index(name) for name in names])
+    label = Quota(rule="r", text="no room on <", TEXT_AFTER)
+    yield Charge(Grouping(codes, Family(("on",), hosts)), AMOUNT, LIMIT, label, PROBES)
+"""
+
+
+def run(folder, machines, after="text_after='>'", amount="1", limit="1", probes="False", jobs=9, running=()):
+    """One cycle with a plugin that charges by host, over two slots on each machine."""
+    text = (
+        BY_HOST.replace("TEXT_AFTER", after)
+        .replace("AMOUNT", amount)
+        .replace("LIMIT", limit)
+        .replace("PROBES", probes)
+    )
+    own = pools.write_bundle(folder / "b", plugins={"p": HEADER + READS + text})
+    slots = [
+        pools.slot(number, Machine=f'"{machine}"')
+        for number, machine in enumerate(each for each in machines for _ in range(2))
+    ]
+    ads = [pools.job(number, JobStatus="2", RemoteHost=f'"s{slot}@h"') for number, slot in enumerate(running)]
+    ads += [pools.job(100 + number) for number in range(jobs)]
+    result = pools.cycle(pools.snapshot(slots, ads), own)
+    return len(result.matches), sorted(text for _, _, text, _ in pools.denials(result))
+
+
+def test_the_full_host_is_named_between_the_text_and_what_comes_after(tmp_path):
+    """With its numbers."""
+    assert run(tmp_path, ["a"], jobs=2) == (1, ["no room on <a>: uses 1, needs 1, may have 1"])
+
+
+def test_of_several_the_first_is_named_and_how_many_more(tmp_path):
+    """In the order of the candidates; the numbers that differ are left out."""
+    assert run(tmp_path, ["a", "b", "c"]) == (3, ["no room on <a> and 2 more: needs 1, may have 1"])
+
+
+def test_without_it_no_host_is_named(tmp_path):
+    """As ever."""
+    count, (text,) = run(tmp_path, ["a", "b"], after="resource=''")
+    assert (count, text) == (2, "no room on <: needs 1, may have 1")
+
+
+@pytest.mark.parametrize("machine", ["x" * 5000, "\x1b[2J"])
+def test_a_name_in_a_reason_is_short_and_printable(tmp_path, machine):
+    """Plugins take the names of counters from ads."""
+    _, (text,) = run(tmp_path, [machine], limit="0")
+    assert len(text) < 500
+    assert text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("text_after=5", "a string as text_after of a Quota, got int"),
+        ("text_after='\\x1b'", "printable characters only as text_after of a Quota"),
+        ("text_after='x' * 2001", "at most 2000 characters as text_after of a Quota, got 2001"),
+    ],
+)
+def test_what_comes_after_is_a_printable_text(plugins, after, expected):
+    """Else it is a wrong answer."""
+    text = (
+        BY_HOST.replace("TEXT_AFTER", after)
+        .replace("AMOUNT", "1")
+        .replace("LIMIT", "1")
+        .replace("PROBES", "False")
+    )
+    plugins.write("p.py", HEADER + text, "")
+    answers = plugins.load().charges(request(), table('Machine = "a"'), queues(), cycle(), {})
+    assert [failure.message for failure in answers.failures] == [f"wrong answer: expected {expected}"]
+
+
+@pytest.mark.parametrize("probes", ["1", "None", "np.array([True, False])"])
+def test_whether_a_charge_probes_is_a_bool(plugins, probes):
+    """An array would end the cycle where it is asked whether it is true."""
+    text = (
+        BY_HOST.replace("TEXT_AFTER", "")
+        .replace("AMOUNT", "1")
+        .replace("LIMIT", "1")
+        .replace("PROBES", probes)
+    )
+    plugins.write("p.py", HEADER + text, "")
+    (failure,) = plugins.load().charges(request(), table('Machine = "a"'), queues(), cycle(), {}).failures
+    assert failure.message.startswith("wrong answer: expected a bool as probes of a Charge")
+
+
+@pytest.mark.parametrize(
+    ("probes", "limit", "matches"), [("True", "0", 4), ("True", "-1", 0), ("False", "-1", 4)]
+)
+def test_a_charge_of_nothing_is_held_against_the_limit_where_it_probes(tmp_path, probes, limit, matches):
+    """One job or many."""
+    for jobs in (1, 9):
+        (tmp_path / str(jobs)).mkdir()
+        found, _ = run(tmp_path / str(jobs), ["a", "b"], amount="0", limit=limit, probes=probes, jobs=jobs)
+        assert found == min(matches, jobs)

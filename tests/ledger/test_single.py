@@ -1,0 +1,184 @@
+"""Admission of one copy, candidate by candidate, says what the ways that work on columns say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from negotiator.ledger import LARGEST, Charge, Family, Grouping, Ledger, LedgerError
+from negotiator.ledger.single import FEW, first_fit
+from negotiator.ledger.stops import find_stops
+
+SLOTS = 10
+AMOUNTS = st.sampled_from((0, 0, 1, 1, 2, 3, LARGEST - 1, LARGEST))
+LIMITS = st.sampled_from((-5, -1, 0, 1, 2, 3, 5, LARGEST - 1, LARGEST))
+USED = st.sampled_from((0, 0, 1, 2, 4, 2**62))
+COUNTERS = [("user", "a"), ("user", "b"), ("host", "h0"), ("host", "h1")]
+
+
+def columns(values):
+    """One value for all slots, or one for each."""
+    return values | st.lists(values, min_size=SLOTS, max_size=SLOTS).map(
+        lambda each: np.array(each, np.int64)
+    )
+
+
+GROUPINGS = st.builds(
+    lambda codes, keys: Grouping(np.array(codes, np.int32), keys),
+    st.lists(st.integers(-1, 2), min_size=SLOTS, max_size=SLOTS),
+    st.sampled_from(
+        (
+            Family(("host",), ["h0", "h1", "h2"]),
+            [("host", "h0"), ("user", "a"), ("x", "y")],
+            [("host", "h1")] * 3,
+        )
+    ),
+)
+CHARGES = st.lists(
+    st.builds(
+        Charge,
+        st.sampled_from(COUNTERS) | GROUPINGS,
+        columns(AMOUNTS),
+        st.none() | columns(LIMITS),
+        probes=st.booleans(),
+    ),
+    max_size=4,
+)
+ROWS = st.lists(st.integers(0, SLOTS - 1), max_size=SLOTS, unique=True).map(
+    lambda rows: np.array(rows, np.intp)
+)
+
+
+def charged(used):
+    """A ledger in which counters have this, by key."""
+    ledger = Ledger()
+    for key, amount in used.items():
+        ledger.commit(ledger.admit([Charge(key, amount, None)], (), np.zeros(1, np.intp), 1))
+    return ledger
+
+
+def by_hand(ledger, charges, row):
+    """The charges that a candidate is refused by, in their order: as ``Charge`` describes it."""
+    at = lambda value: int(value[row]) if isinstance(value, np.ndarray) else value  # noqa: E731
+    found = []
+    for charge in charges:
+        key = charge.counter
+        if isinstance(key, Grouping):
+            key = key.keys[key.codes[row]] if key.codes[row] >= 0 else None
+        found.append(
+            (key, at(charge.amount), LARGEST if charge.limit is None else min(at(charge.limit), LARGEST))
+        )
+    refusing = []
+    for number, (key, _, limit) in enumerate(found):
+        total = sum(amount for other, amount, _ in found if other == key)
+        used = ledger.counters().used(key) if key else 0
+        if key and (total or charges[number].probes) and used + total > limit:
+            refusing.append(number)
+    return refusing
+
+
+@given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
+@settings(max_examples=500)
+def test_the_first_candidate_that_fits_is_found_and_the_first_charge_that_refuses_is_told(
+    charges, rows, used
+):
+    """Probes, shared counters, groupings, columns of amounts and of limits, the largest numbers."""
+    ledger = charged(used)
+    found = first_fit(ledger.counters(), charges, rows)
+    refused = [by_hand(ledger, charges, row) for row in rows.tolist()]
+    fits = refused.index([]) if [] in refused else len(rows)
+    assert found.stops == [each[0] for each in refused[:fits]] + [-1] * (fits < len(rows))
+
+
+@given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
+@settings(max_examples=500)
+def test_it_grants_what_the_ways_on_columns_grant(charges, rows, used):
+    """And where there are no probes, it is the same charge that says stop: a probe goes before all others there."""
+    ledger = charged(used)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("negotiator.ledger.stops.first_fit", lambda *_: None)
+        columns = find_stops(ledger.counters(), charges, rows, 1).tolist()
+    found = first_fit(ledger.counters(), charges, rows)
+    assert [stop < 0 for stop in found.stops] == [stop < 0 for stop in columns]
+    if not any(charge.probes for charge in charges):
+        assert found.stops == columns
+
+
+@given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
+@settings(max_examples=300)
+def test_what_is_granted_is_charged_and_given_back(charges, rows, used):
+    """On each counter the sum of what names it; then all is as before."""
+    ledger = charged(used)
+    before = dict(ledger.counters())
+    admission = ledger.admit(charges, (), rows, 1)
+    wanted = dict(before)
+    for row in admission.rows.tolist():
+        for charge in charges:
+            key = charge.counter
+            if isinstance(key, Grouping):
+                key = key.keys[key.codes[row]] if key.codes[row] >= 0 else None
+            amount = int(charge.amount[row]) if isinstance(charge.amount, np.ndarray) else charge.amount
+            if key and amount:
+                wanted[key] = wanted.get(key, 0) + amount
+    receipts = ledger.commit(admission)
+    assert dict(ledger.counters()) == wanted
+    ledger.verify()
+    for receipt in receipts:
+        ledger.release(receipt)
+    assert dict(ledger.counters()) == before
+
+
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        (Charge(("a",), -1, 5), "negative_amount"),
+        (Charge(("a",), 2**63, 5), "overflow"),
+        (Charge(("a",), 1.5, 5), "bad_amount"),
+        (Charge(("a",), np.full(SLOTS, -1), None), "negative_amount"),
+        (Charge(Grouping(np.full(SLOTS, -2), [("a",)]), 1, 5), "bad_charge"),
+        (Charge(Grouping(np.full(SLOTS, 7), [("a",)]), 1, 5), "bad_charge"),
+    ],
+)
+def test_a_charge_that_cannot_be_counted_is_refused_as_ever(bad, code):
+    """One copy or two: the same error, and nothing is charged."""
+    for copies in (1, 2):
+        ledger = Ledger()
+        with pytest.raises(LedgerError) as caught:
+            ledger.admit([bad], (), np.arange(3), copies)
+        assert caught.value.code == code
+        assert dict(ledger.counters()) == {}
+
+
+def test_beyond_the_first_candidates_the_other_ways_look():
+    """None of the first fits; a later one does."""
+    size = 3 * FEW
+    limits = np.where(np.arange(size) == 2 * FEW, 1, 0)
+    rows = np.arange(size)
+    ledger = Ledger()
+    assert first_fit(ledger.counters(), [Charge(("a",), 1, limits)], rows) is None
+    admission = ledger.admit([Charge(("a",), 1, limits)], (), rows, 1)
+    assert (admission.rows.tolist(), admission.refused) == ([2 * FEW], (2 * FEW,))
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize(
+    ("used", "limit", "granted"), [(4, 4, True), (4, 3, False), (0, 0, True), (0, -1, False)]
+)
+def test_a_probe_is_refused_where_more_is_used_than_allowed(copies, used, limit, granted):
+    """It adds nothing; what is full does not refuse it, what is over-full does."""
+    ledger = charged({("a",): used})
+    admission = ledger.admit([Charge(("a",), 0, limit, probes=True)], (), np.arange(2), copies)
+    assert len(admission) == (copies if granted else 0)
+    ledger.commit(admission)
+    assert dict(ledger.counters()) == ({("a",): used} if used else {})
+
+
+def test_an_owner_is_put_before_each_key_once():
+    """One object for each owner, so that its places are looked up once; another owner has other counters."""
+    for keys in (Family(("host",), ["h0", "h1"]), [("host", "h0"), ("host", "h1")]):
+        grouping = Grouping(np.array([0, 1]), keys)
+        own = grouping.owned_by("me")
+        assert own is grouping.owned_by("me")
+        assert list(own.keys) == [("me", "host", "h0"), ("me", "host", "h1")]
+        assert next(iter(grouping.owned_by("you").keys))[0] == "you"
+        assert own.codes is grouping.codes

@@ -1,0 +1,178 @@
+"""Which users, projects, queues and hosts a filter is for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.names import Hosts, is_for, is_for_user, queue_matches
+from negotiator_quotasets.patterns import matcher
+
+NAMES = [
+    # names, excluded, value, is it for it
+    (("alice",), (), "alice", True),
+    (("alice",), (), "Alice", False),
+    (("alice", "bob"), (), "bob", True),
+    (("al*",), (), "alice", True),
+    (("al?ce",), (), "alice", True),
+    (("[ab]lice",), (), "blice", True),
+    (("[^a]lice",), (), "alice", False),
+    (("[!a]lice",), (), "blice", True),
+    (("*",), (), "alice", True),
+    (("*",), ("alice",), "alice", False),
+    (("alice",), ("alice",), "alice", False),
+    ((), ("alice",), "bob", True),
+    ((), ("alice",), "alice", False),
+    ((), ("*",), "bob", False),
+    (("a.c",), (), "abc", False),
+    (("*",), (), "", True),
+]
+
+
+@pytest.mark.parametrize(("names", "excluded", "value", "wanted"), NAMES)
+def test_what_is_left_out_wins_over_what_is_named(names, excluded, value, wanted):
+    """Wildcards as in fnmatch(3); case counts; exclusions alone are for everybody else."""
+    assert is_for(Filter(names, excluded), value) is wanted
+
+
+@pytest.mark.parametrize(
+    ("names", "excluded", "wanted"),
+    [
+        ((), ("x",), True),
+        ((), ("*",), True),
+        (("*",), (), False),
+        (("x",), (), False),
+        (("*",), ("x",), False),
+    ],
+)
+def test_a_job_without_a_project_matches_exclusions_only(names, excluded, wanted):
+    """Even ``!*``: that is how rules for jobs without a project are written."""
+    assert is_for(Filter(names, excluded), None) is wanted
+
+
+@pytest.mark.parametrize("value", ["anything", None])
+def test_a_filter_that_is_not_there_is_for_all(value):
+    """Also for what has no name."""
+    assert is_for(None, value)
+
+
+@given(st.text(alphabet="ab*?[]!^-.", max_size=6), st.text(alphabet="ab*.", max_size=6))
+def test_a_pattern_without_wildcards_is_for_its_own_text_only(text, value):
+    """And no pattern is an error."""
+    found = bool(matcher(text)(value))
+    if not set(text) & set("*?["):
+        assert found is (text == value)
+
+
+USERSETS = {"staff": ("roland", "@wheel"), "stuff": ("eve",), "empty": ()}
+
+
+@pytest.mark.parametrize(
+    ("names", "excluded", "user", "groups", "wanted"),
+    [
+        (("@staff",), (), "roland", (), True),
+        (("@staff",), (), "andre", (), False),
+        (("@staff",), (), "andre", ("users", "wheel"), True),
+        (("@staff",), (), "wheel", (), False),
+        (("@wheel",), (), "andre", ("wheel",), False),
+        (("@st*",), (), "eve", (), True),
+        (("@empty", "@nobody"), (), "eve", (), False),
+        (("*",), ("@staff",), "roland", (), False),
+        (("@staff", "roland"), ("roland",), "roland", (), False),
+        (("@staff",), ("roland",), "andre", ("wheel",), True),
+        (("@staff",), (), "@wheel", (), False),
+        ((), ("@st*",), "andre", ("wheel",), False),
+    ],
+)
+def test_a_userset_has_its_members_and_those_of_its_groups(names, excluded, user, groups, wanted):
+    """A group of the system counts where the userset names it; no user is taken for a group."""
+    assert is_for_user(Filter(names, excluded), user, groups, USERSETS) is wanted
+
+
+GROUPS = {
+    "@lx": ("lxa", "LXB"),
+    "@all": ("@lx", "@sol"),
+    "@sol": ("sol*", "@all"),
+    "@self": ("@self",),
+    "@gone": ("@nowhere", "elsewhere"),
+}
+
+
+def hosts(wanted, names=("lxa", "lxb.site", "sol1", "sol2"), **options):
+    known = Hosts(list(names), GROUPS, **options)
+    return [name for name, there in zip(names, known.mask(wanted).tolist(), strict=True) if there]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (Filter(("lxa",)), ["lxa"]),
+        (Filter(("LXA",)), ["lxa"]),
+        (Filter(("lxa.other",)), ["lxa"]),
+        (Filter(("lxb",)), ["lxb.site"]),
+        (Filter(("lxb.other",)), ["lxb.site"]),
+        (Filter(("@lx",)), ["lxa", "lxb.site"]),
+        (Filter(("@LX",)), ["lxa", "lxb.site"]),
+        (Filter(("@all",)), ["lxa", "lxb.site", "sol1", "sol2"]),
+        (Filter(("@sol",), ("@lx",)), ["sol1", "sol2"]),
+        (Filter(("@s*",), ("sol2",)), ["lxa", "lxb.site", "sol1"]),
+        (Filter(("@self",)), []),
+        (Filter(("@gone",)), []),
+        (Filter(("sol?",)), ["sol1", "sol2"]),
+        (Filter(("*.site",)), ["lxb.site"]),
+        (Filter((), ("@lx",)), ["sol1", "sol2"]),
+        (Filter((), ("*",)), []),
+        (Filter(("*",), ("lxa",)), ["lxb.site", "sol1", "sol2"]),
+        (Filter(("nowhere",)), []),
+    ],
+)
+def test_hosts_are_found_by_name_wildcard_and_group(wanted, found):
+    """Groups lie in groups, also in each other; case and domains do not count; unknown names match nothing."""
+    assert hosts(wanted) == found
+
+
+def test_domains_count_where_they_are_not_ignored():
+    """``ignore_fqdn`` of sge_bootstrap(5)."""
+    assert hosts(Filter(("lxb",)), ignore_domain=False) == []
+    assert hosts(Filter(("lxb.SITE",)), ignore_domain=False) == ["lxb.site"]
+
+
+def test_hosts_of_several_domains_are_told_apart_by_their_whole_names():
+    """The short name is for both."""
+    names = ("a.north", "a.south")
+    assert hosts(Filter(("a.north",)), names) == ["a.north"]
+    assert hosts(Filter(("a",)), names) == ["a.north", "a.south"]
+    assert Hosts(names, {}).spelled("A.NORTH") == "a.north"
+    assert Hosts(names, {}).spelled("A") == "A"
+
+
+def test_a_long_chain_of_groups_and_a_large_group_are_no_trouble():
+    """Each group and each member is looked at once."""
+    size = 20_000
+    groups = {f"@g{number}": (f"@g{number + 1}", "@g0") for number in range(size)}
+    groups[f"@g{size}"] = tuple(f"h{number}" for number in range(size))
+    known = Hosts([f"h{number}" for number in range(100)], groups)
+    assert known.mask(Filter(("@g0",))).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "queue", "wanted"),
+    [
+        ("one", "root.one", True),
+        ("one", "root.one.two", False),
+        ("two", "root.one.two", True),
+        ("t*", "root.one.two", True),
+        ("root", "root.one", False),
+        ("one.two", "root.one.two", True),
+        ("root.one.two", "root.one.two", True),
+        ("root.*", "root.one.two", True),
+        ("one.*", "root.one", False),
+        ("all.q", "root.all.q", True),
+        ("Two", "root.one.two", True),
+        ("root.One.*", "root.one.two", True),
+        ("root.two", "root.one.two", False),
+    ],
+)
+def test_a_queue_is_called_by_its_leaf_or_with_a_dot_by_its_path(name, queue, wanted):
+    """With its root or without; names of queues have no case."""
+    assert queue_matches(name, queue) is wanted

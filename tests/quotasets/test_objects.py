@@ -1,0 +1,108 @@
+"""gridengine.yaml: the objects that rules refer to, and what is wrong with them."""
+
+import pytest
+from quota_sets import ENGINE, bundle, write
+
+from negotiator.bundle import check_bundle
+from negotiator_quotasets.complexes import STANDARD, ComplexType, Consumable
+
+
+def engine(folder, text):
+    return bundle(folder, "", text).settings["quotasets"].gridengine
+
+
+def problems(folder, text):
+    return [str(each) for each in check_bundle(write(folder, "", text))]
+
+
+def test_a_declared_complex_takes_the_place_of_standard_ones_of_its_names(tmp_path):
+    """By name and by shortcut; the others stay."""
+    own = engine(
+        tmp_path,
+        "complexes: [{name: virtual_free, shortcut: mf, type: MEMORY, relop: <=, consumable: 'YES', default: 1G}]\n",
+    )
+    found = own.all_complexes
+    assert found.find("mf").name == found.find("virtual_free").name == "virtual_free"
+    assert (found.find("mf").consumable, found.find("mf").default) == (Consumable.YES, "1G")
+    assert found.find("mem_free") is None
+    assert found.find("vf") is None
+    assert len(found) == len(STANDARD) - 1
+
+
+def test_values_are_found_by_full_names(tmp_path):
+    """Of the pool, of hosts and of queues, whichever of its names was written; as they were written."""
+    own = engine(
+        tmp_path,
+        ENGINE
+        + "complex_values: {l: 010.0}\nhosts: {a: {complex_values: {m: 1G, lic: 2}}}\nqueues: {q: {slots: 4, complex_values: {h_rt: 1:00:00}}}\n".replace(
+            "010.0", "5"
+        ),
+    )
+    assert own.everywhere == {"lic": "5"}
+    assert own.of_hosts == {"a": {"mem": "1G", "lic": "2"}}
+    assert own.of_queues == {"q": {"slots": "4", "h_rt": "1:00:00"}}
+
+
+def test_nothing_is_declared_by_default(tmp_path):
+    """The standard complexes are there, and how jobs say things."""
+    own = engine(tmp_path, "")
+    assert own.all_complexes.find("vf").type is ComplexType.MEMORY
+    assert [each.text for each in (own.job.project, own.job.pe, own.job.slots)] == [
+        "MY.Project",
+        "MY.ParallelEnvironment",
+        "MY.RequestCpus",
+    ]
+    assert (own.everywhere, own.of_hosts, own.of_queues, own.ignore_fqdn) == ({}, {}, {}, True)
+
+
+COMPLEX = "complexes:\n  - {{name: {name}, shortcut: s1, type: {type}, relop: <=, consumable: {consumable}, default: {default}{more}}}\n"
+
+
+def declared(name="a", type_="INT", consumable="'NO'", default="0", more=""):
+    return COMPLEX.format(name=name, type=type_, consumable=consumable, default=default, more=more)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (declared(default="x"), 'gridengine.yaml:2:78: error: attribute "a" is not a integer value'),
+        (declared(consumable="'YES'", default="'-1'"), 'attribute "a" is consumable but has a negative value'),
+        (declared(type_="STRING", consumable="'YES'"), 'complex "a" of type STRING can\'t be consumed'),
+        (declared(type_="HOST", consumable="JOB"), 'complex "a" of type HOST can\'t be consumed'),
+        (declared(type_="NUMBER"), "gridengine.yaml:2:"),
+        (declared(name="gpu-a100"), "can't be the attribute Requestgpu-a100 of a job"),
+        (declared(name="a.b"), "can't be the attribute Requesta.b of a job"),
+        (declared(name="x" * 300), "can't be the attribute"),
+        (declared(name="x" * 300, more=", request: MY.X"), "can't be the attribute"),
+        (declared() + "  - {name: b, shortcut: s1, type: INT, relop: <=}\n", 'complexes "a" and "b" are both called "s1"'),
+        (declared() + "  - {name: a, shortcut: s2, type: INT, relop: <=}\n", 'both called "a"'),
+        ("complex_values: {nothing: 1}\n", 'gridengine.yaml:1:27: error: there is no complex "nothing"'),
+        ("complex_values: {h_rt: x}\n", 'attribute "h_rt" is not a time value'),
+        ("hosts: {a: {complex_values: {nothing: 1}}}\n", 'there is no complex "nothing"'),
+        ("queues: {a: {complex_values: {h_rt: x}}}\n", 'attribute "h_rt" is not a time value'),
+        ("hostgroups: {lx: [a]}\n", "host group 'lx' does not begin with @"),
+        ("hostgroups: {'@lx': ['@sol']}\n", "host group '@lx' has the group '@sol', which is not declared"),
+        ("nothing: 1\n", "gridengine.yaml:1:1: error"),
+        ("usersets: [a]\n", "gridengine.yaml:1:11: error"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(tmp_path, text, words):
+    """And what to do."""
+    found = problems(tmp_path, text)
+    assert any(words in each for each in found), found
+    assert all(each.startswith(("gridengine.yaml:", "entry point quotasets")) for each in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENGINE,
+        declared(name="gpu-a100", more=", request: MY.RequestA100, value: MY.A100"),
+        declared(name="5x"),
+        "hostgroups: {'@a': ['@b', h], '@b': ['@a']}\n",
+        "usersets: {none: []}\n",
+    ],
+)
+def test_what_is_right_passes(tmp_path, text):
+    """Groups may lie in each other."""
+    assert problems(tmp_path, text) == []

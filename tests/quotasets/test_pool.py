@@ -1,0 +1,455 @@
+"""Quota sets in a cycle: what job and slot ads say, who gets what, and what the others are told."""
+
+import gc
+import weakref
+
+import attrs
+import pytest
+from pools import NOW, cycle, job, matched, slot, snapshot
+from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write
+
+from negotiator.bundle import check_bundle, load_bundle
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.standing import JournalEntry, Standing, ad_text
+from negotiator.hooks import Cycle
+from negotiator.hooks.testkit import request
+from negotiator_quotasets import hooks
+
+HOSTS = host_slots("lxa", "lxb", "sol", each=2)
+
+
+def jobs(*each):
+    """Jobs with these attributes."""
+    return [job(number, **more) for number, more in enumerate(each)]
+
+
+def alike(count, **more):
+    return jobs(*[more] * count)
+
+
+def runs(where, **more):
+    """The attributes of a job that runs."""
+    return {"JobStatus": "2", "RemoteHost": f'"{where}"', **more}
+
+
+def where(result):
+    return [slot for _, slot in matched(result)]
+
+
+class TestRules:
+    def test_each_host_has_room_by_the_rule_that_is_for_it(self, tmp_path):
+        """Rules with filters of hosts differ from slot to slot of one request."""
+        sets = rules("hosts lxa to slots=1", "hosts {@lx} to slots=2", "users {*} to slots=0")
+        assert where(decide(bundle(tmp_path, sets, ENGINE), alike(9), HOSTS)) == ["0@lxa", "0@lxb", "1@lxb"]
+
+    def test_all_sets_have_to_be_kept(self, tmp_path):
+        """And those of other plugins."""
+        sets = rules("hosts {*} to slots=1") + rules("users {*} to slots=2", name="s")
+        assert where(decide(bundle(tmp_path, sets), alike(9), HOSTS)) == ["0@lxa", "0@lxb"]
+        queues = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        limits: [{limit: l, users: ["*"], maxresources: {vcore: 1}}]
+        queues: [{name: one}]
+    placementrules: [{name: fixed, value: root.one}]
+"""
+        limited = bundle(tmp_path / "more", sets, queues=queues)
+        result = decide(limited, alike(9, RequestCpus="1", RequestMemory="1"), HOSTS)
+        assert where(result) == ["0@lxa"]
+        assert counted(result) == {"r/1/slots/////lxa": 1, "s/1/slots/tester////": 1}
+
+    def test_of_several_jobs_those_that_fit_are_matched_and_the_others_are_told(self, tmp_path):
+        """The first full host is named, and how many more there are."""
+        sets = rules("name one users {*} hosts {*} to slots=1")
+        result = decide(bundle(tmp_path, sets), alike(9), HOSTS)
+        assert where(result) == ["0@lxa", "0@lxb", "0@sol"]
+        (reason,) = told(result)
+        assert reason[:2] == ("waiting", "resource_quota")
+        assert 'cannot run because it exceeds limit "tester////lxa/" in rule "r/one" and 2 more' in reason[2]
+        result = decide(
+            bundle(tmp_path / "2", rules("users {*} hosts {*} to slots=1")),
+            alike(2),
+            host_slots("lxa", each=2),
+        )
+        assert [each[2] for each in told(result)] == [
+            'cannot run because it exceeds limit "tester////lxa/" in rule "r/1": slots uses 1, needs 1, may have 1'
+        ]
+
+    @pytest.mark.parametrize(
+        ("cpus", "count"),
+        [(None, 4), ("1", 4), ("2", 2), ("3", 1), ("5", 0), ("0", 4), ("-7", 4), ("0.5", 4)],
+    )
+    def test_a_job_takes_as_many_slots_as_it_asks_for_and_one_at_least(self, tmp_path, cpus, count):
+        """Of the default expression, RequestCpus."""
+        result = decide(bundle(tmp_path, rules("users {*} to slots=4")), alike(9, RequestCpus=cpus), HOSTS)
+        assert len(matched(result)) == count
+
+    def test_users_groups_projects_and_environments_are_those_of_the_job(self, tmp_path):
+        """Groups from where placement has them."""
+        sets = rules(
+            "users @staff to slots=1", "projects {*} to slots=1", "pes {mpi*} to slots=1", "to slots=0"
+        )
+        given = bundle(tmp_path, sets, ENGINE, pool="placement: {groups: MY.Groups}\n")
+        twice = [
+            {"Owner": '"roland"'},
+            {"Owner": '"eve"', "Groups": '"users,wheel"'},
+            {"Project": '"p"'},
+            {"Project": '"q"'},
+            {"Project": '"p"'},
+            {"ParallelEnvironment": '"mpi2"'},
+            {"ParallelEnvironment": '"smp"'},
+            {},
+        ]
+        result = decide(given, jobs(*twice), HOSTS)
+        assert counted(result) == {
+            "r/1/slots/////": 1,
+            "r/2/slots//p///": 1,
+            "r/2/slots//q///": 1,
+            "r/3/slots///mpi2//": 1,
+        }
+
+    @pytest.mark.parametrize(
+        ("name", "counts"),
+        [("one", True), ("ONE", True), ("root.one", True), ("two", False), ("root.*", True), ("root", False)],
+    )
+    def test_a_rule_names_queues_by_leaf_or_path(self, tmp_path, name, counts):
+        """As queues.yaml has them, whatever their case."""
+        queues = "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: One}]}], placementrules: [{name: fixed, value: root.one}]}]"
+        result = decide(bundle(tmp_path, rules(f"queues {name} to slots=0"), queues=queues), alike(1), HOSTS)
+        assert bool(matched(result)) is not counts
+
+    def test_the_sums_of_decimals_are_exact(self, tmp_path):
+        """0.1 + 0.1 + 0.1 is 0.3, and a fourth does not fit; once a job, however many slots it has."""
+        given = bundle(tmp_path, rules("to shared=0.3"), ENGINE)
+        result = decide(
+            given, alike(9, Requestshared="0.1", RequestCpus="2"), host_slots("h", each=9, Cpus="9")
+        )
+        assert (len(matched(result)), counted(result)) == (3, {"r/1/shared/////": 300_000})
+
+    def test_the_smallest_amount_is_not_nothing(self, tmp_path):
+        """It is rounded up, to a millionth."""
+        given = bundle(tmp_path, rules("to shared=0"), ENGINE)
+        assert matched(decide(given, alike(1, Requestshared="1.0e-9"), HOSTS)) == []
+
+    @pytest.mark.parametrize(("ignored", "found"), [("true", []), ("false", ["0@lxa.site"])])
+    def test_domains_count_as_the_bundle_says(self, tmp_path, ignored, found):
+        """ignore_fqdn, which is true by default."""
+        given = bundle(tmp_path, rules("hosts lxa to slots=0"), f"ignore_fqdn: {ignored}\n")
+        assert where(decide(given, alike(1), host_slots("lxa.site"))) == found
+
+    def test_what_is_consumed_is_multiplied_by_the_slots_and_has_defaults(self, tmp_path):
+        """Memory and times in their units; a default of 1M is taken by jobs that do not ask."""
+        sets = rules("to mem=10M,tm=1:00:00")
+        asked = [
+            {"Requestmem": '"2M"', "RequestCpus": "3"},
+            {},
+            {"Requestmem": "1048576", "Requesttm": '"0:30:00"'},
+        ]
+        result = decide(bundle(tmp_path, sets, ENGINE), jobs(*asked), HOSTS)
+        assert counted(result) == {"r/1/mem/////": 8 << 20, "r/1/tm/////": 1800}
+        result = decide(
+            bundle(tmp_path / "2", sets, ENGINE),
+            jobs({"Requesttm": '"1:00:01"'}, {"Requestmem": "10485761"}),
+            HOSTS,
+        )
+        assert matched(result) == []
+
+    def test_a_request_of_nothing_is_denied_where_more_is_used_than_allowed(self, tmp_path):
+        """And passes where all is used up; a default of 0 is no request."""
+        asks = [runs("0@lxa", Requestlic="2"), {"Requestlic": "0"}, {}]
+        for limit, count in ((2, 2), (1, 1)):
+            result = decide(
+                bundle(tmp_path / str(limit), rules(f"to lic={limit}"), ENGINE), jobs(*asks), HOSTS
+            )
+            assert len(matched(result)) == count
+
+    @pytest.mark.parametrize(
+        ("limit", "attributes", "passes"),
+        [
+            ("static=5", {"Requeststatic": "5"}, True),
+            ("static=5", {"Requeststatic": "6"}, False),
+            ("static=5", {}, True),
+            ("word=lx-amd64", {"Requestword": '"lx-*"'}, True),
+            ("word=sol", {"Requestword": '"lx-*"'}, False),
+        ],
+    )
+    def test_what_is_not_consumed_is_compared(self, tmp_path, limit, attributes, passes):
+        """By its relation, where a job asks for it."""
+        own = host_slots("lxa", static="9", word='"lx-amd64"')
+        result = decide(bundle(tmp_path, rules(f"to {limit}"), ENGINE), jobs(attributes), own)
+        assert bool(matched(result)) is passes
+        if not passes:
+            text = 'cannot run because it exceeds limit "/////" in rule "r/1"'
+            assert told(result) == [("denied", "resource_quota", text)]
+
+    @pytest.mark.parametrize(
+        ("attributes", "room"),
+        [
+            ({"num_proc": "2"}, 2),
+            ({"num_proc": "2.0"}, 2),
+            ({"TotalCpus": "3"}, 3),
+            ({"DetectedCpus": "1"}, 1),
+            ({}, 4),
+            ({"num_proc": "0"}, 0),
+            ({"num_proc": '"x"'}, 0),
+            ({"num_proc": "-5"}, 0),
+            ({"num_proc": "-1e300"}, 0),
+            ({"num_proc": "1e300"}, 9),
+            ({"num_proc": "{ 1 }"}, 0),
+            ({"num_proc": 'real("NaN")'}, 0),
+            ({"num_proc": "error"}, 0),
+            ({"num_proc": "1 + 1"}, 2),
+            ({"Cpus": None}, 0),
+        ],
+    )
+    def test_a_formula_takes_what_the_slots_of_a_host_say(self, tmp_path, attributes, room):
+        """A host whose slots do not say it, or nothing that can be read, has no room; others have."""
+        sets = rules("hosts {bad} to slots=$num_proc")
+        own = host_slots("bad", each=9, **attributes) + host_slots("good")
+        found = where(decide(bundle(tmp_path, sets), alike(12), own))
+        assert len([each for each in found if each.endswith("bad")]) == room
+        assert "0@good" in found
+
+
+class TestWhatRuns:
+    def test_it_charges_the_host_of_its_slot(self, tmp_path):
+        """By the rules that hold now, whatever they say of it."""
+        given = jobs(runs("0@lxb"), runs("1@lxb", Owner='"eve"'), {}, {})
+        result = decide(bundle(tmp_path, rules("hosts {*} to slots=1")), given, HOSTS[2:])
+        assert where(result) == ["0@sol"]
+        assert counted(result) == {"r/1/slots/////lxb": 2, "r/1/slots/////sol": 1}
+
+    def test_counters_that_are_more_than_full_stop_what_comes_and_nobody_else(self, tmp_path):
+        """A running job of 5 slots where 2 are allowed."""
+        given = jobs(runs("0@lxa", RequestCpus="5"), {}, {"Owner": '"eve"'})
+        result = decide(bundle(tmp_path, rules("users {*} to slots=2")), given, HOSTS)
+        assert [job for job, _ in matched(result)] == ["1.2"]
+        assert "uses 5, needs 1, may have 2" in told(result)[0][2]
+
+    def test_other_sets_count_what_runs_anew(self, tmp_path):
+        """A bundle that is loaded again while jobs run."""
+        given = jobs(runs("0@lxa", Project='"p"'), {"Project": '"p"'})
+        first = bundle(tmp_path, rules("users {*} to slots=1"))
+        assert matched(decide(first, given, HOSTS)) == []
+        write(tmp_path / "b", rules("projects {*} to slots=2"))
+        second = decide(load_bundle(tmp_path / "b"), given, HOSTS)
+        assert counted(second) == {"r/1/slots//p///": 2}
+
+    def test_matches_that_no_job_shows_yet_count(self, tmp_path):
+        """Those of the journal, on the host of their slot."""
+        given = bundle(tmp_path, rules("users {*} hosts {*} to slots=2"))
+        told_ad = ad_text(job(7, RequestCpus="2"))
+        entry = JournalEntry(
+            "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), told_ad
+        )
+        standing = attrs.evolve(Standing.new(given, NOW), journal=(entry,))
+        result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), standing)
+        assert where(result) == ["0@lxb", "1@lxb", "0@sol", "1@sol"]
+        assert counted(result)["r/1/slots/tester////lxa"] == 2
+
+    @pytest.mark.parametrize("wrong", [{"Requestlic": '"x"'}, {"Project": "{ 1 }"}, {"Requeststatic": "2.5"}])
+    def test_a_job_that_can_no_longer_be_read_counts_with_what_can(self, tmp_path, wrong):
+        """Else who edits his running jobs would have their slots for nothing."""
+        given = jobs(runs("0@lxa", RequestCpus="2", **wrong), {})
+        result = decide(bundle(tmp_path, rules("users {*} to slots=2,lic=1,static=9"), ENGINE), given, HOSTS)
+        assert matched(result) == []
+        assert counted(result) == {"r/1/slots/tester////": 2}
+
+
+HOSTILE = {
+    "no number": {"Requestlic": '"many"'},
+    "less than nothing": {"Requestlic": "-1"},
+    "less than nothing, as a text": {"Requestlic": '"-1"'},
+    "a list": {"Requestlic": "{ 1 }"},
+    "an error": {"Requestlic": "error"},
+    "not a number": {"Requestlic": 'real("NaN")'},
+    "infinite": {"Requestlic": 'real("INF")'},
+    "infinity": {"Requestlic": '"infinity"'},
+    "true": {"Requestlic": "true"},
+    "what the slot has": {"Requestlic": "TARGET.Cpus"},
+    "one thing alone and another on a slot": {"Requestlic": "TARGET.Cpus is undefined ? 1 : 4"},
+    "the same by a name of the slot": {"Requestlic": "Memory is undefined ? 1 : 4"},
+    "the same by another attribute": {
+        "Requestlic": "MY.A",
+        "A": "MY.B + 1",
+        "B": "TARGET.Cpus is undefined ? 0 : 4",
+    },
+    "text that is evaluated": {"Requestlic": 'eval(strcat("TARGET", ".Cpus is undefined")) ? 1 : 4'},
+    "an attribute that stands for the job": {"Requestlic": "2 + 2", "MY": "[ Requestlic = 1 ]"},
+    "an attribute that stands for the slot": {
+        "Requestlic": "TARGET.Requestlic",
+        "TARGET": "[ Requestlic = 1 ]",
+    },
+    "slots that are none": {"RequestCpus": '"3"'},
+    "slots of a list": {"RequestCpus": "{ 3 }"},
+    "slots of the slot": {"RequestCpus": "ifThenElse(TARGET.Cpus > 0, 8, 1)"},
+    "a fraction of a static": {"Requeststatic": "2.5"},
+    "a static that is no number": {"Requeststatic": '"x"'},
+    "a static list": {"Requeststatic": "{ 1 }"},
+    "an expression that is not closed": {"Requestword": '"((("'},
+    "an expression that is too deep": {"Requestword": f'"{"(" * 60}x{")" * 60}"'},
+    "an expression that is too long": {"Requestword": f'"{"x" * 2000}"'},
+    "a project that is too long": {"Project": f'"{"x" * 3000}"'},
+    "a project that cannot be printed": {"Project": '"p\x1b[2J"'},
+    "a project that is a list": {"Project": '{ "p" }'},
+    "a project of the slot": {"Project": "TARGET.Name"},
+    "an environment that is too long": {"ParallelEnvironment": f'"{"x" * 3000}"'},
+}
+
+
+class TestHostileJobs:
+    @pytest.mark.parametrize("case", HOSTILE)
+    def test_what_cannot_be_read_is_misconfigured_and_matches_nowhere(self, tmp_path, case):
+        """It is no free ride, no fault of the plugin, and no trouble for others."""
+        sets = rules(
+            "users {*} projects {*} pes {*} to slots=9", "users {*} to slots=2,lic=2,static=9,word=x"
+        )
+        given = jobs(HOSTILE[case], {"Owner": '"eve"', "Requestlic": "1"})
+        own = host_slots("lxa", each=2, static="9", word='"x"')
+        result = decide(bundle(tmp_path, sets, ENGINE), given, own)
+        assert [job for job, _ in matched(result)] == ["1.1"]
+        assert {each[:2] for each in told(result)} == {("misconfigured", "request_unreadable")}
+        assert all(each[2].isprintable() and len(each[2]) <= 500 for each in told(result))
+
+    @pytest.mark.parametrize(
+        "much", [{"Requestlic": "1e300"}, {"RequestCpus": "1e300"}, {"Requestlic": '"99999999t"'}]
+    )
+    def test_a_huge_request_is_more_than_any_limit(self, tmp_path, much):
+        """Denied by the rule, not by a failure."""
+        result = decide(bundle(tmp_path, rules("users {*} to slots=2,lic=2"), ENGINE), jobs(much), HOSTS)
+        assert {each[:2] for each in told(result)} == {("denied", "resource_quota")}
+
+    @pytest.mark.parametrize("value", ["3", "1 + 2", 'eval("3")', "MY.N", "N + 0"])
+    def test_expressions_that_need_no_slot_are_read(self, tmp_path, value):
+        """Only what reaches beyond the job is refused; ``eval`` may."""
+        result = decide(
+            bundle(tmp_path, rules("users {*} to lic=2"), ENGINE),
+            jobs({"Requestlic": value, "N": "3"}),
+            HOSTS,
+        )
+        verdict = "misconfigured" if "eval" in value else "denied"
+        assert [each[0] for each in told(result)] == [verdict]
+
+    def test_names_with_slashes_do_not_share_a_counter(self, tmp_path):
+        """Though they read alike in reasons."""
+        sets = rules("projects {*} pes {*} to slots=1")
+        asks = [
+            {"Project": '"a/b"', "ParallelEnvironment": '"c"'},
+            {"Project": '"a"', "ParallelEnvironment": '"b/c"'},
+        ]
+        assert len(matched(decide(bundle(tmp_path, sets), jobs(*asks), HOSTS))) == 2
+
+
+class TestHostileSlots:
+    def test_names_of_machines_have_no_case(self, tmp_path):
+        """A host that is spelled in two ways has one counter."""
+        own = [slot(0, Machine='"h"'), slot(1, Machine='"H"'), slot(2, Machine='strcat("h", "")')]
+        assert len(matched(decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own))) == 1
+
+    def test_machines_that_are_computed_are_those_they_come_to(self, tmp_path):
+        """Not one for all slots with the same expression."""
+        own = [slot(number, Machine='strcat("h", Number)', Number=str(number)) for number in range(3)]
+        result = decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own)
+        assert sorted(counted(result)) == [f"r/1/slots/////h{number}" for number in range(3)]
+
+    @pytest.mark.parametrize("machine", [None, "{ 1 }", "5", "undefined", "error"])
+    def test_slots_without_a_machine_share_what_one_host_may_have(self, tmp_path, machine):
+        """It is no way around a limit."""
+        own = [slot(number, Machine=machine) for number in range(2)] + [slot(2, Machine=None)]
+        assert len(matched(decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own))) == 1
+
+    @pytest.mark.parametrize("machine", [f'"{"m" * 5000}"', '"m\x1b[2J"'])
+    def test_a_machine_with_an_impossible_name_is_no_failure(self, tmp_path, machine):
+        """Of rules of what is consumed, and of what is not."""
+        sets = rules("users * hosts {*} to slots=1,static=1")
+        given = jobs({"Requeststatic": "5"}, {}, {})
+        result = decide(
+            bundle(tmp_path, sets, ENGINE), given, [slot(0, Machine=machine), slot(1, Machine=machine)]
+        )
+        assert len(matched(result)) == 1
+        assert {each[0] for each in told(result)} == {"denied", "waiting"}
+        assert all(each[2].isprintable() for each in told(result))
+
+    @pytest.mark.parametrize("value", ['"x"', "-5", "{ 1 }", "2.5", "error", f'"{"9" * 500}"'])
+    def test_a_host_that_says_nonsense_of_what_it_has_has_nothing(self, tmp_path, value):
+        """And the other hosts are used."""
+        engine = ENGINE + "complex_values: {lic: 9}\n"
+        given = jobs({"Requestlic": "1"}, {"Requeststatic": "1", "Owner": '"eve"'})
+        own = host_slots("bad", each=2, lic=value, static=value) + host_slots(
+            "good", each=2, lic="1", static="1"
+        )
+        result = decide(bundle(tmp_path, "", engine), given, own)
+        assert sorted(where(result)) == ["0@good", "1@good"]
+        assert "broken_plugin" not in {each[0] for each in told(result)}
+
+
+class TestBundles:
+    def test_without_sets_nothing_is_read_filtered_or_charged(self, tmp_path):
+        """A pool that has no quotas pays nothing for them."""
+        given = bundle(tmp_path)
+        assert given.job_attributes is not None
+        assert not any("project" in name for name in given.job_attributes)
+        result = decide(given, alike(1, Requestlic="error", Project="{ 1 }"), HOSTS)
+        assert len(matched(result)) == 1
+        assert counted(result) == {}
+
+    def test_the_attributes_that_jobs_are_told_apart_by(self, tmp_path):
+        """What the expressions of the bundle read, of complexes that count."""
+        engine = ENGINE + "job: {project: MY.AcctProject, slots: 'MY.Cores ?: 1'}\n"
+        found = bundle(tmp_path, rules("to slots=1,h_rt=5"), engine).job_attributes
+        assert {"acctproject", "parallelenvironment", "cores", "requestlic", "requesth_rt"} <= found
+        assert not found & {"project", "requesth_vmem"}
+
+    @pytest.mark.parametrize(
+        ("sets", "engine", "place", "words"),
+        [
+            ("{\n name a\n limit to nothing=1\n}\n", "", "a.rqs:3:", "nothing"),
+            ("{\n name a\n}\n", "", "a.rqs:", "no rules"),
+            (rules("to slots=1"), "complexes: [{name: lic}]\n", "gridengine.yaml:1:", "shortcut"),
+            (rules("to slots=1"), "complex_values:\n  nothing: 5\n", "gridengine.yaml:2:12", "no complex"),
+            (rules("to slots=1"), "usersets: 5\n", "gridengine.yaml:1:", ""),
+            (rules("to slots=1"), "a: [\n", "gridengine.yaml:", ""),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_its_place_and_the_bundle_is_refused(
+        self, tmp_path, sets, engine, place, words
+    ):
+        """File, line and column."""
+        problems = [
+            str(each) for each in check_bundle(write(tmp_path, sets, engine)) if each.severity == "error"
+        ]
+        assert any(each.startswith(place) and words in each for each in problems), problems
+        with pytest.raises(Exception, match=place.partition(":")[0]):
+            load_bundle(tmp_path)
+
+    def test_the_rules_of_a_cycle_go_with_its_table(self, tmp_path):
+        """The memory of a negotiator that runs for months does not grow."""
+        given = bundle(tmp_path, rules("users {*} hosts {*} to slots=1"), ENGINE)
+        result = decide(given, alike(2), HOSTS)
+        assert len(matched(result)) == 2
+        pool = snapshot(host_slots("x"), alike(1))
+        gone = weakref.ref(pool.slots)
+        cycle(pool, given)
+        cycle(snapshot(HOSTS, alike(1)), given)
+        del pool, result
+        gc.collect()
+        assert gone() is None
+
+    def test_a_plugin_author_can_ask_the_hooks_by_themselves(self, tmp_path):
+        """Without queues the owner is the user."""
+        settings = bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
+        pool = snapshot(HOSTS)
+        asked = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
+        (found,) = hooks.negotiator_charges(asked, pool.slots, settings, Cycle(1, NOW, "x"))
+        assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
+
+
+def test_what_runs_on_a_slot_that_is_not_in_the_pool_counts_for_every_rule_that_may_be_meant(tmp_path):
+    """Whichever host it was: no rule lets more run than there is room for."""
+    sets = rules("users * hosts @lx to slots=1", "users * to slots=1")
+    gone = runs("0@gone", RequestCpus="1")
+    result = decide(bundle(tmp_path, sets, ENGINE), jobs(gone), HOSTS)
+    assert counted(result) == {"r/1/slots/////": 1, "r/2/slots/////": 1}

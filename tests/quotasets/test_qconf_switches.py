@@ -1,0 +1,137 @@
+"""The words of qconf's command line: what each switch takes, what is told where it is wrong, and what then goes on."""
+
+import re
+from pathlib import Path
+
+import pytest
+from gridengine import Folder
+from gridengine_sessions import Session
+from gridengine_site import write_site
+
+HERE = Path(__file__).parents[1] / "conformance" / "gridengine"
+ENV = Folder(HERE, HERE).env("std")
+ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
+TWO = ONE.replace("one", "two").replace("=1", "=2")
+SCALAR = ("-mattr", "resource_quota", "enabled")
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A site with the set ``one``."""
+    found = Session(tmp_path, lambda folder: write_site(folder, ENV))
+    found.sets = ONE
+    return found
+
+
+def test_switches_are_done_one_after_the_other(session):
+    """The next one is done whatever became of the one before; the exit code tells of the failure."""
+    session.write({"two.txt": TWO})
+    answer = session.qconf(["-Arqs", "two.txt", "-drqs", "nosuch", "-srqsl"])
+    assert answer.rc == 1
+    assert answer.stdout == 'root@qm added "two" to resource quota set list\none\ntwo\n'
+    assert answer.stderr == 'denied: resource quota set "nosuch" does not exist\n'
+
+
+@pytest.mark.parametrize(
+    "first", [["-Arqs", "nofile"], ["-arqs", "one"], [*SCALAR, "maybe", "one"], ["-Mc"], ["-nosuch"]]
+)
+def test_nothing_is_done_behind_a_switch_that_ends_the_command(session, first):
+    """As Grid Engine does it: what is not added must not be followed by what is deleted."""
+    answer = session.qconf([*first, "-drqs"], editor="echo >> $1")
+    assert (answer.rc, answer.stdout) == (1, "")
+    assert session.sets == ONE
+
+
+def test_who_is_denied_is_told_once(session):
+    answer = session.qconf(["-drqs", "one", "-Mrqs", "nofile", "-srqsl"], user="alice")
+    assert (answer.stdout, answer.rc) == ("", 1)
+    assert answer.stderr == 'denied: "alice" must be manager for this operation\n'
+
+
+@pytest.mark.parametrize(
+    ("list_", "shown"),
+    [("one,two", ["one", "two"]), ("two one", ["one", "two"]), ("t*, nosuch", ["two"]), ("o?e", ["one"])],
+)
+def test_lists_have_commas_or_blanks_and_may_have_wildcards_where_sets_are_shown(session, list_, shown):
+    """Whether they are printed or edited."""
+    session.sets = ONE + TWO
+    assert re.findall("name +(.*)", session.qconf(["-srqs", list_]).stdout) == shown
+    assert re.findall("name +(.*)", session.qconf(["-mrqs", list_], editor=":").saw) == shown
+
+
+def test_of_names_that_a_file_does_not_have_the_first_is_told(session):
+    session.write({"two.txt": TWO})
+    answer = session.qconf(["-Mrqs", "two.txt", "two,no,nor"])
+    assert answer.stderr == 'resource quota set "no" not found in file "two.txt"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("limit", "slots=5 x"), ("limit", "slots=5,"), ("limit", ""), ("enabled", "true false"), ("foo", "1")],
+)
+def test_a_value_that_is_no_value_is_told_as_it_was_given(session, name, value):
+    """There is no file with lines whose numbers could be told."""
+    answer = session.qconf(["-rattr", "resource_quota", name, value, "one/1"])
+    assert answer.stderr == f'The attribute name ("{name}") and/or value ("{value}") is invalid\n'
+    assert (answer.rc, session.sets) == (1, ONE)
+
+
+@pytest.mark.parametrize("name", ["one", "other"])
+def test_a_name_is_no_attribute_that_can_be_changed(session, name):
+    """Not to what it is already, either; and nothing beside it is."""
+    session.write({"named.txt": f"name {name}\nenabled false\n"})
+    for words in (["-mattr", "resource_quota", "name", name], ["-Mattr", "resource_quota", "named.txt"]):
+        answer = session.qconf([*words, "one"])
+        assert (answer.rc, answer.stderr) == (1, "qconf: cannot change name\n")
+    assert session.sets == ONE
+
+
+def test_limits_are_not_modified_to_none(session):
+    """They are replaced by that, which says what is meant."""
+    answer = session.qconf(["-mattr", "resource_quota", "limit", "NONE", "one/1"])
+    assert (answer.rc, session.sets) == (1, ONE)
+    assert answer.stderr.startswith('"NONE" is not a valid list attribute value for -mattr.')
+    assert session.qconf(["-rattr", "resource_quota", "limit", "NONE", "one/1"]).rc == 0
+    assert session.sets == ONE.replace("slots=1", "NONE")
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["-nosuch"], 'error: invalid option argument "-nosuch"'),
+        (["nosuch"], 'error: invalid option argument "nosuch"'),
+        (["-aattr"], 'error: no option argument provided to "-aattr"'),
+        (["-Aattr", "resource_quota"], 'error: no option argument provided to "resource_quota"'),
+        (["-mattr", "resource_quota", "limit"], 'error: no option argument provided to "limit"'),
+        (["-mattr", "resource_quota", "limit", "slots=1"], "qconf: missing object list"),
+        (["-Mattr", "resource_quota", "on.txt"], "qconf: missing filename as option argument"),
+        (["-Rattr", "queue", "on.txt", "one"], 'Modification of object "queue" not supported'),
+        (["-dprj"], 'error: no option argument provided to "-dprj"'),
+        (["-Arqs", "-srqs"], "no file argument given"),
+        ([], "usage: qconf [options]"),
+        (["-Mrqs"], "no file argument given"),
+        (["-Mc"], 'error: no option argument provided to "-Mc"'),
+    ],
+)
+def test_a_wrong_command_line_is_told(session, words, first):
+    answer = session.qconf(words)
+    assert (answer.rc, answer.stderr.splitlines()[0]) == (1, first)
+
+
+def test_the_help_names_every_switch(session):
+    answer = session.qconf(["-help"])
+    assert answer.rc == 0
+    switches = re.findall(r"^   \[(-\w+)", answer.stdout, re.MULTILINE)
+    assert set(switches) >= {
+        "-arqs",
+        "-Arqs",
+        "-mrqs",
+        "-Mrqs",
+        "-srqs",
+        "-srqsl",
+        "-drqs",
+        "-dhgrp",
+        "-Mc",
+        "-help",
+    }
+    assert len(switches) == len(set(switches)) == 22
