@@ -41,10 +41,11 @@ _KEPT = 20_000  # readings of requests
 
 
 class _Read(NamedTuple):
-    """A reading, and what the rules say to whom it is."""
+    """A reading, what the rules say to whom it is, and what a match is charged."""
 
     reading: Reading
     account: Account
+    charges: tuple[Charge, ...]
 
 
 class PoolRules:
@@ -67,11 +68,9 @@ class PoolRules:
         self._kept = Kept[_Read](_KEPT)
         self._last: tuple[Request, _Read] | None = None
 
-    def charges(self, request: Request) -> Iterator[Charge]:
+    def charges(self, request: Request) -> Sequence[Charge]:
         """What each match of a request is charged; where something can't be read it is filtered, and what runs still counts."""
-        read = self._read(request)
-        yield from read.account.charges(read.reading.asked)
-        yield from self._capacities.charges(read.reading.claimant.queue, read.reading.asked)
+        return self._read(request).charges
 
     def filters(self, request: Request) -> Iterable[Filter]:
         """Where a request must not be matched, whatever is used."""
@@ -117,7 +116,10 @@ class PoolRules:
 
     def _fresh(self, request: Request) -> _Read:
         reading = self._terms.read(request, self._situation)
-        return _Read(reading, self._rules.account(reading.claimant))
+        claimant, asked = reading.claimant, reading.asked
+        account = self._rules.account(claimant)
+        charges = (*account.charges(asked), *self._capacities.charges(claimant.queue, asked))
+        return _Read(reading, account, charges)
 
     def _of_host(self, name: str) -> Sequence[str | None]:
         """What each host has of a complex, (H,): as it is declared, else as its slots say."""
