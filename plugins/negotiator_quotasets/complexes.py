@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+#: The complex of which each job takes as many as it has.
+SLOTS = "slots"
+
 
 class ComplexType(enum.StrEnum):
     """What kind of value a complex has."""

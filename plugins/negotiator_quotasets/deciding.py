@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from negotiator.hooks import Charge, Grouping, Quota
 from negotiator.ledger import CounterKey, Ledger
 from negotiator_quotasets.capacities import Capacities, Offers
-from negotiator_quotasets.complexes import Complexes, Consumable, Requestable
-from negotiator_quotasets.jobs import SLOTS, Asked, Claimant, asked_for
+from negotiator_quotasets.complexes import SLOTS, Complexes, Consumable, Requestable
+from negotiator_quotasets.jobs import Asked, Claimant, asked_for
 from negotiator_quotasets.language.model import RuleSet
 from negotiator_quotasets.names import joined
 from negotiator_quotasets.rules import CODE, Rules

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import attrs
 
-from negotiator_quotasets.complexes import Complex, ComplexType, Consumable
+from negotiator_quotasets.complexes import SLOTS, Complex, ComplexType, Consumable
 from negotiator_quotasets.values import number, value_of
 
-SLOTS = "slots"
 #: The most that a counter holds.
 LARGEST = 2**63 - 1
 

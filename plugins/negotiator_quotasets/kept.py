@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
-class Kept(OrderedDict[Hashable, T]):
+class Kept(Generic[T]):
     """What was worked out, as much as there is room for: jobs say what they like, and each other word is another claimant."""
 
     def __init__(self, room: int) -> None:
-        super().__init__()
         self._room = room
+        self._found: OrderedDict[Hashable, T] = OrderedDict()
 
-    def find(self, key: Hashable) -> T | None:
-        """What is kept."""
-        return super().get(key)
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:  # type: ignore[override]
+    def get(self, key: Hashable, make: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         """What is kept, made where it is not."""
-        found = self.find(key)
+        found = self._found.get(key)
         if found is None:
-            if len(self) >= self._room:
-                self.popitem(last=False)
-            self[key] = found = make()
+            if len(self._found) >= self._room:
+                self._found.popitem(last=False)
+            self._found[key] = found = make(*given, **named)
         return found

@@ -15,6 +15,7 @@ from negotiator.classad import parse
 from negotiator.hooks import Expression
 from negotiator.records import Problem, Severity, Source, Written
 from negotiator_quotasets.complexes import (
+    SLOTS,
     STANDARD,
     Complex,
     Complexes,
@@ -27,7 +28,6 @@ from negotiator_quotasets.language.lexer import shown
 from negotiator_quotasets.names import GROUP
 from negotiator_quotasets.values import UnfitValueError, value_of
 
-SLOTS = "slots"
 #: What can be the end of an attribute's name; and what else can be called something, in reasons.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _NAME = re.compile(r"[!-~]{1,100}", re.ASCII)

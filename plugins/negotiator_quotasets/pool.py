@@ -33,7 +33,7 @@ from negotiator_quotasets.names import Hosts, queue_matches
 from negotiator_quotasets.rules import Account, Rules
 from negotiator_quotasets.settings import QuotaSettings
 from negotiator_quotasets.spots import Codes, Spots
-from negotiator_quotasets.terms import Reading, Situation, Terms, text_of
+from negotiator_quotasets.terms import Reading, Situation, Terms, Words, text_of
 from negotiator_quotasets.values import number
 
 _MAX_HOST = 255  # characters of a machine's name
@@ -99,23 +99,18 @@ class PoolRules:
                 rule=name, allow=shortage.allow, code=CAPACITY, text=f"cannot run because {shortage.text}"
             )
 
-    def on_host(self, name: str) -> Mapping[str, Fraction | None]:
-        """What formulas may know of a host."""
-        rows = np.flatnonzero(self._hosts.named(name))
-        return {key: values[rows[0]] for key, values in self.spots.values.items()} if len(rows) else {}
-
     def _read(self, request: Request) -> _Read:
         if self._last is None or self._last[0] is not request:  # asked about twice in a row
+            said = self._terms.said(request, self._situation)
             try:
-                said = self._terms.said(request, self._situation)
-                read = self._kept.find(said) or self._kept.get(said, lambda: self._fresh(request))
+                read = self._kept.get(said.key, self._fresh, said)
             except TypeError:  # a list, or an ad
-                read = self._fresh(request)
+                read = self._fresh(said)
             self._last = request, read
         return self._last[1]
 
-    def _fresh(self, request: Request) -> _Read:
-        reading = self._terms.read(request, self._situation)
+    def _fresh(self, said: Words) -> _Read:
+        reading = self._terms.read(said)
         claimant, asked = reading.claimant, reading.asked
         account = self._rules.account(claimant)
         charges = (*account.charges(asked), *self._capacities.charges(claimant.queue, asked))

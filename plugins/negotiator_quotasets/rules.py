@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import TypeVar
 
 import attrs
@@ -119,20 +118,14 @@ class Rules:
 
     def account(self, claimant: Claimant) -> Account:
         """What the rules say to a claimant."""
-        return self._accounts.find(claimant) or self._accounts.get(claimant, partial(self._account, claimant))
-
-    def limited(self) -> frozenset[str]:
-        """The names of the complexes that a rule limits."""
-        return frozenset(
-            limit.resource for each in self._sets for rule in each.rules for limit in rule.limits
-        )
+        return self._accounts.get(claimant, self._account, claimant)
 
     def _account(self, claimant: Claimant) -> Account:
         tariffs: list[Tariff] = []
         bounds: list[Bound] = []
         for number_, each in enumerate(self._sets):
             open_ = tuple(place for place, rule in enumerate(each.rules) if self._may_count(rule, claimant))
-            for part in self._parts.get((number_, open_), lambda: tuple(self._find(each, open_))):  # noqa: B023 - asked at once
+            for part in self._parts.get((number_, open_), self._found, each, open_):
                 label, rule = each.label(part.rule), each.rules[part.rule]
                 for limit in rule.limits:
                     complex_ = self._complexes.find(limit.resource)
@@ -154,6 +147,9 @@ class Rules:
             and is_for(rule.pes, claimant.pe)
             and (bool(self._spots.queues) or is_for(rule.queues, claimant.queue, queue_matches))
         )
+
+    def _found(self, each: RuleSet, open_: Sequence[int]) -> tuple[_Part, ...]:
+        return tuple(self._find(each, open_))
 
     def _find(self, each: RuleSet, open_: Sequence[int]) -> Iterator[_Part]:
         """The first rule at each place, of those that are left."""
@@ -194,7 +190,7 @@ class Rules:
         groups, members = (
             (spots.host_of, spots.hosts.names) if by_host else (np.zeros(len(spots), np.intp), ("",))
         )
-        codes = self._codes.get((place, part.rule, by_host), lambda: self._masked(groups, part))
+        codes = self._codes.get((place, part.rule, by_host), self._masked, groups, part)
         return Grouping(codes, Family(prefix, members))
 
     def _by_place(self, prefix: CounterKey, part: _Part, *, by_host: bool) -> Grouping:

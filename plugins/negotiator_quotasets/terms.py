@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from negotiator.classad import UNDEFINED, ClassAd, Environment, Expr, Said, Value, parse, unparse_value
 from negotiator.hooks import Request
-from negotiator_quotasets.complexes import Complex
-from negotiator_quotasets.jobs import LARGEST, SLOTS, Asked, Claimant, asked_for
+from negotiator_quotasets.complexes import SLOTS, Complex
+from negotiator_quotasets.jobs import LARGEST, Asked, Claimant, asked_for
 from negotiator_quotasets.settings import QuotaSettings
 from negotiator_quotasets.values import matches
 
@@ -48,6 +49,20 @@ class _Unreadable(NamedTuple):
     """In the place of a value: why there is none."""
 
     why: str
+
+
+class Words(NamedTuple):
+    """What a request says: whose it is, and the values of all that is read of it."""
+
+    user: str
+    groups: tuple[str, ...]
+    queue: str
+    values: tuple[Value | _Unreadable, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """What is equal for requests that are alike to all rules; not to be hashed where a value is a list or an ad."""
+        return (*self, *map(type, self.values))  # 1, 1.0 and true are equal
 
 
 class Terms:
@@ -87,33 +102,30 @@ class Terms:
             return frozenset()
         return frozenset().union(*(said.names for said in self._in_order))
 
-    def said(self, request: Request, at: Situation) -> tuple[Hashable, ...]:
-        """All that is read of a request, as it stands there: requests that are alike in it are alike to all rules.
-
-        :raises TypeError: something of it can't be compared.
-        """
+    def said(self, request: Request, at: Situation) -> Words:
+        """All that is read of a request, as it stands there."""
         user = request.user or request.ad.string("Owner") or ""  # where nothing places jobs in queues
         values = [_value(said, request.ad, at) for said in self._in_order]
-        return (user, request.groups, request.queue, *values, *map(type, values))  # 1, 1.0 and true are equal
+        return Words(user, request.groups, request.queue, tuple(values))
 
-    def read(self, request: Request, at: Situation) -> Reading:
+    def read(self, said: Words) -> Reading:
         """Whose the jobs of a request are, and what each of them asks for."""
         wrong: list[str] = []
-        values = dict(
-            zip(self._in_order, [_value(said, request.ad, at) for said in self._in_order], strict=True)
-        )
-        owner = request.user or request.ad.string("Owner") or ""
-        project = _tried(wrong, None, lambda: _name("project", _sound(values[self._project])))
-        pe = _tried(wrong, None, lambda: _name("parallel environment", _sound(values[self._pe])))
-        user = _tried(wrong, None, lambda: _name("user", owner)) or ""
+        project, pe, slots, *asked = said.values
         requested: dict[str, str | Fraction] = {}
-        for complex_, said in self._requests:
-            value = _tried(wrong, None, lambda: _said(complex_, _sound(values[said])))  # noqa: B023 - asked at once
-            if value is not None:
-                requested[complex_.name] = value
-        slots = _tried(wrong, 1, lambda: _slots(_sound(values[self._slots])))
-        claimant = Claimant(user, request.groups, project, pe, request.queue)
-        return Reading(claimant, asked_for(self.complexes, requested, slots), requested, "; ".join(wrong))
+        for (complex_, _), value in zip(self._requests, asked, strict=True):
+            found = _tried(wrong, None, partial(_said, complex_), value)
+            if found is not None:
+                requested[complex_.name] = found
+        claimant = Claimant(
+            _tried(wrong, None, partial(_name, "user"), said.user) or "",
+            said.groups,
+            _tried(wrong, None, partial(_name, "project"), project),
+            _tried(wrong, None, partial(_name, "parallel environment"), pe),
+            said.queue,
+        )
+        amounts = asked_for(self.complexes, requested, _tried(wrong, 1, _slots, slots))
+        return Reading(claimant, amounts, requested, "; ".join(wrong))
 
     def value_of(self, name: str) -> Expr:
         """What a host has of a complex, of the ad of one of its slots."""
@@ -127,20 +139,13 @@ def _value(said: Said, job: ClassAd, at: Situation) -> Value | _Unreadable:
         return _Unreadable(str(error))
 
 
-class _UnreadableError(ValueError):
-    """There is no value."""
-
-
-def _sound(value: Value | _Unreadable) -> Value:
+def _tried(wrong: list[str], otherwise: T, read: Callable[[Value], T], value: Value | _Unreadable) -> T:
+    """What is read of a value, or something else where it can't be: ``wrong`` gets why."""
     if isinstance(value, _Unreadable):
-        raise _UnreadableError(value.why)
-    return value
-
-
-def _tried(wrong: list[str], otherwise: T, read: Callable[[], T]) -> T:
-    """What is read, or something else where it can't be: ``wrong`` gets why."""
+        wrong.append(value.why)
+        return otherwise
     try:
-        return read()
+        return read(value)
     except ValueError as error:
         wrong.append(str(error) or "it is none")
         return otherwise

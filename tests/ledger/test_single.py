@@ -59,7 +59,10 @@ def charged(used):
 
 def by_hand(ledger, charges, row):
     """The charges that a candidate is refused by, in their order: as ``Charge`` describes it."""
-    at = lambda value: int(value[row]) if isinstance(value, np.ndarray) else value  # noqa: E731
+
+    def at(value):
+        return int(value[row]) if isinstance(value, np.ndarray) else value
+
     found = []
     for charge in charges:
         key = charge.counter

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from dying import killed_at_each_step
-from gridengine import Folder
-from gridengine_sessions import Session
+from gridengine_sessions import ENV, ONE, SCALAR, TWO, Session
 from gridengine_site import write_site
 from queueing import records
 
@@ -17,20 +16,6 @@ from negotiator.cli.site import ProgramSite
 from negotiator.hooks import Places
 from negotiator_quotasets.language.printing import format_sets
 from negotiator_quotasets.qconf import files, lock
-
-HERE = Path(__file__).parents[1] / "conformance" / "gridengine"
-ENV = Folder(HERE, HERE).env("std")
-ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
-TWO = ONE.replace("one", "two").replace("=1", "=2")
-SCALAR = ("-mattr", "resource_quota", "enabled")
-
-
-@pytest.fixture
-def session(tmp_path):
-    """A site with the set ``one``."""
-    found = Session(tmp_path, lambda folder: write_site(folder, ENV))
-    found.sets = ONE
-    return found
 
 
 def bundle(session):

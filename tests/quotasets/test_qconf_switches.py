@@ -1,26 +1,9 @@
 """The words of qconf's command line: what each switch takes, what is told where it is wrong, and what then goes on."""
 
 import re
-from pathlib import Path
 
 import pytest
-from gridengine import Folder
-from gridengine_sessions import Session
-from gridengine_site import write_site
-
-HERE = Path(__file__).parents[1] / "conformance" / "gridengine"
-ENV = Folder(HERE, HERE).env("std")
-ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
-TWO = ONE.replace("one", "two").replace("=1", "=2")
-SCALAR = ("-mattr", "resource_quota", "enabled")
-
-
-@pytest.fixture
-def session(tmp_path):
-    """A site with the set ``one``."""
-    found = Session(tmp_path, lambda folder: write_site(folder, ENV))
-    found.sets = ONE
-    return found
+from gridengine_sessions import ONE, SCALAR, TWO
 
 
 def test_switches_are_done_one_after_the_other(session):

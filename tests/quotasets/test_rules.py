@@ -281,7 +281,8 @@ def test_places_may_have_queues_of_their_own():
 def test_which_complexes_are_limited():
     """Of enabled sets."""
     text = rules("to slots=1,lic=2") + rules("to mem=1", name="off", further="enabled false\n")
-    assert Rules(parsed(text), COMPLEXES, {}, spots("h")).limited() == {"slots", "lic"}
+    account = Rules(parsed(text), COMPLEXES, {}, spots("h")).account(Claimant("anyone"))
+    assert [tariff.complex.name for tariff in account.tariffs] == ["slots", "lic"]
 
 
 def test_a_pool_without_slots_is_no_error():

@@ -6,12 +6,15 @@ recorded, ``gridengine_departures`` says so, with the reason, and the session go
 """
 
 import contextlib
+import gzip
 import itertools
 import re
 import shlex
 import socket
+from pathlib import Path
 
 import attrs
+import yaml
 from click.testing import CliRunner
 from gridengine_departures import expected, is_done
 from gridengine_site import options
@@ -25,6 +28,14 @@ from negotiator_quotasets.qconf.storage import NEW_FILE
 PROGRAM = "qconf"
 HOST = "qm"
 """Where the transcripts were recorded."""
+
+_CASES = Path(__file__).parents[1] / "conformance" / "gridengine" / "env_std.yaml.gz"
+ENV = yaml.safe_load(gzip.decompress(_CASES.read_bytes()))
+"""The cluster that transcripts were recorded on."""
+
+ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
+TWO = ONE.replace("one", "two").replace("=1", "=2")
+SCALAR = ("-mattr", "resource_quota", "enabled")
 
 _SLEEP = re.compile(r"\bsleep [0-9.]+;? *")  # the real one tells a saved file by the second
 

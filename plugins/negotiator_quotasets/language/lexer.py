@@ -13,7 +13,7 @@ from negotiator.records import Source
 from negotiator.records.text import printable
 
 _MARK = re.compile(r"\\.|[\"#]")
-_BLANKS = re.compile(r"[ \t]*")
+_BLANKS = re.compile(r"[ \t]+")
 _WORD = re.compile(r"[^ \t{},]+")
 _MAX_SHOWN = 100  # characters of a word in a message
 
@@ -57,7 +57,7 @@ class Line:
 
     def peek(self) -> str:
         """The next character that is not blank, or nothing at the end of the line; blanks are passed over."""
-        self.at = _BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        self.at = _behind_blanks(self.text, self.at)
         return self.text[self.at : self.at + 1]
 
     def take(self, character: str) -> bool:
@@ -103,7 +103,7 @@ def logical_lines(text: str, file: str) -> Iterator[Line]:
         kept, quoted = _without_comment(physical.removesuffix("\r"), quoted=quoted)
         column = 1
         if parts:
-            column = _BLANKS.match(kept).end() + 1  # type: ignore[union-attr]  # it matches nothing, too
+            column = _behind_blanks(kept, 0) + 1
         continued = kept.endswith("\\")
         parts.append((kept[column - 1 : len(kept) - continued], number, column))
         if not continued:
@@ -124,3 +124,8 @@ def _without_comment(line: str, *, quoted: bool) -> tuple[str, bool]:
         elif mark[0] == "#" and not quoted:
             return line[: mark.start()], False
     return line, quoted
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
