@@ -8,9 +8,9 @@ import pytest
 from pools import matched, rules
 
 from negotiator.bundle import check_bundle, load_bundle
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import Standing
-from negotiator.hooks import AccessQuestion, Act, Cycle, Decision
+from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion, Cycle
 from negotiator.queues import QueueTree
 from negotiator.records import Station
 
@@ -150,7 +150,7 @@ def queue_of(name, user, groups=None, **attributes):
     bundle = load_bundle(HERE / name)
     known, _ = bundle.hooks.user_groups([user], pools.NOW, bundle.settings)
     standing = attrs.evolve(
-        Standing.new(bundle, pools.NOW), groups=known if groups is None else {user: groups}
+        CycleState.new(bundle, pools.NOW), groups=known if groups is None else {user: groups}
     )
     job = pools.job(Owner=f'"{user}"', **({"RequestMemory": "512", "RequestCpus": "1"} | attributes))
     pool = pools.snapshot([pools.slot()], [job])
@@ -211,11 +211,11 @@ class TestQueueConfiguration:
     @pytest.mark.parametrize(
         ("user", "act", "queue", "may"),
         [
-            ("anna", Act.ADMINISTER, "root.companya.development", True),
-            ("anna", Act.ADMINISTER, "root.companyb.development", False),
-            ("olga", Act.ADMINISTER, "root.companyb.development", True),
-            ("olga", Act.CONFIGURE, "", True),
-            ("anna", Act.CONFIGURE, "", False),
+            ("anna", AccessKind.ADMINISTER, "root.companya.development", True),
+            ("anna", AccessKind.ADMINISTER, "root.companyb.development", False),
+            ("olga", AccessKind.ADMINISTER, "root.companyb.development", True),
+            ("olga", AccessKind.CONFIGURE, "", True),
+            ("anna", AccessKind.CONFIGURE, "", False),
         ],
     )
     def test_who_administers_what(self, user, act, queue, may):
@@ -224,7 +224,7 @@ class TestQueueConfiguration:
         question = AccessQuestion(user, known[user], act, queue)
         tree = QueueTree.of(bundle.partition.root, 0)
         (answer,), _ = bundle.hooks.access([question], tree, bundle.settings)
-        assert (answer.record.decision is Decision.GRANT) is may
+        assert (answer.record.decision is AccessDecision.GRANT) is may
 
     @pytest.mark.parametrize("missing", ["RequestMemory", "RequestCpus"])
     def test_a_job_that_does_not_tell_what_is_limited_gets_nothing(self, missing):
@@ -254,7 +254,7 @@ class TestLimits:
         groups, _ = bundle.hooks.user_groups(users, pools.NOW, bundle.settings)
         ads = [pools.job(number, **(asks | job)) for number, job in enumerate(jobs)]
         slots = [pools.slot(number, Cpus="32", GPUs="1") for number in range(4)]
-        standing = attrs.evolve(Standing.new(bundle, pools.NOW), groups=groups)
+        standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups=groups)
         cycle = Cycle(1, pools.NOW, bundle.digest)
         result = run_cycle(pools.snapshot(slots, ads), bundle, cycle, standing)
         told = {

@@ -33,7 +33,7 @@ _OWN_FIELDS = frozenset({"seq", "prev", "keyed", "hash"})
 
 
 @attrs.frozen
-class Link:
+class ChainLink:
     """One record of a chain: its number, and the hash that stands for it and all before it."""
 
     seq: int
@@ -44,7 +44,7 @@ class Link:
         return f"{self.seq}:{self.hash}"
 
     @classmethod
-    def parse(cls, text: str) -> Link:
+    def parse(cls, text: str) -> ChainLink:
         """Read ``SEQ:HASH``; anything else is a ValueError."""
         found = _HEAD.fullmatch(text.strip())
         if not found:
@@ -53,7 +53,7 @@ class Link:
 
 
 #: What the first record of a chain follows on.
-START = Link(0, "0" * 64)
+START = ChainLink(0, "0" * 64)
 
 
 class Seal:
@@ -73,7 +73,7 @@ class Seal:
 
 
 @attrs.frozen
-class Entry:
+class LogLine:
     """One line as it was read; ``hash`` is what it says of itself, to be compared with ``Seal.of(body)``."""
 
     seq: int
@@ -83,12 +83,12 @@ class Entry:
     body: bytes = attrs.field(repr=False)
 
     @property
-    def link(self) -> Link:
+    def link(self) -> ChainLink:
         """The link that the next record must follow on."""
-        return Link(self.seq, self.hash)
+        return ChainLink(self.seq, self.hash)
 
 
-def read(line: bytes) -> Entry | None:
+def read(line: bytes) -> LogLine | None:
     """Take a line apart, with its line end; None where it is not in the form in which records are written.
 
     Bytes are compared, not what JSON makes of them: white space, the order of fields or another spelling of a
@@ -98,7 +98,7 @@ def read(line: bytes) -> Entry | None:
     first = _FIRST_FIELDS.match(line)
     if not first or not last:
         return None
-    return Entry(
+    return LogLine(
         seq=int(first[1]),
         prev=first[2].decode(),
         keyed=first[3].decode() if first[3] else None,
@@ -107,7 +107,7 @@ def read(line: bytes) -> Entry | None:
     )
 
 
-def write(records: Iterable[Mapping[str, Any]], last: Link, seal: Seal) -> tuple[bytes, Link]:
+def write(records: Iterable[Mapping[str, Any]], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:
     """Seal records, each with a ``kind`` and of plain JSON values, into lines that follow on ``last``.
 
     :return: the bytes of all lines, and the link of the last of them.
@@ -119,13 +119,13 @@ def write(records: Iterable[Mapping[str, Any]], last: Link, seal: Seal) -> tuple
     return b"".join(lines), last
 
 
-def _line(record: Mapping[str, Any], last: Link, seal: Seal) -> tuple[bytes, Link]:
+def _line(record: Mapping[str, Any], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:
     if not _OWN_FIELDS.isdisjoint(record) or not isinstance(record["kind"], str):
         raise ValueError(f"a record has a kind, and leaves {', '.join(sorted(_OWN_FIELDS))} to the log")
     keyed = {"keyed": seal.id} if seal.id else {}
     fields = {"seq": last.seq + 1, "prev": last.hash, **keyed, "kind": record["kind"], **record}
     body = json.dumps(fields, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
-    link = Link(last.seq + 1, seal.of(body))
+    link = ChainLink(last.seq + 1, seal.of(body))
     line = b'%b,"hash":"%b"}\n' % (body[:-1], link.hash.encode())
     if len(line) > MAX_LINE:
         raise AuditError(f"a record of kind {record['kind']} has {len(line)} bytes, more than {MAX_LINE}")

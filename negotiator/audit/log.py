@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import attrs
 
 from negotiator.audit import chain
-from negotiator.audit.chain import START, Link, Seal
+from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
 from negotiator.audit.tail import last_link, read_tail, unfinished
@@ -32,7 +32,7 @@ class _End:
     """Where the log ends: the size of its last file, and the last record of the chain."""
 
     size: int
-    link: Link
+    link: ChainLink
 
 
 class AuditLog:

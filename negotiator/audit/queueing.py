@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from negotiator.audit.values import TEXT, Record, bounded, instant
 
 if TYPE_CHECKING:
-    from negotiator.cycle.result import Placed
-    from negotiator.placement import Step
+    from negotiator.cycle.result import ApplicationPlacement
+    from negotiator.placement import PlacementStep
     from negotiator.queues import QueueChange
 
 _GROUPS = 50
@@ -17,7 +17,7 @@ _TAGS = 50
 _STEPS = 100
 
 
-def placement_fields(placed: Placed) -> Record:
+def placement_fields(placed: ApplicationPlacement) -> Record:
     """One kind of applications that was placed, or rejected, with every rule that was tried."""
     application, placement = placed.application, placed.placement
     return {
@@ -41,7 +41,7 @@ def change_fields(change: QueueChange) -> Record:
     return {"queue": bounded(change.path, TEXT), "change": str(change.change), "at": instant(change.at)}
 
 
-def _step(step: Step) -> Record:
+def _step(step: PlacementStep) -> Record:
     return {
         "rule": bounded(step.rule),
         "plugin": bounded(step.plugin),

@@ -14,14 +14,14 @@ import attrs
 from negotiator import __version__
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
-from negotiator.bundle.model import AuditSettings, Selection
+from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, bind, evaluate
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Expression, Match
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
-    from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
+    from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
 
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
 
@@ -80,10 +80,10 @@ def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mappi
     ]
 
 
-def _selector(selection: Selection | Expression, result: CycleResult) -> _Selects:
+def _selector(selection: DecisionSelection | Expression, result: CycleResult) -> _Selects:
     """Give the test of what is recorded: all that an expression does not make false, be it undefined or error."""
-    if isinstance(selection, Selection):
-        return lambda _my, _target: selection is Selection.ALL
+    if isinstance(selection, DecisionSelection):
+        return lambda _my, _target: selection is DecisionSelection.ALL
     tree = bind(selection.tree)
     env = Cycle(result.number, result.now, result.digest).environment
 
@@ -146,7 +146,7 @@ def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
     ]
 
 
-def _denial_record(result: CycleResult, outcome: Outcome) -> Record:
+def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
     told = _weightiest(outcome.removals)
     return {
         **_common("denial", result),
@@ -175,7 +175,7 @@ def _weightiest(removals: Sequence[Removal]) -> Sequence[Removal]:
     return [removals[place] for place in sorted(weights[:_REASONS])]
 
 
-def _discard_record(result: CycleResult, discarded: Discarded) -> Record:
+def _discard_record(result: CycleResult, discarded: DiscardedAds) -> Record:
     return {
         **_common("discard", result),
         "ads": str(discarded.kind),

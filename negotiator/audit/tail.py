@@ -13,7 +13,7 @@ from negotiator.audit.errors import AuditError, naming
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from negotiator.audit.chain import Link, Seal
+    from negotiator.audit.chain import ChainLink, Seal
 
 _FIRST_SPAN = 2**16
 
@@ -43,7 +43,7 @@ def read_tail(file: Path) -> Tail:
             span *= 4
 
 
-def last_link(file: Path, line: bytes, seal: Seal) -> Link:
+def last_link(file: Path, line: bytes, seal: Seal) -> ChainLink:
     """Check the last whole line of a log that is to be continued, and give the link to continue from."""
     entry = chain.read(line)
     if entry and entry.keyed != seal.id:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from negotiator.audit import chain
-from negotiator.audit.chain import START, Entry, Link, Seal
+from negotiator.audit.chain import START, ChainLink, LogLine, Seal
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.folder import chain_files
 from negotiator.audit.tail import mismatch
@@ -70,7 +70,7 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
     AuditError: there is no log, it cannot be read, or it is keyed and no key was given. ValueError: ``head`` is no
     head.
     """
-    kept = START if head is None else Link.parse(head)
+    kept = START if head is None else ChainLink.parse(head)
     files = chain_files(path)
     if not files:
         raise AuditError(f"{path}: there is no audit log in this folder")
@@ -98,7 +98,7 @@ def _lines(files: Iterable[Path]) -> Iterator[_Line]:
 class _Walk:
     """The state of one pass: the last record that verified, and the line it stands in."""
 
-    def __init__(self, seal: Seal, kept: Link) -> None:
+    def __init__(self, seal: Seal, kept: ChainLink) -> None:
         self._seal = seal
         self._kept = kept
         self.last = START
@@ -130,7 +130,7 @@ class _Walk:
         what = "is not in the form in which it was written" if _is_json(line.raw) else "is not JSON"
         return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: it {what}")
 
-    def _sealed(self, line: _Line, entry: Entry) -> Fault | None:
+    def _sealed(self, line: _Line, entry: LogLine) -> Fault | None:
         seq = self.last.seq + 1
         if entry.keyed != self._seal.id:
             if self._seal.id is None and self.last is START:
@@ -141,7 +141,7 @@ class _Walk:
             return self._fault(line, FaultKind.CHANGED, message)
         return None
 
-    def _linked(self, line: _Line, entry: Entry, rest: Iterator[_Line]) -> Fault | None:
+    def _linked(self, line: _Line, entry: LogLine, rest: Iterator[_Line]) -> Fault | None:
         seq = self.last.seq + 1
         if entry.seq > seq:
             return self._gap(line, entry, rest)
@@ -169,7 +169,7 @@ class _Walk:
         message = f"record {seq} was changed and sealed anew: record {seq + 1} follows on another one"
         return self._fault(self.place, FaultKind.CHANGED, message, seq)
 
-    def _gap(self, line: _Line, entry: Entry, rest: Iterator[_Line]) -> Fault:
+    def _gap(self, line: _Line, entry: LogLine, rest: Iterator[_Line]) -> Fault:
         seq = self.last.seq + 1
         for later in rest:
             found = chain.read(later.raw)

@@ -17,7 +17,7 @@ import numpy as np
 from negotiator.bench.figures import Area, Figure, Measured, Target
 from negotiator.bench.machine import clock
 from negotiator.bench.plan import Plan
-from negotiator.ledger import Charge, CounterKey, Family, Grouping, Ledger, Refused
+from negotiator.ledger import Charge, CounterKey, Family, Grouping, Ledger, RefusedCharge
 
 NESTED: Final = Target("ours", at_most=5)
 CROSSING: Final = Target("ours", at_most=50)
@@ -86,7 +86,7 @@ def _single(plan: Plan) -> Figure:
         for (sums, keys), limit in zip(matches, limits, strict=True):
             ledger.headroom(*limit)
             receipt = ledger.try_charge(sums, keys)
-            if isinstance(receipt, Refused):
+            if isinstance(receipt, RefusedCharge):
                 raise AssertionError("there is room for it")  # noqa: TRY004 - not a matter of types
             ledger.release(receipt)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from negotiator.bench.errors import NotReadError
 from negotiator.bench.jobs import CLASSES, job_class
 from negotiator.classad import ClassAd, Environment, Table
-from negotiator.cycle.match import Board
+from negotiator.cycle.match import SlotMatcher
 from negotiator.hooks.records import Mask
 from negotiator.pool import read_table
 
@@ -30,7 +30,7 @@ Rows: TypeAlias = NDArray[np.intp]
 class Matched:
     """The slots of a cycle, and those that match each job: an array of shape (N,) a job."""
 
-    board: Board
+    board: SlotMatcher
     masks: list[Mask]
 
 
@@ -49,7 +49,7 @@ def read_jobs() -> tuple[ClassAd, ...]:
 
 def match(slots: Table, jobs: Sequence[ClassAd]) -> Matched:
     """Find the slots that match each job: Requirements of both sides."""
-    board = Board.of(slots, ENVIRONMENT)
+    board = SlotMatcher.of(slots, ENVIRONMENT)
     return Matched(board, [board.candidates(job) for job in jobs])
 
 
@@ -59,7 +59,7 @@ def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
     return [matched.board.choose(job, mask, count)[0] for job, mask in pairs]
 
 
-def rank(board: Board, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rank(board: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rank these slots for a job: in the pool's order, and by the job's Rank; both of the shape of ``rows``."""
     return board.ranks.of(rows, job, ENVIRONMENT)
 

@@ -24,8 +24,8 @@ from negotiator.bundle import load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.applications import applications
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place, place_new
-from negotiator.cycle.standing import Standing
 from negotiator.hooks.records import Cycle
 from negotiator.queues import QueueTree
 
@@ -103,17 +103,17 @@ def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
     with _bundle(text) as bundle:
         cycle = Cycle(1, _NOW, bundle.digest)
         placed = place(
-            jobs, bundle, cycle, Standing.new(bundle, _NOW)
+            jobs, bundle, cycle, CycleState.new(bundle, _NOW)
         )  # columns are made when they are first asked for
         distinct, rows = len(placed.placements), np.arange(len(jobs))
 
         def only_placing() -> None:
-            standing = Standing.new(bundle, _NOW)
+            standing = CycleState.new(bundle, _NOW)
             found = applications(jobs, bundle, cycle.environment)
             place_new(jobs, found, rows, found.kinds, bundle, cycle, standing)
 
         def whole_station() -> None:
-            place(jobs, bundle, cycle, Standing.new(bundle, _NOW))
+            place(jobs, bundle, cycle, CycleState.new(bundle, _NOW))
 
         seconds = tuple(_seconds(only_placing) for _ in range(plan.repetitions))
         whole = tuple(_seconds(whole_station) for _ in range(plan.repetitions))

@@ -23,7 +23,7 @@ from negotiator.bench.plan import Plan
 from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse
 from negotiator.cycle.charge import charge
-from negotiator.cycle.match import Board, Candidates
+from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger
 from negotiator.queues import QueueTree
@@ -89,7 +89,7 @@ class _Run:
 
     bundle: Bundle
     slots: Table
-    board: Board
+    board: SlotMatcher
     queues: QueueTree
     ledger: Ledger = attrs.field(factory=Ledger)
     matched: int = 0
@@ -98,13 +98,13 @@ class _Run:
     @classmethod
     def of(cls, bundle: Bundle, slots: Table) -> _Run:
         fresh = slots.take(np.arange(len(slots)))
-        board = Board.of(fresh, _CYCLE.environment)
+        board = SlotMatcher.of(fresh, _CYCLE.environment)
         return cls(bundle, fresh, board, QueueTree.of(bundle.partition.root, 0))
 
     def serve(self, request: Request) -> None:
         """Filter the slots for one request, charge it, and count how long that took."""
         among = ~self.board.taken
-        found = Candidates(among, int(np.count_nonzero(among)), (), (), ())
+        found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
         bundle, start = self.bundle, clock()
         bundle.hooks.filter_slots(request, self.slots, _CYCLE, bundle.settings)
         granted = charge(request, found, self.board, bundle, self.ledger, self.queues, _CYCLE, {})

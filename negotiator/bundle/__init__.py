@@ -1,6 +1,6 @@
 """What the administrator says: one folder, checked whole, digested, and handed on as one object."""
 
-from negotiator.bundle.load import Examination as Examination
+from negotiator.bundle.load import BundleCheck as BundleCheck
 from negotiator.bundle.load import check_bundle as check_bundle
 from negotiator.bundle.load import default_bundle as default_bundle
 from negotiator.bundle.load import examine_bundle as examine_bundle
@@ -8,4 +8,4 @@ from negotiator.bundle.load import load_bundle as load_bundle
 from negotiator.bundle.model import AuditSettings as AuditSettings
 from negotiator.bundle.model import Bundle as Bundle
 from negotiator.bundle.model import BundleError as BundleError
-from negotiator.bundle.model import Selection as Selection
+from negotiator.bundle.model import DecisionSelection as DecisionSelection

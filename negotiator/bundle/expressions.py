@@ -18,7 +18,7 @@ _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
 
 
 @attrs.frozen(eq=False)
-class Asked:
+class BundleExpression:
     """An expression of the bundle, and whose ads are MY and TARGET when it is asked.
 
     ``rule`` names it in messages. ``alone``: there is no TARGET, as for a gate. Without ``my`` it is not known whom the
@@ -39,7 +39,7 @@ class Asked:
 
 def asked_expressions(
     bundle: Bundle, ads: Mapping[AdKind, Table], now: float
-) -> tuple[tuple[Asked, ...], tuple[HookFailure, ...]]:
+) -> tuple[tuple[BundleExpression, ...], tuple[HookFailure, ...]]:
     """Give all expressions of a bundle, those of gates first, each once; and the plugins that failed to say theirs.
 
     The gates are asked of ``ads``, those of a pool or none at all, at the time ``now`` (seconds since the epoch).
@@ -49,7 +49,7 @@ def asked_expressions(
     asked = [*gates, *_constraints(bundle, known), *_audit(bundle)]
     told = {each.source for each in asked}
     asked += (
-        Asked(plugin, found.tree, found.source, found.text)
+        BundleExpression(plugin, found.tree, found.source, found.text)
         for source, (plugin, found) in known.items()
         if source not in told
     )
@@ -58,10 +58,10 @@ def asked_expressions(
 
 def _gates(
     bundle: Bundle, ads: Mapping[AdKind, Table], now: float, known: _Known
-) -> tuple[tuple[Asked, ...], tuple[HookFailure, ...]]:
+) -> tuple[tuple[BundleExpression, ...], tuple[HookFailure, ...]]:
     """Ask the gates of each kind: what they say of no ads at all tells where they stand."""
     cycle = Cycle(number=0, now=now, digest=bundle.digest)
-    found: dict[tuple[str, Source | None], Asked] = {}
+    found: dict[tuple[str, Source | None], BundleExpression] = {}
     failures: list[HookFailure] = []
     for kind in AdKind:
         answers = bundle.hooks.gate_ads(kind, ads.get(kind, Table.from_ads(())), cycle, bundle.settings)
@@ -72,7 +72,7 @@ def _gates(
                 continue
             _, expression = known[gate.source]
             before = found.get(key)
-            found[key] = Asked(
+            found[key] = BundleExpression(
                 gate.rule,
                 expression.tree,
                 gate.source,
@@ -84,25 +84,29 @@ def _gates(
     return tuple(found.values()), tuple(failures)
 
 
-def _constraints(bundle: Bundle, known: _Known) -> Iterator[Asked]:
+def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
     for constraint in (stamped.record for stamped in bundle.constraints):
         written = known.get(constraint.source)
         my, target = AdKind.STARTD, AdKind.JOB
         if constraint.side is ConstraintSide.JOB:
             my, target = target, my
         text = written[1].text if written and written[1].tree is constraint.expression else None
-        yield Asked(
+        yield BundleExpression(
             constraint.rule, constraint.expression, constraint.source, text, my=(my,), target=(target,)
         )
 
 
-def _audit(bundle: Bundle) -> Iterator[Asked]:
+def _audit(bundle: Bundle) -> Iterator[BundleExpression]:
     job, slot = (AdKind.JOB,), (AdKind.STARTD,)
     matches, denials = bundle.audit.matches, bundle.audit.denials
     if isinstance(matches, Expression):
-        yield Asked("audit.matches", matches.tree, matches.source, matches.text, my=job, target=slot)
+        yield BundleExpression(
+            "audit.matches", matches.tree, matches.source, matches.text, my=job, target=slot
+        )
     if isinstance(denials, Expression):
-        yield Asked("audit.denials", denials.tree, denials.source, denials.text, my=job, alone=True)
+        yield BundleExpression(
+            "audit.denials", denials.tree, denials.source, denials.text, my=job, alone=True
+        )
 
 
 def _written(bundle: Bundle) -> Iterator[tuple[str, Expression]]:

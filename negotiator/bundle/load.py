@@ -10,30 +10,30 @@ from typing import Any
 
 import attrs
 
-from negotiator.bundle.claims import Claims
 from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
 from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
-from negotiator.bundle.nodes import BadNode, Entry, MapNode
+from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
-from negotiator.bundle.sections import Layout, knob_entries, lay_out, settings_of, unknown_keys
+from negotiator.bundle.sections import SectionLayout, knob_entries, lay_out, settings_of, unknown_keys
 from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
 
 @attrs.frozen
-class Examination:
+class BundleCheck:
     """What was found in a folder: all problems, and the bundle where none of them is an error.
 
     ``hooks`` has the plugins that were loaded, also where others were refused; None where the bundle does not say
@@ -45,7 +45,7 @@ class Examination:
     problems: tuple[Problem, ...]
     hooks: HookManager | None = None
     files: Mapping[str, SourceText] = attrs.field(factory=dict)
-    claims: Claims = attrs.field(factory=Claims)
+    claims: FileOwners = attrs.field(factory=FileOwners)
 
     def reads(self, name: str) -> bool:
         """Whether a file of this name, relative to the folder, is read as settings: by the core, or by a plugin."""
@@ -99,7 +99,7 @@ def examine_bundle(
     entry_points: bool = True,
     tracer: Tracer | None = None,
     replaced: Mapping[str, bytes | None] | None = None,
-) -> Examination:
+) -> BundleCheck:
     """Look at all of a folder. What raises is a bug, or a folder that does not exist.
 
     ``replaced`` has contents of files, by name, to look at in place of those that are there; None where a file is to
@@ -113,7 +113,7 @@ def examine_bundle(
         bundle = None
     else:
         bundle = attrs.evolve(bundle, problems=problems)
-    return Examination(bundle, contents.digest, problems, loading.hooks, loading.files, loading.claims)
+    return BundleCheck(bundle, contents.digest, problems, loading.hooks, loading.files, loading.claims)
 
 
 @attrs.define(eq=False)
@@ -123,7 +123,7 @@ class _Loading:
     problems: list[Problem]
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
-    claims: Claims = attrs.field(factory=Claims)
+    claims: FileOwners = attrs.field(factory=FileOwners)
 
     def run(
         self,
@@ -225,10 +225,10 @@ class _Loading:
         names = structurer.structure(part.entries["disable"].value, tuple[str, ...])
         return None if names is INVALID else PluginSettings(disable=names)
 
-    def _settings(self, top: MapNode, knobs: Knobs, layout: Layout) -> dict[str, Any]:
+    def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout) -> dict[str, Any]:
         from_knobs, problems = knob_entries(knobs, top, layout.owners)
         self.problems += problems
-        entries: Mapping[str, Entry] = {**from_knobs, **top.entries}
+        entries: Mapping[str, MapEntry] = {**from_knobs, **top.entries}
         settings = {}
         for stamped in layout.sections:
             structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
@@ -240,7 +240,9 @@ class _Loading:
                 settings[stamped.plugin] = built
         return settings
 
-    def _apart(self, stamped: Stamped[Section], entries: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
+    def _apart(
+        self, stamped: Attributed[Section], entries: Mapping[str, MapEntry]
+    ) -> Iterator[tuple[str, MapEntry]]:
         """The keys of a plugin that stand in files of their own."""
         for key in stamped.record.apart:
             name = Section.file_of(key)
@@ -253,9 +255,9 @@ class _Loading:
                 message = f"the key {key} stands in {entries[key].value.file.name}, too"
                 problems = (*problems, file.error(0, message, "leave one of the two out"))
             self.problems += problems
-            yield key, Entry(0, BadNode(key, file, 0) if node is None else node)
+            yield key, MapEntry(0, BadNode(key, file, 0) if node is None else node)
 
-    def _files_of(self, stamped: Stamped[Section]) -> Mapping[str, str] | None:
+    def _files_of(self, stamped: Attributed[Section]) -> Mapping[str, str] | None:
         """The texts of the files that belong to a plugin, by name; None where one of them is no text."""
         plugin, apart = stamped.plugin, set(map(Section.file_of, stamped.record.apart))
         for name in self.claims.of(plugin, self.contents.irregular):

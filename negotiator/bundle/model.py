@@ -10,16 +10,16 @@ from typing import Any
 
 import attrs
 
-from negotiator.classad import Expr, Said, bind, parse
+from negotiator.classad import Expr, JobExpression, bind, parse
 from negotiator.hooks.loading import PluginSettings
-from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Constraint, Expression
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
 
 
-class Selection(enum.StrEnum):
+class DecisionSelection(enum.StrEnum):
     """Which decisions go into the audit log, where no expression selects them."""
 
     ALL = "all"
@@ -34,8 +34,8 @@ class AuditSettings:
     it makes true is recorded, and what it makes undefined or error too, so that a slip never empties the log.
     """
 
-    matches: Selection | Expression = Selection.ALL
-    denials: Selection | Expression = Selection.ALL
+    matches: DecisionSelection | Expression = DecisionSelection.ALL
+    denials: DecisionSelection | Expression = DecisionSelection.ALL
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
 
 
@@ -89,7 +89,7 @@ class Bundle:
     digest: str  # sha256 over names and contents of its files, hexadecimal
     hooks: HookManager
     settings: Mapping[str, Any]  # by plugin name: an instance of its Section.schema
-    constraints: tuple[Stamped[Constraint], ...]
+    constraints: tuple[Attributed[Constraint], ...]
     job_attributes: (
         frozenset[str] | None
     )  # lower case; None: a plugin did not declare, every job is its own request
@@ -103,9 +103,9 @@ class Bundle:
     problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
 
     @cached_property
-    def said(self) -> Mapping[str, Said]:
+    def said(self) -> Mapping[str, JobExpression]:
         """How what a job asks for is read from it alone, by resource."""
-        return {name: Said(tree) for name, tree in self.resources.items()}
+        return {name: JobExpression(tree) for name, tree in self.resources.items()}
 
 
 class BundleError(Exception):

@@ -47,7 +47,7 @@ class ListNode:
 
 
 @attrs.frozen(eq=False)
-class Entry:
+class MapEntry:
     """A value under its key; ``at`` is where the key stands."""
 
     at: int
@@ -61,7 +61,7 @@ class MapNode:
     label: str
     file: SourceText
     at: int
-    entries: dict[str, Entry] = attrs.field(factory=dict)
+    entries: dict[str, MapEntry] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)

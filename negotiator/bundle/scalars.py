@@ -18,7 +18,7 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)", re.ASCII)
 _REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 
-class Kind(enum.Enum):
+class ScalarKind(enum.Enum):
     """What a plain scalar is, as it is called in messages."""
 
     NULL = "nothing"
@@ -28,7 +28,7 @@ class Kind(enum.Enum):
     TEXT = "a text"
 
 
-class Surprise(NamedTuple):
+class AmbiguousScalar(NamedTuple):
     """Something that YAML 1.1 does not read as what it looks like."""
 
     meaning: str
@@ -38,52 +38,54 @@ class Surprise(NamedTuple):
 _SURPRISES = (
     (
         r"(?i:yes|no|on|off|y|n)",
-        Surprise("a boolean", "write true or false; or quote it, where it is a text"),
+        AmbiguousScalar("a boolean", "write true or false; or quote it, where it is a text"),
     ),
     (
         r"[-+]?0[0-9_]+",
-        Surprise("a number of base 8", "leave out the leading zeros; or quote it, where it is a text"),
+        AmbiguousScalar("a number of base 8", "leave out the leading zeros; or quote it, where it is a text"),
     ),
     (
         r"[-+]?0[xXbBoO][0-9a-fA-F_]*",
-        Surprise("a number of another base", "write it with decimal digits; or quote it, where it is a text"),
+        AmbiguousScalar(
+            "a number of another base", "write it with decimal digits; or quote it, where it is a text"
+        ),
     ),
     (
         r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?",
-        Surprise("a number of base 60", "quote it"),
+        AmbiguousScalar("a number of base 60", "quote it"),
     ),
     (
         r"[-+]?[0-9]+_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?",
-        Surprise("a number", "leave out the underscores; or quote it, where it is a text"),
+        AmbiguousScalar("a number", "leave out the underscores; or quote it, where it is a text"),
     ),
     (
         r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?a:[Tt\s]).*)?",
-        Surprise("a date", "quote it"),
+        AmbiguousScalar("a date", "quote it"),
     ),
     (
         r"[-+]?\.(?i:inf|nan)",
-        Surprise("infinity or no number", "write a number; or quote it, where it is a text"),
+        AmbiguousScalar("infinity or no number", "write a number; or quote it, where it is a text"),
     ),
-    (r"=|<<", Surprise("a directive", "quote it")),
+    (r"=|<<", AmbiguousScalar("a directive", "quote it")),
 )
 _SURPRISE = re.compile("|".join(f"({pattern})" for pattern, _ in _SURPRISES))
 
 
-def surprise(text: str) -> Surprise | None:
+def surprise(text: str) -> AmbiguousScalar | None:
     """What YAML 1.1 reads a plain scalar as, where that is not what it looks like."""
     found = _SURPRISE.fullmatch(text)
     return _SURPRISES[found.lastindex - 1][1] if found and found.lastindex else None
 
 
-def kind(text: str) -> Kind:
+def kind(text: str) -> ScalarKind:
     """What a plain scalar is that holds no surprise."""
     if text in NULL:
-        return Kind.NULL
+        return ScalarKind.NULL
     if text in TRUE or text in FALSE:
-        return Kind.BOOLEAN
+        return ScalarKind.BOOLEAN
     if is_integer(text):
-        return Kind.INTEGER
-    return Kind.REAL if is_real(text) else Kind.TEXT
+        return ScalarKind.INTEGER
+    return ScalarKind.REAL if is_real(text) else ScalarKind.TEXT
 
 
 def is_integer(text: str) -> bool:

@@ -31,7 +31,7 @@ class Key:
 
 
 @attrs.frozen
-class Shape:
+class ClassSchema:
     """What a class is made of: its keys by name, and the arguments that are filled in.
 
     ``places`` take the place of its object, ``files`` the texts of the files that belong to the plugin.
@@ -42,7 +42,7 @@ class Shape:
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, schema: type) -> Shape:
+    def of(cls, schema: type) -> ClassSchema:
         """The shape of an attrs class. Raises as ``keys_of`` does."""
         keys = {key.name: key for key in keys_of(schema)}
         fields = [field for field in attrs.fields(schema) if field.init]

@@ -8,14 +8,14 @@ from typing import Any
 
 import attrs
 
-from negotiator.bundle.claims import Claims, claim
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
-from negotiator.bundle.nodes import BadNode, Entry, MapNode, ScalarNode, Style, shown
-from negotiator.bundle.schema import Shape, faults, keys_of
+from negotiator.bundle.file_owners import FileOwners, claim
+from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
+from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.structure import INVALID, Refuse, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.hooks.guard import describe_error
-from negotiator.hooks.manager import HookManager, Stamped
+from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
@@ -29,17 +29,17 @@ MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that nev
 
 
 @attrs.define(eq=False)
-class Layout:
+class SectionLayout:
     """The sections of all plugins, and the owner of each key."""
 
-    sections: tuple[Stamped[Section], ...]
+    sections: tuple[Attributed[Section], ...]
     refused: frozenset[str]  # the plugins whose section could not be had
     owners: Mapping[str, str]
     problems: tuple[Problem, ...]
-    claims: Claims  # of files
+    claims: FileOwners  # of files
 
 
-def lay_out(hooks: HookManager) -> Layout:
+def lay_out(hooks: HookManager) -> SectionLayout:
     """Ask the plugins for their sections and give each key to one of them."""
     answers = hooks.sections()
     origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
@@ -72,7 +72,7 @@ def lay_out(hooks: HookManager) -> Layout:
                 folded[key.lower()] = key
         sections.append(stamped)
     claims, more = claim(sections, origins)
-    return Layout(tuple(sections), frozenset(refused), owners, (*problems, *more), claims)
+    return SectionLayout(tuple(sections), frozenset(refused), owners, (*problems, *more), claims)
 
 
 def _faults(section: Section) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _faults(section: Section) -> Iterator[str]:
     if found:
         return
     name, wanted = section.schema.__name__, "files: Mapping[str, str]"
-    filled = bool(Shape.of(section.schema).files)
+    filled = bool(ClassSchema.of(section.schema).files)
     if section.files and not filled:
         yield f"{name} needs a field `{wanted}`, which its section's files are filled into"
     if filled and not section.files:
@@ -101,10 +101,10 @@ def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
 
 def knob_entries(
     knobs: Knobs, top: MapNode, owners: Mapping[str, str]
-) -> tuple[dict[str, Entry], list[Problem]]:
+) -> tuple[dict[str, MapEntry], list[Problem]]:
     """What HTCondor-style files say under keys that a plugin owns, without macros; and what is wrong with that."""
     owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
-    entries: dict[str, Entry] = {}
+    entries: dict[str, MapEntry] = {}
     problems: list[Problem] = []
     rest = []
     for name in knobs.names():
@@ -124,11 +124,11 @@ def knob_entries(
         value = knobs.expand(name)
         if isinstance(value, Problem):
             problems.append(value)
-            entries[key] = Entry(definition.at, BadNode(key, definition.file, definition.at))
+            entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
         elif not value.text.strip():
             continue  # NAME = says that it is not set
         else:
-            entries[key] = Entry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
+            entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
         if key in top.entries:
             here, there = definition.file.place(definition.at), top.file.place(top.entries[key].at)
             message = f"{key} is set here and in {there}; neither goes before the other"
@@ -140,8 +140,8 @@ def knob_entries(
 
 
 def settings_of(
-    stamped: Stamped[Section],
-    entries: Mapping[str, Entry],
+    stamped: Attributed[Section],
+    entries: Mapping[str, MapEntry],
     structurer: Structurer,
     file: SourceText,
     files: Mapping[str, str] | None,

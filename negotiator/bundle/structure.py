@@ -21,8 +21,8 @@ import cattrs
 from negotiator.bundle import scalars
 from negotiator.bundle.nodes import (
     BadNode,
-    Entry,
     ListNode,
+    MapEntry,
     MapNode,
     Node,
     ScalarNode,
@@ -32,12 +32,12 @@ from negotiator.bundle.nodes import (
     problem,
     shown,
 )
-from negotiator.bundle.schema import Shape, is_dict, is_enum, is_list, is_union, union_members
+from negotiator.bundle.schema import ClassSchema, is_dict, is_enum, is_list, is_union, union_members
 from negotiator.bundle.text import Located
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.records import Expression
-from negotiator.records import Problem, Source, Written
+from negotiator.records import Problem, ScalarText, Source
 from negotiator.records.text import suggest
 
 MAX_INTEGER = 2**63 - 1
@@ -68,7 +68,7 @@ class Structurer:
         self.problems: list[Problem] = []
         self._path_rule = path_rule
         self._tolerant = tolerant
-        self._shapes: dict[type, Shape] = {}
+        self._shapes: dict[type, ClassSchema] = {}
         self._converter = cattrs.Converter()
         hook = self._converter.register_structure_hook_func
         hook(attrs.has, self._object)
@@ -78,7 +78,7 @@ class Structurer:
         for scalar in (str, int, float, bool, Path, enum.Enum):
             self._converter.register_structure_hook(scalar, self._scalar)
         self._converter.register_structure_hook(Expression, self._expression)
-        self._converter.register_structure_hook(Written, self._written)
+        self._converter.register_structure_hook(ScalarText, self._written)
 
     def structure(self, node: Node, wanted: Any) -> Any:
         """The value of type ``wanted`` that a node holds, or INVALID."""
@@ -87,7 +87,7 @@ class Structurer:
     def build(
         self,
         schema: type,
-        entries: Mapping[str, Entry],
+        entries: Mapping[str, MapEntry],
         source: Source,
         refuse: Refuse,
         files: Mapping[str, str] = MappingProxyType({}),
@@ -132,10 +132,10 @@ class Structurer:
         built = self.build(wanted, node.entries, node.file.place(node.at), partial(problem, node))
         return built if self._tolerant or node.entries.keys() <= keys.keys() else INVALID
 
-    def _shape(self, schema: type) -> Shape:
+    def _shape(self, schema: type) -> ClassSchema:
         # Kept no longer than this object: plugins bring their classes anew each time a bundle is loaded.
         if schema not in self._shapes:
-            self._shapes[schema] = Shape.of(schema)
+            self._shapes[schema] = ClassSchema.of(schema)
         return self._shapes[schema]
 
     def _items(self, node: Node, wanted: Any) -> Any:
@@ -206,11 +206,11 @@ class Structurer:
             return INVALID
         if plain and text in scalars.NULL:
             return self._refuse(node, "a text or a number")
-        return Written(text, node.file.place(node.at), not plain)
+        return ScalarText(text, node.file.place(node.at), not plain)
 
     def _text(self, node: ScalarNode, wanted: Any) -> Any:
         text = node.value.text
-        if node.style is Style.PLAIN and (kind := scalars.kind(text)) is not scalars.Kind.TEXT:
+        if node.style is Style.PLAIN and (kind := scalars.kind(text)) is not scalars.ScalarKind.TEXT:
             message = f"expected {_expected(wanted)}, got {kind.value}"
             self.problems.append(problem(node, message, "quote it" if text else ""))
             return INVALID

@@ -18,7 +18,7 @@ import attrs
 import yaml
 
 from negotiator.bundle import scalars
-from negotiator.bundle.nodes import BadNode, Entry, ListNode, MapNode, Node, ScalarNode, Style, shown
+from negotiator.bundle.nodes import BadNode, ListNode, MapEntry, MapNode, Node, ScalarNode, Style, shown
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_place import locate, span
 from negotiator.records import Problem
@@ -220,7 +220,7 @@ class _Builder:
             self._key(top, top.node, node)
         else:
             if not top.dropped:
-                top.node.entries[top.key] = Entry(top.key_at, node)
+                top.node.entries[top.key] = MapEntry(top.key_at, node)
             top.key = None
 
     def _key(self, top: _Open, mapping: MapNode, node: Node) -> None:
@@ -248,7 +248,7 @@ class _Builder:
             return False
         found = scalars.surprise(text)
         kind = scalars.kind(text)
-        if found is None and kind is scalars.Kind.TEXT:
+        if found is None and kind is scalars.ScalarKind.TEXT:
             return True
         what = found.meaning if found else kind.value
         self._error(node.at, f"a key must be a text; YAML reads {shown(text)} as {what}", "quote the key")

@@ -12,12 +12,12 @@ from typing import Any
 import click
 
 from negotiator.cli import options
-from negotiator.cli.asked import Person, person
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.render import print_table, printable
-from negotiator.hooks.access import Access, AccessQuestion, Act
-from negotiator.hooks.answers import Stamped
-from negotiator.placement import AccessBook
+from negotiator.cli.subjects import Subject, person
+from negotiator.hooks.access import Access, AccessKind, AccessQuestion
+from negotiator.hooks.answers import Attributed
+from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import QueueTree
 
@@ -73,8 +73,8 @@ def access(
         sys.exit(NO_GROUPS)
     queues = QueueTree.of(bundle.partition.root, moment)
     asked = dict.fromkeys(paths or (queue.path for queue in queues))
-    book = AccessBook(bundle.hooks, bundle.settings, queues)
-    questions = [*_of_queues(who, asked), AccessQuestion(who.user, who.groups, Act.CONFIGURE)]
+    book = AccessCache(bundle.hooks, bundle.settings, queues)
+    questions = [*_of_queues(who, asked), AccessQuestion(who.user, who.groups, AccessKind.CONFIGURE)]
     book.ask(questions)
     answers = [(question, book.answer(question)) for question in questions]
     if as_json:
@@ -89,12 +89,12 @@ def access(
     )
 
 
-def _of_queues(who: Person, paths: dict[str, None]) -> Sequence[AccessQuestion]:
-    acts = (Act.SUBMIT, Act.ADMINISTER)
+def _of_queues(who: Subject, paths: dict[str, None]) -> Sequence[AccessQuestion]:
+    acts = (AccessKind.SUBMIT, AccessKind.ADMINISTER)
     return [AccessQuestion(who.user, who.groups, act, path) for path in paths for act in acts]
 
 
-def _row(question: AccessQuestion, answer: Stamped[Access], queues: QueueTree) -> tuple[str, ...]:
+def _row(question: AccessQuestion, answer: Attributed[Access], queues: QueueTree) -> tuple[str, ...]:
     missing = "" if not question.queue or queues.get(question.queue) else " (does not exist)"
     said = answer.record
     where = f" ({said.source})" if said.source else ""
@@ -108,7 +108,7 @@ def _row(question: AccessQuestion, answer: Stamped[Access], queues: QueueTree) -
 
 
 def _as_json(
-    who: Person, answers: Sequence[tuple[AccessQuestion, Stamped[Access]]], queues: QueueTree
+    who: Subject, answers: Sequence[tuple[AccessQuestion, Attributed[Access]]], queues: QueueTree
 ) -> dict[str, Any]:
     told: dict[str, dict[str, Any]] = {}
     for question, answer in answers:
@@ -119,11 +119,11 @@ def _as_json(
         "user": who.user,
         "groups": list(who.groups),
         "queues": list(told.values()),
-        "scheduler": {str(Act.CONFIGURE): scheduler[Act.CONFIGURE]},
+        "scheduler": {str(AccessKind.CONFIGURE): scheduler[AccessKind.CONFIGURE]},
     }
 
 
-def _plain(answer: Stamped[Access]) -> dict[str, Any]:
+def _plain(answer: Attributed[Access]) -> dict[str, Any]:
     """Make plain data of an answer; ``source`` is ``file:line:column``, null where there is none."""
     said = answer.record
     return {

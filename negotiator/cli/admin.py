@@ -19,11 +19,19 @@ from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.cli.site import DEFAULT_STATE, LONGEST_NOTE, ProgramSite, pass_site
 from negotiator.hooks import command_options
-from negotiator.hooks.administration import NO_AUDIT, NO_STATE, NOT_DONE, Outcome, Places, Result, SiteError
+from negotiator.hooks.administration import (
+    NO_AUDIT,
+    NO_STATE,
+    NOT_DONE,
+    ChangeOutcome,
+    ChangeStatus,
+    CommandError,
+    CommandTargets,
+)
 from negotiator.hooks.command_options import ANY_PATH
-from negotiator.runtime.requests import Desk, submit
-from negotiator.runtime.state import Act as Request
-from negotiator.runtime.state import ActKind, Answer, StateError, StateStore
+from negotiator.runtime.admin_requests import AdminEnvironment, submit
+from negotiator.runtime.state import AdminAction, AdminAnswer, StateError, StateStore
+from negotiator.runtime.state import AdminRequest as Request
 
 WAITING = 4
 _POLL = 0.2  # seconds between two looks for an answer
@@ -94,7 +102,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
 @pass_site
 def move(site: ProgramSite, /, application: str, queue: str, **common: Any) -> None:
     """Move APPLICATION to QUEUE, a leaf that exists."""
-    _ask(site, ActKind.MOVE, application, queue, **common)
+    _ask(site, AdminAction.MOVE, application, queue, **common)
 
 
 @admin.command(short_help="Take an application out of matching.")
@@ -103,7 +111,7 @@ def move(site: ProgramSite, /, application: str, queue: str, **common: Any) -> N
 @pass_site
 def hold(site: ProgramSite, /, application: str, **common: Any) -> None:
     """Take APPLICATION out of matching: what runs goes on, nothing of it is matched."""
-    _ask(site, ActKind.HOLD, application, "", **common)
+    _ask(site, AdminAction.HOLD, application, "", **common)
 
 
 @admin.command(short_help="Let an application take part in matching again.")
@@ -112,7 +120,7 @@ def hold(site: ProgramSite, /, application: str, **common: Any) -> None:
 @pass_site
 def release(site: ProgramSite, /, application: str, **common: Any) -> None:
     """Let APPLICATION, which was held, take part in matching again."""
-    _ask(site, ActKind.RELEASE, application, "", **common)
+    _ask(site, AdminAction.RELEASE, application, "", **common)
 
 
 @admin.command(short_help="Let the running negotiator read its bundle again.")
@@ -120,7 +128,7 @@ def release(site: ProgramSite, /, application: str, **common: Any) -> None:
 @pass_site
 def reload(site: ProgramSite, /, **common: Any) -> None:
     """Let the running negotiator read its bundle again; one with errors leaves the active one in place."""
-    _ask(site, ActKind.RELOAD, "", "", **common)
+    _ask(site, AdminAction.RELOAD, "", "", **common)
 
 
 @admin.command(short_help="Replace a file of the bundle.")
@@ -133,18 +141,18 @@ def change(site: ProgramSite, /, name: str, new: Any, note: str, wait: float, **
 
     The old file is kept beside it. A running negotiator takes the new bundle before its next cycle.
     """
-    places = Places(bundle=common.pop("folder"), **common)
+    places = CommandTargets(bundle=common.pop("folder"), **common)
     try:
         outcome = site.change(places, name, new.read(), note)
-    except SiteError as error:
+    except CommandError as error:
         if error.exit_code == click.UsageError.exit_code:
             raise click.UsageError(printable(error.message)) from None
         raise
     print_problems(outcome.problems, folder=places.bundle, err=True)
-    if outcome.result is Result.DONE:
+    if outcome.result is ChangeStatus.DONE:
         click.echo(printable(outcome.text))  # whatever became of the record
     else:
-        denied = "denied: " if outcome.result is Result.DENIED else ""
+        denied = "denied: " if outcome.result is ChangeStatus.DENIED else ""
         click.echo(f"error: {denied}{printable(outcome.text)}", err=True)
     if outcome.trouble:
         click.echo(f"error: {printable(outcome.trouble)}", err=True)
@@ -153,7 +161,7 @@ def change(site: ProgramSite, /, name: str, new: Any, note: str, wait: float, **
     _wait_for(common["state"], outcome, wait)
 
 
-def _wait_for(state: Path, outcome: Outcome, wait: float) -> NoReturn:
+def _wait_for(state: Path, outcome: ChangeOutcome, wait: float) -> NoReturn:
     try:
         with StateStore.open(state) as store:
             answer = _answer(store, outcome.request, wait)
@@ -164,7 +172,7 @@ def _wait_for(state: Path, outcome: Outcome, wait: float) -> NoReturn:
 
 def _ask(
     site: ProgramSite,
-    kind: ActKind,
+    kind: AdminAction,
     application: str,
     queue: str,
     *,
@@ -181,7 +189,7 @@ def _ask(
     try:
         StateStore.require(state)  # there is something to act on where a negotiator ran
         with StateStore.open(state) as store:
-            number = submit(store, request, Desk(load, common["audit_log"], common["key_file"]))
+            number = submit(store, request, AdminEnvironment(load, common["audit_log"], common["key_file"]))
             answer = _answer(store, number, wait)
     except StateError as error:
         _no_state(error)
@@ -208,7 +216,7 @@ def _no_state(error: StateError) -> NoReturn:
     sys.exit(NO_STATE)
 
 
-def _end(answer: Answer | None, wait: float) -> NoReturn:
+def _end(answer: AdminAnswer | None, wait: float) -> NoReturn:
     """Tell the answer, or that there is none yet, and end."""
     if answer is None:
         click.echo(
@@ -219,7 +227,7 @@ def _end(answer: Answer | None, wait: float) -> NoReturn:
     sys.exit(0 if answer.ok else NOT_DONE)
 
 
-def _answer(store: StateStore, number: int, wait: float) -> Answer | None:
+def _answer(store: StateStore, number: int, wait: float) -> AdminAnswer | None:
     """Look for the answer until it is there, or it was waited long enough."""
     end = time.monotonic() + wait
     while (answer := store.answered(number)) is None and time.monotonic() < end:

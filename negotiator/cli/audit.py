@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.audit.chain import Link
+from negotiator.audit.chain import ChainLink
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.verify import Verification, verify
@@ -30,7 +30,7 @@ def audit() -> None:
 
 def _head(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
-        return str(Link.parse(value)) if value is not None else None
+        return str(ChainLink.parse(value)) if value is not None else None
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 

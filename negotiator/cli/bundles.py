@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from negotiator.bundle import Bundle, Examination, default_bundle, examine_bundle
+from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.hooks.guard import Tracer
@@ -19,7 +19,7 @@ BAD_BUNDLE = 1
 
 def examiner(
     folder: Path | None, plugins_dirs: Sequence[Path], disable: Sequence[str], tracer: Tracer | None = None
-) -> Callable[[], Examination]:
+) -> Callable[[], BundleCheck]:
     """Give what looks at a bundle's folder, as often as it is asked."""
     chosen = folder or default_bundle()
     return lambda: examine_bundle(chosen, extra_folders=plugins_dirs, disable=disable, tracer=tracer)

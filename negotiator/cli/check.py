@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.bundle import Examination, examine_bundle
+from negotiator.bundle import BundleCheck, examine_bundle
 from negotiator.bundle.load import in_order
 from negotiator.cli import options
 from negotiator.cli.lint_bundle import lint_bundle
@@ -84,14 +84,14 @@ def check(
     sys.exit(0 if examination.bundle else 1)
 
 
-def _last_lines(folder: Path, examination: Examination) -> None:
+def _last_lines(folder: Path, examination: BundleCheck) -> None:
     if examination.problems:
         click.echo(summary(examination.problems))
     if examination.bundle:
         click.echo(f"{printable(str(folder))}: ok (digest {examination.digest})")
 
 
-def _as_json(folder: Path, examination: Examination) -> dict[str, object]:
+def _as_json(folder: Path, examination: BundleCheck) -> dict[str, object]:
     counts = {
         f"{severity}s": sum(problem.severity is severity for problem in examination.problems)
         for severity in Severity

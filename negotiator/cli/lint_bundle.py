@@ -7,12 +7,12 @@ from typing import Final
 
 import attrs
 
-from negotiator.bundle import Examination
-from negotiator.bundle.expressions import Asked, asked_expressions
+from negotiator.bundle import BundleCheck
+from negotiator.bundle.expressions import BundleExpression, asked_expressions
 from negotiator.bundle.text import SourceText
 from negotiator.classad import ClassAd, Environment, Table, bind
-from negotiator.classad.lint import Code, Finding, lint, moved
-from negotiator.classad.tree import Literal, Paren
+from negotiator.classad.lint import Finding, LintCode, lint, moved
+from negotiator.classad.syntax.tree import Literal, Paren
 from negotiator.hooks.records import AdKind
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
@@ -24,11 +24,13 @@ _WORDS: Final = {
     AdKind.JOB: "job",
 }
 _SLACK: Final = 4096
-_DECIDED: Final = frozenset({Code.ALWAYS_TRUE_IN_POOL, Code.ALWAYS_FALSE_IN_POOL, Code.NEVER_TRUE_IN_POOL})
+_DECIDED: Final = frozenset(
+    {LintCode.ALWAYS_TRUE_IN_POOL, LintCode.ALWAYS_FALSE_IN_POOL, LintCode.NEVER_TRUE_IN_POOL}
+)
 """What most gates and most constraints are for most pools: nothing to speak of."""
 
 
-def lint_bundle(examination: Examination, pool: Snapshot | None, now: float) -> tuple[Problem, ...]:
+def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> tuple[Problem, ...]:
     """Look at all expressions of a bundle without errors; with the ads of a pool, also at what they are for these.
 
     Without a pool only what is certain is told. ``now`` is the time that expressions see, in seconds since the epoch.
@@ -59,7 +61,7 @@ def _tables(pool: Snapshot) -> dict[AdKind, Table]:
     }
 
 
-def _findings(asked: Asked, ads: Mapping[AdKind, Table], env: Environment) -> Iterator[Finding]:
+def _findings(asked: BundleExpression, ads: Mapping[AdKind, Table], env: Environment) -> Iterator[Finding]:
     found = lint(
         bind(asked.tree),
         my=_together(asked.my, ads),
@@ -71,11 +73,11 @@ def _findings(asked: Asked, ads: Mapping[AdKind, Table], env: Environment) -> It
         env=env,
     )
     for finding in found:
-        if finding.code is Code.NO_OTHER_AD or _is_plain_constant(finding, asked):
+        if finding.code is LintCode.NO_OTHER_AD or _is_plain_constant(finding, asked):
             continue  # those who know what the expression is for tell it; a constant alone is meant
         if finding.code not in _DECIDED:
             yield finding
-        elif asked.forbids and finding.code is not Code.ALWAYS_TRUE_IN_POOL:
+        elif asked.forbids and finding.code is not LintCode.ALWAYS_TRUE_IN_POOL:
             yield attrs.evolve(finding, severity=Severity.WARNING, hint="no job of this pool can be matched")
 
 
@@ -91,19 +93,21 @@ def _word(kinds: Iterable[AdKind]) -> str:
     return " or ".join(_WORDS[kind] for kind in kinds)
 
 
-def _is_plain_constant(finding: Finding, asked: Asked) -> bool:
+def _is_plain_constant(finding: Finding, asked: BundleExpression) -> bool:
     whole = asked.tree
     while isinstance(whole, Paren):
         whole = whole.inner
     return isinstance(whole, Literal) and finding.code in {
-        Code.ALWAYS_TRUE,
-        Code.ALWAYS_FALSE,
-        Code.ALWAYS_UNDEFINED,
-        Code.ALWAYS_ERROR,
+        LintCode.ALWAYS_TRUE,
+        LintCode.ALWAYS_FALSE,
+        LintCode.ALWAYS_UNDEFINED,
+        LintCode.ALWAYS_ERROR,
     }
 
 
-def _of_gate(asked: Asked, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]) -> Iterator[Problem]:
+def _of_gate(
+    asked: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]
+) -> Iterator[Problem]:
     """Say that a gate would leave nothing of a kind."""
     for kind, count in asked.discarded.items():
         if count and count == len(ads.get(kind, ())):
@@ -112,7 +116,7 @@ def _of_gate(asked: Asked, ads: Mapping[AdKind, Table], files: Mapping[str, Sour
             yield _at(asked.source, 0, files, Problem(Severity.WARNING, _whole(asked), message))
 
 
-def _problem(finding: Finding, asked: Asked, files: Mapping[str, SourceText]) -> Problem:
+def _problem(finding: Finding, asked: BundleExpression, files: Mapping[str, SourceText]) -> Problem:
     """Make a problem of a finding, at the place of the part in its file."""
     message = f"{asked.rule}: {finding.message} [{finding.code}]"
     problem = Problem(finding.severity, _whole(asked), message, finding.hint)
@@ -120,11 +124,11 @@ def _problem(finding: Finding, asked: Asked, files: Mapping[str, SourceText]) ->
     return _at(asked.source, _in_file(start, asked, files), files, problem)
 
 
-def _whole(asked: Asked) -> Source:
+def _whole(asked: BundleExpression) -> Source:
     return asked.source or Source(asked.rule)
 
 
-def _in_file(start: int, asked: Asked, files: Mapping[str, SourceText]) -> int:
+def _in_file(start: int, asked: BundleExpression, files: Mapping[str, SourceText]) -> int:
     """Return how far behind the beginning of an expression a character of it stands in the file; 0 if that can't be told.
 
     In the file the expression may go on over several lines, with backslashes at their ends; quotes and macros may

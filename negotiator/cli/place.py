@@ -16,13 +16,13 @@ from click.core import ParameterSource
 from negotiator.audit.queueing import placement_fields
 from negotiator.bundle.model import Bundle
 from negotiator.cli import options
-from negotiator.cli.asked import Person, keeper, person
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.place_pool import place_pool
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.result import Placed
+from negotiator.cli.subjects import Subject, keeper, person
+from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.placement import Application
-from negotiator.placement import AccessBook, Chain, Placement
+from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.queues import QueueTree
 
@@ -163,18 +163,18 @@ def _tell_unread(tags: dict[str, str], chain: Chain) -> None:
 
 
 def _placed(
-    application: Application, who: Person, bundle: Bundle, chain: Chain, kept: QueueTree, now: float
+    application: Application, who: Subject, bundle: Bundle, chain: Chain, kept: QueueTree, now: float
 ) -> _Outcome:
     """Place an application among copies of the queues: whether a new queue can be made is part of the answer."""
     if not who.known:
         return _Outcome(application, Placement("", _UNKNOWN, ()))
     queues = kept.copy()
-    book = AccessBook(bundle.hooks, bundle.settings, queues)
+    book = AccessCache(bundle.hooks, bundle.settings, queues)
     (placement,), changes = chain.place([application], queues, book, now)
     return _Outcome(application, placement, tuple(change.path for change in changes))
 
 
-def _show(outcome: _Outcome, who: Person, chain: Chain, *, as_json: bool) -> None:
+def _show(outcome: _Outcome, who: Subject, chain: Chain, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_as_json(outcome), indent=2))
         return
@@ -206,7 +206,7 @@ def _rows(outcome: _Outcome, chain: Chain) -> Iterator[tuple[str, ...]]:
 
 def _as_json(outcome: _Outcome) -> dict[str, Any]:
     """Make plain data of an outcome: what the audit log has of an application, and the queues that would be made."""
-    fields = placement_fields(Placed(outcome.application, 1, "", outcome.placement))
+    fields = placement_fields(ApplicationPlacement(outcome.application, 1, "", outcome.placement))
     return {
         "placed": outcome.placement.placed,
         "text": outcome.text,

@@ -15,14 +15,14 @@ from negotiator.bundle.model import Bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.admit import admit
-from negotiator.cycle.place import PlaceResult, place
-from negotiator.cycle.result import Placed
+from negotiator.cycle.place import PlacedJobs, place
+from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.placement import Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.pool import Snapshot
-from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state_manager import StateManager
 
 #: Codes that come without a step of a rule.
 _TEXTS = {
@@ -38,11 +38,11 @@ class _Found:
 
     jobs: int
     admitted: int
-    result: PlaceResult
+    result: PlacedJobs
     failures: tuple[HookFailure, ...]
 
     @property
-    def kinds(self) -> tuple[Placed, ...]:
+    def kinds(self) -> tuple[ApplicationPlacement, ...]:
         """The kinds of new applications: the rejected first, then those of most jobs."""
         return tuple(sorted(self.result.placements, key=lambda kind: (kind.placement.placed, -kind.jobs)))
 
@@ -57,7 +57,9 @@ class _Found:
         return sum(item.count for item in self.result.discarded if item.reason.code == "held_by_admin")
 
 
-def place_pool(paths: Sequence[Path], bundle: Bundle, kept: Keeper, now: float, *, as_json: bool) -> bool:
+def place_pool(
+    paths: Sequence[Path], bundle: Bundle, kept: StateManager, now: float, *, as_json: bool
+) -> bool:
     """Print what would become of the applications of a pool; whether all of them go somewhere."""
     found = _find(the_pool(paths), bundle, kept, now)
     for failure in found.failures:
@@ -69,7 +71,7 @@ def place_pool(paths: Sequence[Path], bundle: Bundle, kept: Keeper, now: float, 
     return all(kind.placement.placed for kind in found.kinds)
 
 
-def _find(snapshot: Snapshot, bundle: Bundle, kept: Keeper, now: float) -> _Found:
+def _find(snapshot: Snapshot, bundle: Bundle, kept: StateManager, now: float) -> _Found:
     cycle = Cycle(1, now, bundle.digest)
     standing, unknown = kept.standing(snapshot, now)
     admitted = admit(snapshot, bundle, cycle)
@@ -100,7 +102,7 @@ def _print(found: _Found) -> None:
     )
 
 
-def _row(kind: Placed, new: set[str]) -> tuple[str, ...]:
+def _row(kind: ApplicationPlacement, new: set[str]) -> tuple[str, ...]:
     application, placement = kind.application, kind.placement
     tags = (f"{name}={text}" for name, text in application.tags.items())
     asked = ", ".join(filter(None, (application.queue, *tags, "forced" if application.forced else "")))

@@ -12,7 +12,7 @@ from typing import Any
 from negotiator.cli.queue_tables import Applications, Usages
 from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Queue, QueueTree
-from negotiator.queues.model import Template
+from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import parent_of
 
 
@@ -66,7 +66,7 @@ def _queue_json(
     }
 
 
-def _template_json(template: Template) -> dict[str, Any]:
+def _template_json(template: ChildTemplate) -> dict[str, Any]:
     return _filled(
         {
             "maxApplications": template.applications,

@@ -11,8 +11,8 @@ import click
 from negotiator.cli.bars import limited
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.queue_usage import QueueUsage
-from negotiator.queues import Acl, Limit, Queue, QueueConfig
-from negotiator.queues.model import Template
+from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit
+from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import upwards
 from negotiator.queues.quantities import Resources, format_quantity
 
@@ -138,7 +138,7 @@ def _applications(queue: Queue, applications: Applications) -> str:
     return f"{there} of {most}" if most else there
 
 
-def _resources(config: QueueConfig | Template) -> str:
+def _resources(config: QueueConfig | ChildTemplate) -> str:
     parts = (("guaranteed", config.guaranteed), ("max", config.max))
     return "; ".join(f"{word} {_amounts(amounts)}" for word, amounts in parts if amounts)
 
@@ -154,7 +154,7 @@ def _names(acl: Acl) -> str:
     return ", ".join((*sorted(acl.users), *(f"@{group}" for group in sorted(acl.groups))))
 
 
-def _limited(limit: Limit) -> str:
+def _limited(limit: QueueLimit) -> str:
     """``user sue: memory 10G, 5 applications``."""
     users, groups = ", ".join(limit.users), ", ".join(limit.groups)
     whom = [

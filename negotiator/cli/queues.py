@@ -13,7 +13,6 @@ import click
 
 from negotiator.bundle.model import Bundle
 from negotiator.cli import options
-from negotiator.cli.asked import keeper
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.queue_json import tree_json
@@ -30,11 +29,12 @@ from negotiator.cli.queue_tables import (
     print_usage,
 )
 from negotiator.cli.render import printable
+from negotiator.cli.subjects import keeper
 from negotiator.queues import ROOT, QueueTree
 from negotiator.queues.names import parent_of, upwards
 from negotiator.records.text import suggest
-from negotiator.runtime.in_use import InQueues, in_queues
-from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.state_manager import StateManager
+from negotiator.runtime.usage import UsageByQueue, in_queues
 
 FAILED = 3
 
@@ -109,7 +109,7 @@ def queues(
     sys.exit(FAILED if found and found.failures else 0)
 
 
-def _in_use(pool: Sequence[Path], bundle: Bundle, kept: Keeper, now: float) -> InQueues:
+def _in_use(pool: Sequence[Path], bundle: Bundle, kept: StateManager, now: float) -> UsageByQueue:
     """Count what is in use; plugins that failed are told on standard error."""
     snapshot = the_pool(pool)
     standing, unknown = kept.standing(snapshot, now)

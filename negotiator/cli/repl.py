@@ -11,7 +11,7 @@ from negotiator import __version__
 from negotiator.classad import Side
 from negotiator.cli.lines import PROMPT, line_editing, piped_lines
 from negotiator.cli.render import POINT_IN_TIME, printable
-from negotiator.cli.session import Leave, Refused, Session
+from negotiator.cli.session import Leave, RefusedLineError, Session
 
 FAILED, BAD_ADS = 1, 4
 
@@ -56,7 +56,7 @@ def repl(my: Path | None, target: Path | None, now: float | None) -> None:
         for side, path in ((Side.MY, my), (Side.TARGET, target)):
             if path is not None:
                 session.take(side, path)
-    except Refused:
+    except RefusedLineError:
         sys.exit(BAD_ADS)
     if session.talks:
         _converse(session)

@@ -8,8 +8,8 @@ import click
 
 from negotiator.bundle.model import Bundle
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.result import CycleResult, Discarded, Outcome, Removal
-from negotiator.cycle.words import CORE
+from negotiator.cycle.reasons import CORE
+from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
 from negotiator.records import Mode, Provenance, Reason
 from negotiator.runtime.run import CycleReport
 
@@ -74,7 +74,7 @@ def _matched(result: CycleResult) -> None:
     print_table(title, ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK", "WARNINGS"), rows, right=(4,))
 
 
-def _told(item: Discarded) -> tuple[str, ...]:
+def _told(item: DiscardedAds) -> tuple[str, ...]:
     return item.reason.text, _rule(item.reason), ", ".join(item.examples)
 
 
@@ -115,7 +115,7 @@ def _heading(report: CycleReport, bundle: Bundle) -> None:
     click.echo()
 
 
-def _unmatched(outcome: Outcome, slots: int) -> None:
+def _unmatched(outcome: RequestOutcome, slots: int) -> None:
     request = outcome.request
     got = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
     jobs = f"{_number(request.count, 'job')} like {request.first_job}"

@@ -28,7 +28,7 @@ from negotiator.cli.report import print_report
 from negotiator.hooks import command_options
 from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
 from negotiator.pool import PoolError, Snapshot, read_pool
-from negotiator.runtime.pace import Pace
+from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
 from negotiator.runtime.settle import Offline
@@ -142,7 +142,7 @@ def run(
             log = None if no_audit else stack.enter_context(_audit(audit_log, key_file, bundle))
             runtime = Runtime(bundle, _reader(pool), clock, Offline(), log, store, reloader)
             pace = stack.enter_context(
-                Pace(reloader.request, every, cycles or (1 if every is None else None))
+                CycleTimer(reloader.request, every, cycles or (1 if every is None else None))
             )
             for _ in pace.cycles(partial(_between, runtime, chosen)):
                 _show(runtime.next_cycle(), runtime.bundle, log, as_json=as_json)

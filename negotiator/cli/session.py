@@ -13,10 +13,10 @@ import attrs
 import click
 
 from negotiator.classad import ClassAd, Environment, Expr, Side, evaluate, unparse, unparse_value
-from negotiator.classad.ad import fold
-from negotiator.classad.analysis import SIDES
-from negotiator.classad.trace import trace
-from negotiator.classad.tree import Attr
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.trace import trace
+from negotiator.classad.syntax.analysis import SIDES
+from negotiator.classad.syntax.tree import Attr
 from negotiator.cli.ads import label, load, named
 from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.render import printable
@@ -27,7 +27,7 @@ _COMMENTS = ("#", "//")
 _COMMAND = re.compile(r":\s*(\S*)\s*")
 
 
-class Refused(Exception):  # noqa: N818 - as click's UsageError, but of one line
+class RefusedLineError(Exception):
     """A line asks for what there is not."""
 
 
@@ -36,7 +36,7 @@ class Leave(Exception):  # noqa: N818 - as StopIteration
 
 
 @attrs.frozen
-class Line:
+class TypedLine:
     """A line that was typed: the part after the command begins at ``start``; its ``number`` in a file, or 0."""
 
     text: str
@@ -56,7 +56,7 @@ class Line:
 
 
 @attrs.frozen
-class Held:
+class SessionAd:
     """An ad of the session, and for people, which it is."""
 
     ad: ClassAd
@@ -72,7 +72,7 @@ class Session:
 
     now: float | None = None
     talks: bool = False
-    ads: dict[Side, Held] = attrs.field(factory=lambda: {Side.MY: Held(ClassAd(), "an empty ad")})
+    ads: dict[Side, SessionAd] = attrs.field(factory=lambda: {Side.MY: SessionAd(ClassAd(), "an empty ad")})
 
     @property
     def my(self) -> ClassAd:
@@ -99,7 +99,7 @@ class Session:
             self._do(text.strip(), number)
         except Unparsable as wrong:
             wrong.show()
-        except Refused as refusal:
+        except RefusedLineError as refusal:
             where = f"<stdin>:{number}: " if number else ""
             click.echo(f"{where}error: {printable(str(refusal))}", err=True)
         else:
@@ -111,28 +111,28 @@ class Session:
             return
         word = _COMMAND.match(text)
         if word is None:
-            value = evaluate(Line(text, 0, number).expression(), self.my, self.target, self.environment)
+            value = evaluate(TypedLine(text, 0, number).expression(), self.my, self.target, self.environment)
             click.echo(printable(unparse_value(value)))
             return
         command = COMMANDS[_full(word[1])]
         if command.needs_more and word.end() == len(text):
-            raise Refused(f"say {command.usage}")
-        command.run(self, Line(text, word.end(), number))
+            raise RefusedLineError(f"say {command.usage}")
+        command.run(self, TypedLine(text, word.end(), number))
 
     def take(self, side: Side, path: Path, name: str | None = None) -> None:
         """Let an ad of a file be MY or TARGET: the one of that name, else the first (Refused)."""
         if str(path) == "-":
-            raise Refused("expressions come from standard input; name a file")
+            raise RefusedLineError("expressions come from standard input; name a file")
         read = load(path).ads
         if not read:
-            raise Refused(f"{side} stays as it was")
+            raise RefusedLineError(f"{side} stays as it was")
         row = 0 if name is None else named(read, name)
         if row is None:
             some = ", ".join(label(ad, place) for place, ad in enumerate(read[:3]))
             more = ", ..." if len(read) > 3 else ""
-            raise Refused(f"{path} has no ad called {name}; it has {some}{more}")
+            raise RefusedLineError(f"{path} has no ad called {name}; it has {some}{more}")
         which = f", ad {row + 1} of {len(read)}" if len(read) > 1 else ""
-        self.ads[side] = Held(read[row], f"{label(read[row], row)} ({path}{which})")
+        self.ads[side] = SessionAd(read[row], f"{label(read[row], row)} ({path}{which})")
         if self.talks:
             click.echo(self.told(side))
             if len(read) > 1 and name is None:
@@ -149,10 +149,10 @@ class Session:
     def put(self, side: Side, ad: ClassAd) -> None:
         """Let a changed ad take the place of MY or TARGET."""
         held = self.ads.get(side)
-        self.ads[side] = Held(ad, held.what if held else "an ad made here")
+        self.ads[side] = SessionAd(ad, held.what if held else "an ad made here")
 
 
-Run: TypeAlias = Callable[[Session, Line], None]
+Run: TypeAlias = Callable[[Session, TypedLine], None]
 
 
 @attrs.frozen
@@ -166,42 +166,44 @@ class Command:
 
 
 def _take(side: Side) -> Run:
-    def run(session: Session, line: Line) -> None:
+    def run(session: Session, line: TypedLine) -> None:
         try:
             words = shlex.split(line.rest)
         except ValueError as error:
-            raise Refused(f"{error}: a quote in the name of a file has to be closed") from None
+            raise RefusedLineError(f"{error}: a quote in the name of a file has to be closed") from None
         if not 1 <= len(words) <= 2:
-            raise Refused(f"say :{side.lower()} FILE, or :{side.lower()} FILE NAME for one of its ads")
+            raise RefusedLineError(
+                f"say :{side.lower()} FILE, or :{side.lower()} FILE NAME for one of its ads"
+            )
         session.take(side, Path(words[0]).expanduser(), words[1] if len(words) > 1 else None)
 
     return run
 
 
-def _ads(session: Session, line: Line) -> None:  # noqa: ARG001
+def _ads(session: Session, line: TypedLine) -> None:  # noqa: ARG001
     for side in Side:
         click.echo(session.told(side))
 
 
-def _set(session: Session, line: Line) -> None:
+def _set(session: Session, line: TypedLine) -> None:
     equals = line.text.find("=", line.start)
     if equals < 0:
-        raise Refused("say :set NAME = EXPR, or :set TARGET.NAME = EXPR")
+        raise RefusedLineError("say :set NAME = EXPR, or :set TARGET.NAME = EXPR")
     side, name = _reference(line.expression(end=equals))
     expr = line.expression(equals + 1)
     held = session.ads.get(side or Side.MY)
     session.put(side or Side.MY, (held.ad if held else ClassAd()).with_items([(name, expr)]))
 
 
-def _unset(session: Session, line: Line) -> None:
+def _unset(session: Session, line: TypedLine) -> None:
     side, name = _attribute(line)
     held = session.ads.get(side or Side.MY)
     if held is None or name not in held.ad:
-        raise Refused(f"{side or Side.MY} has no attribute {name}")
+        raise RefusedLineError(f"{side or Side.MY} has no attribute {name}")
     session.put(side or Side.MY, ClassAd([item for item in held.ad.items() if fold(item[0]) != fold(name)]))
 
 
-def _show(session: Session, line: Line) -> None:
+def _show(session: Session, line: TypedLine) -> None:
     chosen = Side.__members__.get(line.rest.upper())
     if line.rest and chosen is None:
         _show_attribute(session, *_attribute(line))
@@ -218,7 +220,9 @@ def _show_attribute(session: Session, side: Side | None, name: str) -> None:
     ads = {each: held.ad for each, held in session.ads.items() if side in {None, each}}
     found = {each: expr for each, ad in ads.items() if (expr := ad.get(name)) is not None}
     if not found:
-        raise Refused(f"{side} has no attribute {name}" if side else f"neither ad has an attribute {name}")
+        raise RefusedLineError(
+            f"{side} has no attribute {name}" if side else f"neither ad has an attribute {name}"
+        )
     for each, expr in found.items():
         click.echo(_shown(f"{each}.{name}", expr))
 
@@ -227,22 +231,22 @@ def _shown(name: str, expr: Expr) -> str:
     return printable(f"{name} = {without_secrets(unparse(expr))}")
 
 
-def _trace(session: Session, line: Line) -> None:
+def _trace(session: Session, line: TypedLine) -> None:
     print_trace(trace(line.expression(), session.my, session.target, session.environment))
 
 
-def _help(session: Session, line: Line) -> None:  # noqa: ARG001
+def _help(session: Session, line: TypedLine) -> None:  # noqa: ARG001
     click.echo("Expressions are evaluated on two ads, MY and TARGET. Commands:")
     width = max(len(command.usage) for command in COMMANDS.values())
     for command in COMMANDS.values():
         click.echo(f"  {command.usage.ljust(width)}  {command.help}")
 
 
-def _quit(session: Session, line: Line) -> NoReturn:  # noqa: ARG001
+def _quit(session: Session, line: TypedLine) -> NoReturn:  # noqa: ARG001
     raise Leave
 
 
-def _attribute(line: Line) -> tuple[Side | None, str]:
+def _attribute(line: TypedLine) -> tuple[Side | None, str]:
     return _reference(line.expression())
 
 
@@ -253,7 +257,7 @@ def _reference(expr: Expr) -> tuple[Side | None, str]:
             return None, name
         case Attr(name, Attr(scope, None, absolute=False)) if fold(scope) in SIDES:
             return SIDES[fold(scope)], name
-    raise Refused("name an attribute: Name, MY.Name or TARGET.Name")
+    raise RefusedLineError("name an attribute: Name, MY.Name or TARGET.Name")
 
 
 def _full(word: str) -> str:
@@ -263,7 +267,7 @@ def _full(word: str) -> str:
         return word.lower()
     if len(found) == 1:
         return found[0]
-    raise Refused(f"there is no command :{word}; :help lists those there are")
+    raise RefusedLineError(f"there is no command :{word}; :help lists those there are")
 
 
 COMMANDS: dict[str, Command] = {

@@ -12,29 +12,29 @@ import attrs
 import click
 
 from negotiator.bundle import Bundle, default_bundle, examine_bundle
-from negotiator.cli.asked import read_keeper
 from negotiator.cli.caller import caller
 from negotiator.cli.pools import read_paths
 from negotiator.cli.problems import print_problems
+from negotiator.cli.subjects import read_keeper
 from negotiator.hooks.administration import (
     BrokenBundleError,
     Caller,
-    Configured,
+    ChangeOutcome,
+    CommandContext,
+    CommandError,
+    CommandTargets,
+    InvalidCallError,
+    LoadedBundle,
     NoPoolError,
     NoStateError,
-    Outcome,
     Permission,
-    Places,
-    Site,
-    SiteError,
-    Usage,
-    WrongCallError,
+    PluginUsage,
 )
 from negotiator.pool import PoolError
-from negotiator.runtime import configure
-from negotiator.runtime.change import ChangeError
-from negotiator.runtime.in_use import in_use
+from negotiator.runtime import bundle_editor
+from negotiator.runtime.change_file import ChangeError
 from negotiator.runtime.state import StateError
+from negotiator.runtime.usage import in_use
 
 DEFAULT_STATE = Path("var/state")
 LONGEST_NOTE = 500  # characters, as the audit log has them
@@ -49,7 +49,7 @@ class _BrokenBundleError(BrokenBundleError):
     def show(self, file: IO[Any] | None = None) -> None:
         """As the program's own commands tell it: with the lines that the problems stand in."""
         print_problems(self.problems, folder=self.folder, err=True)
-        SiteError.show(self, file)
+        CommandError.show(self, file)
 
 
 @attrs.frozen
@@ -59,37 +59,42 @@ class ProgramSite:
     who: Callable[[], tuple[str, tuple[str, ...]]] = caller
 
     def caller(self) -> Caller:
-        """As ``Site.caller``."""
+        """As ``CommandContext.caller``."""
         return Caller(*self.who())
 
-    def bundle(self, places: Places) -> Configured:
-        """As ``Site.bundle``."""
+    def bundle(self, places: CommandTargets) -> LoadedBundle:
+        """As ``CommandContext.bundle``."""
         bundle = _loaded(places)
-        return Configured(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
+        return LoadedBundle(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
 
-    def may_configure(self, places: Places) -> Permission:
-        """As ``Site.may_configure``."""
-        return configure.may_configure(office(places), self.caller())
+    def may_configure(self, places: CommandTargets) -> Permission:
+        """As ``CommandContext.may_configure``."""
+        return bundle_editor.may_configure(office(places), self.caller())
 
     def change(
-        self, places: Places, name: str, content: bytes, note: str = "", superseded: Sequence[str] = ()
-    ) -> Outcome:
-        """As ``Site.change``."""
+        self,
+        places: CommandTargets,
+        name: str,
+        content: bytes,
+        note: str = "",
+        superseded: Sequence[str] = (),
+    ) -> ChangeOutcome:
+        """As ``CommandContext.change``."""
         if len(note) > LONGEST_NOTE:
-            raise WrongCallError(f"the note has {len(note)} characters: {LONGEST_NOTE} at most")
+            raise InvalidCallError(f"the note has {len(note)} characters: {LONGEST_NOTE} at most")
         try:
-            return configure.change(office(places), self.caller(), name, content, note, superseded)
-        except configure.NameOfFileError as error:
-            raise WrongCallError(str(error)) from None
+            return bundle_editor.change(office(places), self.caller(), name, content, note, superseded)
+        except bundle_editor.NameOfFileError as error:
+            raise InvalidCallError(str(error)) from None
         except ChangeError as error:
-            raise SiteError(str(error)) from None
+            raise CommandError(str(error)) from None
         except StateError as error:
             raise NoStateError(f"{error}: nothing was changed") from None
 
-    def used(self, places: Places, plugin: str) -> Usage:
-        """As ``Site.used``."""
+    def used(self, places: CommandTargets, plugin: str) -> PluginUsage:
+        """As ``CommandContext.used``."""
         if not places.pool:
-            raise WrongCallError("say which pool: --pool PATH, or NEGOTIATOR_POOL in the environment")
+            raise InvalidCallError("say which pool: --pool PATH, or NEGOTIATOR_POOL in the environment")
         bundle = _loaded(places)
         now = time.time() if places.now is None else places.now
         try:
@@ -101,22 +106,22 @@ class ProgramSite:
             raise NoStateError(str(error)) from None
         found = in_use(snapshot, bundle, standing, now)
         failures = tuple(map(str, (*unknown, *found.failures)))
-        return Usage(found.of(plugin), snapshot.slots, found.queues, failures, snapshot.problems)
+        return PluginUsage(found.of(plugin), snapshot.slots, found.queues, failures, snapshot.problems)
 
 
-def office(places: Places) -> configure.Office:
+def office(places: CommandTargets) -> bundle_editor.BundleEditor:
     """Where the bundle of a command is changed.
 
     :raises WrongCallError: it is the built-in one.
     """
     if places.bundle is None:
-        raise WrongCallError(_BUILT_IN)
+        raise InvalidCallError(_BUILT_IN)
     examine = partial(
         examine_bundle, places.bundle, extra_folders=places.plugins_dirs, disable=places.disable
     )
     as_written = partial(examine_bundle, places.bundle)
     is_other = places.plugins_dirs or places.disable
-    return configure.Office(
+    return bundle_editor.BundleEditor(
         folder=places.bundle,
         examine=lambda replaced=None: examine(replaced=replaced),
         as_written=(lambda replaced=None: as_written(replaced=replaced)) if is_other else None,
@@ -126,7 +131,7 @@ def office(places: Places) -> configure.Office:
     )
 
 
-def _loaded(places: Places) -> Bundle:
+def _loaded(places: CommandTargets) -> Bundle:
     chosen = places.bundle or default_bundle()
     examination = examine_bundle(chosen, extra_folders=places.plugins_dirs, disable=places.disable)
     if examination.bundle is None:
@@ -137,4 +142,4 @@ def _loaded(places: Places) -> Bundle:
 #: Hands a command of the program its site, which is there also where the group of all commands was not run.
 pass_site = click.make_pass_decorator(ProgramSite, ensure=True)
 #: That a site is what plugins are promised.
-_promised: type[Site] = ProgramSite
+_promised: type[CommandContext] = ProgramSite

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from negotiator.classad import ERROR, UNDEFINED
-from negotiator.classad.excerpt import excerpt, excerpt_value
-from negotiator.classad.trace import Step, Trace
+from negotiator.classad.scalar.trace import Trace, TraceStep
+from negotiator.classad.syntax.excerpt import excerpt, excerpt_value
 from negotiator.cli.render import printable
 from negotiator.pool.secrets import may_tell, without_secrets
 
@@ -48,7 +48,7 @@ def trace_lines(trace: Trace, width: int | None) -> Iterator[Text]:
         yield Text("There are more steps than these.")
 
 
-def _lines(step: Step, depth: int, width: int | None) -> Iterator[Text]:
+def _lines(step: TraceStep, depth: int, width: int | None) -> Iterator[Text]:
     """Print one step: on one line, or the value on a second one where there is no room."""
     indent = "  " * depth if depth <= DEEPEST else f"{'  ' * DEEPEST}[{depth}] "
     expression = _expression(step)
@@ -66,7 +66,7 @@ def _lines(step: Step, depth: int, width: int | None) -> Iterator[Text]:
         yield Text.assemble(indent, "    ", (line, _style(step)))
 
 
-def _outcome(step: Step, most: int) -> Text:
+def _outcome(step: TraceStep, most: int) -> Text:
     """Tell the value of a step, and what there is to say of it."""
     if step.value is None:
         return Text.assemble("  ", ("(not evaluated)", "dim"))
@@ -75,12 +75,12 @@ def _outcome(step: Step, most: int) -> Text:
     return Text.assemble(" => ", (value, _style(step)), (f"  ({printable(remark)})" if remark else "", "dim"))
 
 
-def _style(step: Step) -> str:
+def _style(step: TraceStep) -> str:
     value = step.value
     return _STYLES.get(value, "") if value is None or isinstance(value, bool | type(ERROR)) else ""
 
 
-def _expression(step: Step) -> str:
+def _expression(step: TraceStep) -> str:
     """Print the expression without what may be a secret: beside a claim id, even in half a string."""
     text = excerpt(step.expr, _SEARCHED)
     if not may_tell(text):

@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 from negotiator.cli import options
-from negotiator.cli.asked import keeper
 from negotiator.cli.bars import limited
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
+from negotiator.cli.subjects import keeper
 from negotiator.queues.quantities import format_quantity
-from negotiator.runtime.in_use import in_use
+from negotiator.runtime.usage import in_use
 
 NO_ANSWER = 3
 

@@ -10,11 +10,11 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.gathering import Gathering
+from negotiator.cycle.admission_filter import AdmissionFilter
+from negotiator.cycle.cycle_state import JournalEntry
 from negotiator.cycle.jobs import is_in, names
-from negotiator.cycle.result import Discarded
-from negotiator.cycle.standing import JournalEntry
-from negotiator.cycle.words import core_reason, failure_reason, plugin_reason
+from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
+from negotiator.cycle.result import DiscardedAds
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -29,7 +29,7 @@ class Admitted:
 
     slots: Table
     jobs: Table
-    discarded: tuple[Discarded, ...]
+    discarded: tuple[DiscardedAds, ...]
     failures: tuple[HookFailure, ...]
 
 
@@ -39,15 +39,15 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[Jo
     ``journal`` are the matches of earlier cycles that the pool does not show yet: their jobs and slots wait.
     """
     failures: list[HookFailure] = []
-    schedds = Gathering.of(AdKind.SCHEDD, snapshot.schedds)
-    submitters = Gathering.of(AdKind.SUBMITTER, snapshot.submitters)
-    slots = Gathering.of(AdKind.STARTD, snapshot.slots)
-    everything = Gathering.of(AdKind.JOB, snapshot.jobs)
+    schedds = AdmissionFilter.of(AdKind.SCHEDD, snapshot.schedds)
+    submitters = AdmissionFilter.of(AdKind.SUBMITTER, snapshot.submitters)
+    slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
+    everything = AdmissionFilter.of(AdKind.JOB, snapshot.jobs)
     for mask, reason in job_columns.not_served(snapshot.jobs):
         everything.discard(mask, reason)
     if journal:
         _keep_matched(slots, everything, journal)
-    jobs = Gathering.of(AdKind.JOB, everything.left())
+    jobs = AdmissionFilter.of(AdKind.JOB, everything.left())
 
     for gathering in (schedds, submitters, slots, jobs):
         failures += _ask_gates(gathering, bundle, cycle)
@@ -61,7 +61,7 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[Jo
     return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
 
 
-def _keep_matched(slots: Gathering, jobs: Gathering, journal: Sequence[JournalEntry]) -> None:
+def _keep_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
     """Keep out what was matched in an earlier cycle: neither the slot nor the job is matched a second time."""
     taken = frozenset(entry.slot for entry in journal)
     matched = frozenset((entry.schedd, entry.job) for entry in journal)
@@ -78,7 +78,7 @@ def _keep_matched(slots: Gathering, jobs: Gathering, journal: Sequence[JournalEn
         gathering.discard(mask, reason)
 
 
-def _take_jobs_along(jobs: Gathering, schedds: Gathering, submitters: Gathering) -> None:
+def _take_jobs_along(jobs: AdmissionFilter, schedds: AdmissionFilter, submitters: AdmissionFilter) -> None:
     """Keep out the jobs of the schedds and submitters that were.
 
     A job says itself whose it is. Where something was kept out, a job goes on only if it belongs to what was let in:
@@ -101,7 +101,7 @@ def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:
     return frozenset(zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True))
 
 
-def _ask_gates(gathering: Gathering, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
+def _ask_gates(gathering: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
     answers = bundle.hooks.gate_ads(gathering.kind, gathering.table, cycle, bundle.settings)
     for stamped in answers.records:
         gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))

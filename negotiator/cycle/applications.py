@@ -13,9 +13,9 @@ from negotiator.bundle.model import Bundle, PlacementSettings
 from negotiator.classad import ClassAd, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
 from negotiator.cycle.jobs import schedd_of, texts
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.texts import NO_TEXT, Strings, Texts, made_of
+from negotiator.cycle.text_columns import NO_TEXT, Strings, TextColumn, made_of
 from negotiator.hooks.placement import Application
-from negotiator.queues.register import Keys, Register, keys_of
+from negotiator.queues.applications import ApplicationRegistry, Keys, keys_of
 
 _CLUSTER = "ClusterId"
 _CLUSTERS = 2.0**32  # a larger number is no cluster, and would be another one as an integer
@@ -30,12 +30,12 @@ class JobApplications:
     ``kinds`` (N,) numbers what placement rules can tell apart, in the order of first appearance.
     """
 
-    users: Texts
+    users: TextColumn
     kinds: Numbers
-    _queue: Texts
-    _groups: Texts
+    _queue: TextColumn
+    _groups: TextColumn
     _forced: NDArray[np.bool_]
-    _tags: Mapping[str, Texts]
+    _tags: Mapping[str, TextColumn]
 
     def application(self, row: int, groups: Mapping[str, tuple[str, ...] | None]) -> Application:
         """The application of a row, as the rules see it; a user whose groups are not known is in none."""
@@ -65,7 +65,7 @@ def applications(jobs: Table, bundle: Bundle, env: Environment) -> JobApplicatio
     return JobApplications(users, place[numbers], queue, groups, forced, tags)
 
 
-def keys(jobs: Table, users: Texts, register: Register) -> Keys:
+def keys(jobs: Table, users: TextColumn, register: ApplicationRegistry) -> Keys:
     """The keys of the jobs' applications in a register, (N,)."""
     where = texts(jobs, "GlobalJobId").mapped("schedd", schedd_of)
     owners, pairs = combined(where.codes, users.codes)
@@ -78,7 +78,9 @@ def keys(jobs: Table, users: Texts, register: Register) -> Keys:
     return keys_of(known[owners] if pairs else owners, np.where(sound, clusters, -1).astype(np.int64))
 
 
-def application_keys(jobs: Table, settings: PlacementSettings, env: Environment, register: Register) -> Keys:
+def application_keys(
+    jobs: Table, settings: PlacementSettings, env: Environment, register: ApplicationRegistry
+) -> Keys:
     """The keys of the applications of a table of jobs, (N,)."""
     return keys(jobs, _texts(settings.user.tree, jobs, env), register)
 
@@ -125,8 +127,8 @@ def is_name(text: str) -> bool:
     return 0 < len(text) <= _MAX_NAME and text.isprintable()
 
 
-def _texts(tree: Expr, jobs: Table, env: Environment) -> Texts:
-    return Texts.of(evaluate_table(tree, jobs, env=env))
+def _texts(tree: Expr, jobs: Table, env: Environment) -> TextColumn:
+    return TextColumn.of(evaluate_table(tree, jobs, env=env))
 
 
 def _attribute(name: str) -> Expr:

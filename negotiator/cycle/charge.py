@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.match import Board, Candidates
+from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.cycle.reasons import core_reason, failure_reason, quota_reason, untold_reason
 from negotiator.cycle.result import Removal
-from negotiator.cycle.words import core_reason, failure_reason, quota_reason, untold_reason
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
-from negotiator.hooks.manager import HookFailure, Stamped
+from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt
 from negotiator.queues import QueueTree
@@ -34,7 +34,7 @@ _MAX_SHOWN = 300
 
 
 @attrs.frozen(eq=False)
-class Granted:
+class GrantedSlots:
     """What a request gets: slots, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
     ``noted`` says of each match, by its place here, what rules that do not enforce would have refused.
@@ -52,11 +52,11 @@ class Granted:
 class Charges:
     """The charges of one mode, on the counters of the plugins that declared them."""
 
-    sums: tuple[Stamped[Charge], ...]
-    keys: tuple[Stamped[KeyCharge], ...]
+    sums: tuple[Attributed[Charge], ...]
+    keys: tuple[Attributed[KeyCharge], ...]
 
     @classmethod
-    def of(cls, records: Sequence[Stamped[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
+    def of(cls, records: Sequence[Attributed[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
         """Take those that enforce, or the others."""
         chosen = [each for each in records if (_quota(each).mode is Mode.ENFORCE) is enforcing]
         return cls(
@@ -106,14 +106,14 @@ class Charges:
 
 def charge(
     request: Request,
-    found: Candidates,
-    board: Board,
+    found: MatchCandidates,
+    board: SlotMatcher,
     bundle: Bundle,
     ledger: Ledger,
     queues: QueueTree,
     cycle: Cycle,
     uncertain: Mapping[str, HookFailure],
-) -> Granted:
+) -> GrantedSlots:
     """Give the best slots that the quotas leave room for, and charge them.
 
     ``uncertain`` are the users whose usage could not be counted, and why: they get nothing.
@@ -146,11 +146,16 @@ def charge(
         removed = (Removal(_broken(error), found.left, found.left),)
         return attrs.evolve(_nothing(), removals=removed)
     removals = tuple(_removals(enforcing, admission, rows, ledger, found.left))
-    return Granted(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
+    return GrantedSlots(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
 
 
 def _admit(
-    charges: Charges, request: Request, found: Candidates, board: Board, ledger: Ledger, cycle: Cycle
+    charges: Charges,
+    request: Request,
+    found: MatchCandidates,
+    board: SlotMatcher,
+    ledger: Ledger,
+    cycle: Cycle,
 ) -> tuple[Rows, NDArray[np.float64], Admission]:
     """The best slots, the job's Rank of them, and which of them fit; nothing is charged.
 
@@ -179,9 +184,9 @@ def _highest(amount: object) -> int:
     return int(amount.max(initial=0)) if isinstance(amount, np.ndarray) else int(str(amount))
 
 
-def _nothing() -> Granted:
+def _nothing() -> GrantedSlots:
     none = np.zeros(0, np.intp)
-    return Granted(none, np.zeros(0), none)
+    return GrantedSlots(none, np.zeros(0), none)
 
 
 def _broken(error: LedgerError) -> Reason:
@@ -189,23 +194,23 @@ def _broken(error: LedgerError) -> Reason:
     return core_reason(Station.CHARGE, Verdict.BROKEN_PLUGIN, "plugin_error", text)
 
 
-def _quota(stamped: Stamped[Any]) -> Quota:
+def _quota(stamped: Attributed[Any]) -> Quota:
     label = stamped.record.label
     if not isinstance(label, Quota):
         raise TypeError("the guard lets no other label pass")
     return label
 
 
-def _owned(stamped: Stamped[Any], record: Charge | KeyCharge) -> Stamped[Any]:
+def _owned(stamped: Attributed[Any], record: Charge | KeyCharge) -> Attributed[Any]:
     """Put the plugin's name before its counters, so that no plugin can charge those of another."""
     owner, counter = stamped.plugin, record.counter
     if isinstance(record, KeyCharge):
         keyed = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
-        return Stamped(keyed, owner, stamped.version)
+        return Attributed(keyed, owner, stamped.version)
     own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
     # Said in full: there are several for each request, and to copy a record by its fields takes longer.
     charge = Charge(own, record.amount, record.limit, record.label, record.probes)
-    return Stamped(charge, owner, stamped.version)
+    return Attributed(charge, owner, stamped.version)
 
 
 def _uniform(charges: Charges) -> bool:
@@ -237,7 +242,7 @@ def _removals(
             yield Removal(reason, left - len(admission), left)
 
 
-def _exceeded(stamped: Stamped[Charge], rows: Rows, counters: Counters) -> Reason:
+def _exceeded(stamped: Attributed[Charge], rows: Rows, counters: Counters) -> Reason:
     """Why a charge does not fit on some slots; of several counters the first is told, and how many more there are."""
     charge, quota = stamped.record, _quota(stamped)
     amount, limit = _at(charge.amount, rows), _at(charge.limit, rows)
@@ -261,7 +266,7 @@ def _at(value: int | Ints | None, rows: Rows) -> int | None:
 
 
 def _noted(
-    records: Sequence[Stamped[Charge | KeyCharge]], admission: Admission, ledger: Ledger
+    records: Sequence[Attributed[Charge | KeyCharge]], admission: Admission, ledger: Ledger
 ) -> Iterator[tuple[Reason, frozenset[int]]]:
     """What rules that do not enforce would have refused of the matches that were made; all of these are counted.
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Kind, Side, Table
-from negotiator.classad.ad import fold
-from negotiator.classad.analysis import children, splittable
-from negotiator.classad.footprint import footprint, scope_side
-from negotiator.classad.partial import MOVING
-from negotiator.classad.tree import AdRef, Attr, Binary, Call
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.unparse import unparse_old
+from negotiator.classad.columnar.footprint import footprint, scope_side
+from negotiator.classad.columnar.partial import MOVING
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children, splittable
+from negotiator.classad.syntax.printing import unparse_old
+from negotiator.classad.syntax.tree import AdRef, Attr, Binary, Call
+from negotiator.classad.syntax.tree_key import tree_key
 from negotiator.pool.secrets import without_secrets
 
 #: Beyond so many conjuncts the rest of an expression is counted as one: users write Requirements.
@@ -34,7 +34,7 @@ WHOLE = Attr("Requirements", AdRef(Side.MY))
 
 
 @attrs.frozen
-class Part:
+class SlotConjunct:
     """One conjunct of the slots' side: the rows that have it, its tree, and the attribute it was written in."""
 
     rows: NDArray[np.intp]
@@ -42,13 +42,13 @@ class Part:
     attribute: str
 
 
-def slot_parts(slots: Table) -> tuple[Part, ...]:
+def slot_parts(slots: Table) -> tuple[SlotConjunct, ...]:
     """Split the Requirements of all slots, once a cycle: slots with the same text share their conjuncts.
 
     A conjunct that is only the name of another expression of the slot (``WithinResourceLimits``) is split in turn.
     """
     ids, first_rows = slots.group(["Requirements"])
-    found: dict[tuple[str, str], list[Part]] = {}
+    found: dict[tuple[str, str], list[SlotConjunct]] = {}
     for group, row in enumerate(first_rows[:MAX_TEXTS]):
         written = slots.ad(int(row)).get("Requirements")
         if written is not None:
@@ -56,7 +56,7 @@ def slot_parts(slots: Table) -> tuple[Part, ...]:
                 found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
     rest = np.flatnonzero(ids >= MAX_TEXTS)
     if len(rest):
-        found["", ""] = [Part(rest, WHOLE, "Requirements")]
+        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements")]
     return tuple(
         parts[0]
         if len(parts) == 1
@@ -65,10 +65,10 @@ def slot_parts(slots: Table) -> tuple[Part, ...]:
     )
 
 
-def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[Part]:
+def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[SlotConjunct]:
     table = slots if len(rows) == len(slots) else slots.take(rows)
     if _may_reach_itself(written, table):
-        yield Part(rows, WHOLE, "Requirements")
+        yield SlotConjunct(rows, WHOLE, "Requirements")
         return
     for conjunct in rejoin(split(written), _InAll(table)):
         left = np.ones(len(rows), dtype=np.bool_)
@@ -78,9 +78,9 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
                 continue  # it may be met again while it is evaluated, and is undefined there
             left[part.rows] = False
             for inner in rejoin(split(part.expr), _InAll(part.table)):
-                yield Part(rows[part.rows], inner, name)
+                yield SlotConjunct(rows[part.rows], inner, name)
         if left.any():
-            yield Part(rows[left], conjunct, "Requirements")
+            yield SlotConjunct(rows[left], conjunct, "Requirements")
 
 
 @attrs.frozen

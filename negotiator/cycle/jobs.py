@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from negotiator.classad import ClassAd, Table, evaluate_table
-from negotiator.classad.ad import fold
-from negotiator.classad.tree import Attr
-from negotiator.cycle.texts import Strings, Texts, made_of
-from negotiator.cycle.words import core_reason
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.tree import Attr
+from negotiator.cycle.reasons import core_reason
+from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
 
@@ -73,9 +73,9 @@ def submitters(jobs: Table) -> Strings:
     return made_of(columns, lambda group, user, owner: fold(_submitter(group, user or owner)))
 
 
-def texts(table: Table, attribute: str) -> Texts:
+def texts(table: Table, attribute: str) -> TextColumn:
     """The texts of one attribute, evaluated in its ad alone."""
-    return Texts.of(evaluate_table(Attr(attribute), table))
+    return TextColumn.of(evaluate_table(Attr(attribute), table))
 
 
 def names(table: Table, attribute: str) -> Strings:

@@ -16,22 +16,22 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import admit
-from negotiator.cycle.charge import Granted, charge
+from negotiator.cycle.charge import GrantedSlots, charge
+from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.jobs import job_id
-from negotiator.cycle.match import Board, Candidates, match
-from negotiator.cycle.order import Queued, order
+from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
+from negotiator.cycle.order import QueuedRequest, order
 from negotiator.cycle.place import place
 from negotiator.cycle.recount import build_ledger
-from negotiator.cycle.result import Counts, CycleResult, Outcome
-from negotiator.cycle.standing import JournalEntry, Standing, ad_text
-from negotiator.cycle.usage import place_in_use
+from negotiator.cycle.result import CycleCounts, CycleResult, RequestOutcome
+from negotiator.cycle.running_jobs import place_in_use
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match, Request
 from negotiator.pool.snapshot import Snapshot
 
 
 def run_cycle(
-    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: Standing | None = None
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: CycleState | None = None
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -41,17 +41,17 @@ def run_cycle(
     :param standing: what earlier cycles and administrators left; without it this is the first.
     :return: every match and, for every job that got none, the counted reasons.
     """
-    standing = standing or Standing.new(bundle, cycle.now)
+    standing = standing or CycleState.new(bundle, cycle.now)
     admitted = admit(snapshot, bundle, cycle, standing.journal)
     in_use = place_in_use(snapshot, bundle, cycle, standing)
     placed = place(admitted.jobs, bundle, cycle, in_use.standing)
     queues = placed.after(in_use.standing).queues
     jobs = placed.jobs
     queue = order(admitted.slots, placed, bundle, standing.groups, cycle.environment)
-    board = Board.of(admitted.slots, cycle.environment)
+    board = SlotMatcher.of(admitted.slots, cycle.environment)
     ledger, uncertain = build_ledger(in_use, snapshot.slots, queues, bundle, cycle)
     failures = [*admitted.failures, *in_use.failures, *placed.failures, *uncertain.values()]
-    outcomes: list[Outcome] = []
+    outcomes: list[RequestOutcome] = []
     journal: list[JournalEntry] = []
     made = 0
     for queued in queue:
@@ -61,7 +61,7 @@ def run_cycle(
         matches = tuple(_matches(queued, found, granted, jobs, board.slots, f"{cycle.number}.", made))
         removals = (*found.removals, *granted.removals)
         outcomes.append(
-            Outcome(queued.request, matches, _first_left(queued, granted, jobs), found.left, removals)
+            RequestOutcome(queued.request, matches, _first_left(queued, granted, jobs), found.left, removals)
         )
         journal += _journal(queued.request, matches, granted, cycle.now)
         made += len(matches)
@@ -69,7 +69,7 @@ def run_cycle(
     ledger.verify()
 
     places = (*in_use.places, placed)
-    counts = Counts(
+    counts = CycleCounts(
         schedds=len(snapshot.schedds),
         submitters=len(snapshot.submitters),
         slots=len(snapshot.slots),
@@ -96,7 +96,13 @@ def run_cycle(
 
 
 def _matches(
-    queued: Queued, found: Candidates, granted: Granted, jobs: Table, slots: Table, prefix: str, made: int
+    queued: QueuedRequest,
+    found: MatchCandidates,
+    granted: GrantedSlots,
+    jobs: Table,
+    slots: Table,
+    prefix: str,
+    made: int,
 ) -> Iterator[Match]:
     pairs = zip(
         queued.rows[granted.copies].tolist(), granted.rows.tolist(), granted.ranks.tolist(), strict=True
@@ -119,7 +125,7 @@ def _matches(
         )
 
 
-def _first_left(queued: Queued, granted: Granted, jobs: Table) -> str:
+def _first_left(queued: QueuedRequest, granted: GrantedSlots, jobs: Table) -> str:
     """The id of the first job that got no slot, empty where all got one."""
     left = np.ones(len(queued.rows), np.bool_)
     left[granted.copies] = False
@@ -128,7 +134,7 @@ def _first_left(queued: Queued, granted: Granted, jobs: Table) -> str:
 
 
 def _journal(
-    request: Request, matches: Sequence[Match], granted: Granted, now: float
+    request: Request, matches: Sequence[Match], granted: GrantedSlots, now: float
 ) -> Iterator[JournalEntry]:
     """What is to be remembered of the matches of a request until the pool shows them."""
     ad, resources = ad_text(request.ad) if matches else "", tuple(sorted(request.resources.items()))

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Expr, Side, Table, bind, evaluate_table
-from negotiator.classad.kept import Room, Truth
-from negotiator.classad.tree import Attr
-from negotiator.classad.values import Kind
+from negotiator.classad.columnar.column_cache import MemoryBudget, TrueRows
+from negotiator.classad.syntax.tree import Attr
+from negotiator.classad.values.kinds import Kind
 from negotiator.cycle.conjuncts import rejoin, shown, split
 from negotiator.cycle.rank import Ranks
+from negotiator.cycle.reasons import constraint_reason, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
-from negotiator.cycle.words import constraint_reason, core_reason, failure_reason, plugin_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import ConstraintSide, Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
@@ -31,10 +31,10 @@ _IN_USE = ("claimed", "matched", "preempting")
 
 
 @attrs.define(eq=False)
-class Board:
+class SlotMatcher:
     """The slots of one cycle, which of them are still to be had, and what was found out about them so far.
 
-    Make one with ``Board.of`` for each cycle: what it keeps holds for one clock and for slots that do not change.
+    Make one with ``SlotMatcher.of`` for each cycle: what it keeps holds for one clock and for slots that do not change.
     """
 
     slots: Table
@@ -46,9 +46,9 @@ class Board:
     _central: tuple[Bundle, tuple[_Central, ...]] | None = attrs.field(default=None, init=False)
 
     @classmethod
-    def of(cls, slots: Table, environment: Environment) -> Board:
+    def of(cls, slots: Table, environment: Environment) -> SlotMatcher:
         """Set up the board of a cycle."""
-        room = Room()
+        room = MemoryBudget()
         requirements = Requirements(slots, environment, room)
         ranks = Ranks(requirements.reaches, environment, room)
         taken = np.zeros(len(slots), dtype=np.bool_)
@@ -91,7 +91,7 @@ class Board:
 
 
 @attrs.frozen
-class Candidates:
+class MatchCandidates:
     """What a request may have: the slots that are left, and why the others are not."""
 
     among: Mask  # (N,) the slots that passed every reason
@@ -110,9 +110,9 @@ class _Central:
     reason: Reason
 
 
-def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candidates:
+def match(request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
     """Find the slots for a request, and count what each reason took from it."""
-    sieve = _Sieve(board.slots)
+    sieve = CandidateSet(board.slots)
     _requirements(sieve, request.ad, board.requirements, cycle.environment)
     _constraints(sieve, request, board, bundle, cycle)
     failures = _filters(sieve, request, bundle, cycle)
@@ -120,11 +120,11 @@ def match(request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> Candi
     sieve.remove(board.taken, _TAKEN_REASON)
 
     left = int(np.count_nonzero(sieve.keep))
-    return Candidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.noted), failures)
+    return MatchCandidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.noted), failures)
 
 
 @attrs.define
-class _Sieve:
+class CandidateSet:
     """The slots that are still candidates of one request, and what took the others."""
 
     slots: Table
@@ -135,7 +135,7 @@ class _Sieve:
     def __attrs_post_init__(self) -> None:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
 
-    def ask(self, truth: Truth, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
+    def ask(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
         """Leave the slots on which a condition is true, of those that it is about: ``rows`` (None: all)."""
         keep = self.keep if rows is None else self.keep[rows]
         before = np.count_nonzero(keep)
@@ -158,10 +158,11 @@ class _Sieve:
             self.noted.append((reason, mask))
 
     def remove_all(self, reason: Reason) -> None:
+        """Remove every slot for one reason."""
         self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)
 
 
-def _requirements(sieve: _Sieve, job: ClassAd, requirements: Requirements, env: Environment) -> None:
+def _requirements(sieve: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment) -> None:
     """Ask the Requirements of both sides, each conjunct counted; ``env`` is what ``random`` draws from here."""
     if "Requirements" not in job:
         sieve.remove_all(_NO_JOB_REQUIREMENTS)
@@ -175,7 +176,9 @@ def _requirements(sieve: _Sieve, job: ClassAd, requirements: Requirements, env: 
             sieve.ask(truth, conjunct.reason(), conjunct.rows)
 
 
-def _constraints(sieve: _Sieve, request: Request, board: Board, bundle: Bundle, cycle: Cycle) -> None:
+def _constraints(
+    sieve: CandidateSet, request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle
+) -> None:
     """Ask the central expressions."""
     for central in board.central(bundle):
         truth = board.requirements.kept.of(central.expression, request.ad, central.side, cycle.environment)
@@ -196,7 +199,7 @@ def _taken_apart(bundle: Bundle) -> Iterator[_Central]:
             yield _Central(side, bind(part), reason)
 
 
-def _filters(sieve: _Sieve, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
+def _filters(sieve: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
     answers = bundle.hooks.filter_slots(request, sieve.slots, cycle, bundle.settings)
     for stamped in answers.records:
         sieve.remove(~stamped.record.allow, plugin_reason(Station.MATCH, stamped))

@@ -17,11 +17,11 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import user_groups
+from negotiator.cycle.autoclusters import alike_jobs
 from negotiator.cycle.numbering import combined, numbered
-from negotiator.cycle.place import PlaceResult
+from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.resources import requested
-from negotiator.cycle.significant import alike_jobs
-from negotiator.cycle.texts import Strings
+from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.records import Request
 
 #: An ad may stand for so many jobs at most: a schedd sends what it likes.
@@ -35,7 +35,7 @@ WHOSE = ("AccountingGroup", "User", "Owner")
 
 
 @attrs.frozen
-class Queued:
+class QueuedRequest:
     """A request, and the rows of its jobs in the table of jobs, in the schedd's order.
 
     An ad that stands for several jobs (``_condor_RESOURCE_COUNT``, as schedds send them) has its row as often.
@@ -46,8 +46,8 @@ class Queued:
 
 
 def order(
-    slots: Table, placed: PlaceResult, bundle: Bundle, groups: Groups, env: Environment
-) -> tuple[Queued, ...]:
+    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment
+) -> tuple[QueuedRequest, ...]:
     """Group the jobs into requests and put these in the order in which they are served.
 
     Jobs of different queues, users or groups are different requests. ``groups`` are those of users whose jobs do not tell.
@@ -87,11 +87,11 @@ def order(
             applications=placed.names(rows),
             groups=user_groups(ad, placed.users[rows[0]], bundle.placement, groups, env),
         )
-        queued.append(Queued(request, rows))
+        queued.append(QueuedRequest(request, rows))
     return tuple(queued)
 
 
-def _places(placed: PlaceResult) -> tuple[Strings, ...]:
+def _places(placed: PlacedJobs) -> tuple[Strings, ...]:
     return placed.queues, placed.users, placed.groups
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
+from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.applications import (
     JobApplications,
     application_keys,
@@ -23,21 +24,20 @@ from negotiator.cycle.applications import (
     is_name,
     keys,
 )
-from negotiator.cycle.gathering import Gathering
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.numbering import Numbers, first_rows, numbered
-from negotiator.cycle.result import Discarded, Placed, Queueing
-from negotiator.cycle.standing import Standing
-from negotiator.cycle.texts import Strings, made_of
-from negotiator.cycle.words import core_reason
+from negotiator.cycle.reasons import core_reason
+from negotiator.cycle.result import ApplicationPlacement, DiscardedAds, QueueingState
+from negotiator.cycle.text_columns import Strings, made_of
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Cycle, Mask
-from negotiator.placement import AccessBook, Chain, Placement, Step
+from negotiator.placement import AccessCache, Chain, Placement, PlacementStep
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.queues import ROOT, QueueChange, QueueTree
-from negotiator.queues.limits import Scope
-from negotiator.queues.register import Keys, Register
+from negotiator.queues.applications import ApplicationRegistry, Keys
+from negotiator.queues.limits import LimitIndex
 from negotiator.records import Provenance, Reason, Station, Verdict
 
 #: (N,) paths of queues, "" where there is none.
@@ -63,7 +63,7 @@ _TEXTS = {
 
 
 @attrs.frozen
-class PlaceResult:
+class PlacedJobs:
     """The jobs that go on, with the queue of each; the rest is what is to be told, and to be taken over."""
 
     jobs: Table
@@ -72,14 +72,14 @@ class PlaceResult:
     groups: Strings  # that the applications count for, empty for none
     applications: Keys
     kept: NDArray[np.intp]  # the rows of the jobs among those that came in
-    discarded: tuple[Discarded, ...] = ()
+    discarded: tuple[DiscardedAds, ...] = ()
     failures: tuple[HookFailure, ...] = ()
-    placements: tuple[Placed, ...] = ()
+    placements: tuple[ApplicationPlacement, ...] = ()
     changes: tuple[QueueChange, ...] = ()
-    queueing: Queueing | None = None
+    queueing: QueueingState | None = None
     noun: str = "job"  # for those of no application, which are told apart from those of other tables by it
 
-    def after(self, standing: Standing) -> Standing:
+    def after(self, standing: CycleState) -> CycleState:
         """The standing with what was placed."""
         if self.queueing is None:
             return standing
@@ -97,14 +97,14 @@ class PlaceResult:
         )
 
 
-def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState) -> PlacedJobs:
     """Give the jobs that may go on to be ordered, each with its queue."""
     if bundle.chain is None or not len(jobs):
         return _without_queues(jobs, bundle, cycle, standing)
     found = applications(jobs, bundle, cycle.environment)
     register = standing.register.copy()
     own = keys(jobs, found.users, register)
-    gathering = Gathering.of(AdKind.JOB, jobs)
+    gathering = AdmissionFilter.of(AdKind.JOB, jobs)
     for mask, reason in _held(own, register, standing):
         gathering.discard(mask, reason)
 
@@ -112,7 +112,7 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
     rows = np.flatnonzero(numbers < 0)  # held ones too: what is in no queue could not be released
     unlike = _as_first(own[rows], found.kinds[rows])
     new = place_new(jobs, found, rows, unlike, bundle, cycle, standing)
-    limits = Scope(bundle.partition.root)
+    limits = LimitIndex(bundle.partition.root)
     places = [
         register.number(each.placement.queue, limits.group(each.application.groups, each.placement.queue))
         if each.placement.placed
@@ -125,7 +125,7 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
         mask[rows] = np.isin(new.kinds, kinds)
         gathering.discard(mask, reason)
     register.put(own[rows], numbers[rows], cycle.now)
-    return PlaceResult(
+    return PlacedJobs(
         jobs=gathering.left(),
         queues=register.queues_of(numbers[gathering.keep]),
         users=made_of([found.users], str)[gathering.keep],
@@ -136,13 +136,13 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> Plac
         failures=new.failures,
         placements=new.told,
         changes=new.changes,
-        queueing=Queueing(new.queues, register),
+        queueing=QueueingState(new.queues, register),
     )
 
 
-def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing) -> PlaceResult:
+def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState) -> PlacedJobs:
     """The jobs where nothing places them: all but those that are held since there were queues."""
-    gathering = Gathering.of(AdKind.JOB, jobs)
+    gathering = AdmissionFilter.of(AdKind.JOB, jobs)
     if standing.held and len(jobs):
         register = standing.register.copy()
         own = application_keys(jobs, bundle.placement, cycle.environment, register)
@@ -152,12 +152,12 @@ def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standin
     nothing = np.full(len(left), "", np.object_)
     none = np.full(len(left), -1, np.int64)
     kept = np.flatnonzero(gathering.keep)
-    return PlaceResult(left, nothing, nothing, nothing, none, kept, discarded=tuple(gathering.discarded))
+    return PlacedJobs(left, nothing, nothing, nothing, none, kept, discarded=tuple(gathering.discarded))
 
 
 def place_running(
-    jobs: Table, bundle: Bundle, cycle: Cycle, standing: Standing, noun: str = "running job"
-) -> PlaceResult:
+    jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState, noun: str = "running job"
+) -> PlacedJobs:
     """Give jobs that run with their queues: also those that are held, and at the root what no rule places."""
     placed = attrs.evolve(place(jobs, bundle, cycle, attrs.evolve(standing, held={})), noun=noun)
     if not placed.discarded:
@@ -187,7 +187,7 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
     return kinds[first]
 
 
-def _held(own: Keys, register: Register, standing: Standing) -> Iterator[tuple[Mask, Reason]]:
+def _held(own: Keys, register: ApplicationRegistry, standing: CycleState) -> Iterator[tuple[Mask, Reason]]:
     """The jobs of applications that an administrator holds."""
     if not standing.held:
         return
@@ -199,12 +199,12 @@ def _held(own: Keys, register: Register, standing: Standing) -> Iterator[tuple[M
 
 
 @attrs.frozen
-class New:
+class NewPlacements:
     """The placements of new applications: ``kinds`` (R,) has the number of the placement of each row."""
 
     kinds: Numbers
     placements: tuple[Placement, ...]
-    told: tuple[Placed, ...]
+    told: tuple[ApplicationPlacement, ...]
     changes: tuple[QueueChange, ...]
     failures: tuple[HookFailure, ...]
     queues: QueueTree
@@ -217,15 +217,15 @@ def place_new(
     unlike: Numbers,
     bundle: Bundle,
     cycle: Cycle,
-    standing: Standing,
-) -> New:
+    standing: CycleState,
+) -> NewPlacements:
     """Place the applications of some rows, as if none of them was placed before.
 
     ``rows`` (R,) are rows of ``jobs``, and ``unlike`` (R,) numbers the kinds of their applications.
     """
     chain = bundle.chain or Chain((), frozenset())
     queues = standing.queues.copy()
-    book = AccessBook(bundle.hooks, bundle.settings, queues)
+    book = AccessCache(bundle.hooks, bundle.settings, queues)
     kinds, count = numbered(unlike)
     first = rows[first_rows(kinds, count)].tolist()
     asking = [found.application(row, standing.groups) for row in first]
@@ -238,16 +238,16 @@ def place_new(
     placements = tuple(Placement("", code, ()) if code else next(answers) for code in wrong)
     counts = np.bincount(kinds, minlength=count).tolist()
     told = tuple(
-        Placed(application, number, name, placement)
+        ApplicationPlacement(application, number, name, placement)
         for application, number, name, placement in zip(
             asking, counts, job_ids(jobs, first), placements, strict=True
         )
     )
     failures = dict.fromkeys((*chain.failures(placed), *book.failures))
-    return New(kinds, placements, told, changes, tuple(failures), queues)
+    return NewPlacements(kinds, placements, told, changes, tuple(failures), queues)
 
 
-def _unfit(application: Application, row: int, found: JobApplications, standing: Standing) -> str:
+def _unfit(application: Application, row: int, found: JobApplications, standing: CycleState) -> str:
     """Why the rules are not asked about an application; empty where they are."""
     if not is_name(application.user):
         return "no_user"
@@ -256,7 +256,7 @@ def _unfit(application: Application, row: int, found: JobApplications, standing:
 
 def _reasons(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int]]]:
     """Each reason for which applications were rejected, with the numbers of their placements."""
-    rejected: dict[tuple[str, Step | None], list[int]] = {}
+    rejected: dict[tuple[str, PlacementStep | None], list[int]] = {}
     for number, placement in enumerate(placements):
         if not placement.placed:
             decisive = placement.steps[-1] if placement.steps and placement.code != NO_RULE_MATCHED else None
@@ -266,7 +266,7 @@ def _reasons(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int
         yield _reason(code, step), numbers
 
 
-def _reason(code: str, step: Step | None) -> Reason:
+def _reason(code: str, step: PlacementStep | None) -> Reason:
     verdict = _VERDICTS.get(code, Verdict.DENIED)
     if step is None:
         return core_reason(Station.PLACE, verdict, code, _TEXTS[code], "placement rules")

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.place import PlaceResult
+from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.resources import amounts
-from negotiator.cycle.usage import InUse
+from negotiator.cycle.running_jobs import RunningJobs
 from negotiator.hooks.records import Cycle
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
@@ -33,7 +33,7 @@ class QueueUsage:
     applications: int
 
 
-def queue_usage(in_use: InUse, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
+def queue_usage(in_use: RunningJobs, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
     """The usage of each queue that something is used in, and of those above it, by path.
 
     What a job does not tell, as a number that is not negative, counts as nothing. Sums are exact, and may be more
@@ -52,7 +52,7 @@ def queue_usage(in_use: InUse, bundle: Bundle, cycle: Cycle) -> dict[str, QueueU
     return dict(_upwards(resources, running))
 
 
-def _sums(placed: PlaceResult, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[str, Resources]]:
+def _sums(placed: PlacedJobs, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[str, Resources]]:
     """The sums of each queue by itself."""
     queues, count = numbered(placed.queues)
     asked = amounts(placed.jobs, bundle, cycle.environment)
@@ -69,7 +69,7 @@ def _added_up(values: NDArray[np.int64], queues: Numbers, count: int) -> list[in
     return [(over << _HALF) + rest for over, rest in zip(high.tolist(), low.tolist(), strict=True)]
 
 
-def _applications(placed: PlaceResult) -> Iterator[tuple[str, str]]:
+def _applications(placed: PlacedJobs) -> Iterator[tuple[str, str]]:
     """Each application, once, with its queue; a job that is of none is one by itself."""
     alone = placed.applications < 0
     each, count = combined(placed.queues, np.where(alone, -1 - np.arange(len(alone)), placed.applications))

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Column, Environment, Expr, Side, bind, evaluate_table, parse
-from negotiator.classad.kept import Kept, Room
-from negotiator.classad.reach import Reaches
-from negotiator.classad.tree import Literal
+from negotiator.classad.columnar.column_cache import ColumnCache, MemoryBudget
+from negotiator.classad.columnar.dependencies import DependencyIndex
+from negotiator.classad.syntax.tree import Literal
 from negotiator.hooks.records import Mask
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -34,10 +34,10 @@ _LOWEST = float(-np.finfo(np.float64).max)
 class Ranks:
     """The ranks of the slots of one cycle, found once for all jobs that are alike in what is read of them."""
 
-    def __init__(self, reaches: Reaches, env: Environment, room: Room) -> None:
+    def __init__(self, reaches: DependencyIndex, env: Environment, room: MemoryBudget) -> None:
         self._slots = reaches.table
-        self._pool = Kept(reaches, env, _Order.of, room)
-        self._job = Kept(reaches, env, _job_rank, room)
+        self._pool = ColumnCache(reaches, env, _Order.of, room)
+        self._job = ColumnCache(reaches, env, _job_rank, room)
 
     def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[Numbers, Numbers]:
         """Give the ranks of some slots for a job, by row: the pool's own order first, then the job's Rank; (K,).

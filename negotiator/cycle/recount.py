@@ -17,15 +17,15 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import user_groups
+from negotiator.cycle.autoclusters import alike_running
 from negotiator.cycle.charge import Charges
+from negotiator.cycle.cycle_state import JournalEntry
 from negotiator.cycle.numbering import combined, first_rows
 from negotiator.cycle.order import WHOSE, Groups
-from negotiator.cycle.place import PlaceResult
+from negotiator.cycle.place import PlacedJobs
+from negotiator.cycle.reasons import CORE
 from negotiator.cycle.resources import requested
-from negotiator.cycle.significant import alike_running
-from negotiator.cycle.standing import JournalEntry
-from negotiator.cycle.usage import InUse
-from negotiator.cycle.words import CORE
+from negotiator.cycle.running_jobs import RunningJobs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger, LedgerError
@@ -34,7 +34,7 @@ from negotiator.records import Mode
 
 
 def build_ledger(
-    in_use: InUse, slots: Table, queues: QueueTree, bundle: Bundle, cycle: Cycle
+    in_use: RunningJobs, slots: Table, queues: QueueTree, bundle: Bundle, cycle: Cycle
 ) -> tuple[Ledger, dict[str, HookFailure]]:
     """Charge what is in use, as plugins say.
 
@@ -81,7 +81,7 @@ def _count(
 
 
 def _of_jobs(
-    placed: PlaceResult,
+    placed: PlacedJobs,
     slots: Table,
     rows_of: dict[str, int],
     bundle: Bundle,

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
-from negotiator.classad.ad import fold
-from negotiator.classad.kept import Kept, Place, Room, Truth
-from negotiator.classad.reach import Reaches
+from negotiator.classad.columnar.column_cache import CacheKey, ColumnCache, MemoryBudget, TrueRows
+from negotiator.classad.columnar.dependencies import DependencyIndex
+from negotiator.classad.scalar.ad import fold
 from negotiator.cycle.conjuncts import NAME, WHOLE, moves, rejoin, shown, slot_parts, split
-from negotiator.cycle.words import core_reason
+from negotiator.cycle.reasons import core_reason
 from negotiator.records import Reason, Station, Verdict
 
 #: So many different Requirements of jobs are remembered as conjuncts; with more, all are forgotten and split again.
@@ -38,18 +38,18 @@ class Conjunct:
     told: Expr
     attribute: str
     side: Side  # where the slots stand
-    kept: Kept[Truth]
+    kept: ColumnCache[TrueRows]
     rows: NDArray[np.intp] | None = None
     _reason: Reason | None = attrs.field(default=None, init=False)
-    _always: Truth | None = attrs.field(default=None, init=False)
+    _always: TrueRows | None = attrs.field(default=None, init=False)
 
-    def place(self, job: ClassAd) -> Place[Truth] | None:
+    def place(self, job: ClassAd) -> CacheKey[TrueRows] | None:
         """Find where it is kept for a job; None where it is known already for all jobs."""
         if self._always is not None and not self.kept.reaches.shadowed(job):
             return None
         return self.kept.place(self.expression, job, self.side)
 
-    def truth(self, place: Place[Truth] | None, job: ClassAd, env: Environment) -> Truth:
+    def truth(self, place: CacheKey[TrueRows] | None, job: ClassAd, env: Environment) -> TrueRows:
         """Give the slots on which it is true; what nothing of a job has a say in is remembered."""
         if place is None and self._always is not None:
             return self._always
@@ -71,7 +71,7 @@ class Conjunct:
             self._reason = core_reason(Station.MATCH, Verdict.DENIED, code, f"{whose}: {text}", text)
         return self._reason
 
-    def stands_alone(self, place: Place[Truth]) -> bool:
+    def stands_alone(self, place: CacheKey[TrueRows]) -> bool:
         """Tell whether the whole that it is a part of is not met again on the way, where it would be undefined."""
         if self.side is _MINE and (place.is_plain or self.expression is WHOLE):
             return True  # with jobs that have no expressions ``slot_parts`` has seen to it
@@ -88,16 +88,16 @@ class Requirements:
     else asks.
     """
 
-    def __init__(self, slots: Table, env: Environment, room: Room) -> None:
-        self.reaches = Reaches(slots)
-        self.kept = Kept(self.reaches, env, Truth.of, room)
+    def __init__(self, slots: Table, env: Environment, room: MemoryBudget) -> None:
+        self.reaches = DependencyIndex(slots)
+        self.kept = ColumnCache(self.reaches, env, TrueRows.of, room)
         self._of_slots = tuple(self._over_rows(slots, env, room))
         self._whole_slots = Conjunct(WHOLE, WHOLE, "Requirements", Side.MY, self.kept)
         absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
-        self.given = Truth.where(~absent)
+        self.given = TrueRows.where(~absent)
         self._of_jobs: dict[int, _Written] = {}
 
-    def of_job(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, Truth]]:
+    def of_job(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Give each conjunct of a job's Requirements with the slots on which it is true; none if it has none.
 
         ``env`` has the clock of the cycle, and what ``random`` draws from for this job.
@@ -107,7 +107,7 @@ class Requirements:
             whole = Conjunct(WHOLE, written, "Requirements", Side.TARGET, self.kept)
             yield from _tests(self._job_conjuncts(written, job), whole, job, env)
 
-    def of_slots(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, Truth]]:
+    def of_slots(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Give each conjunct of the slots' Requirements with the slots, of those that have it, on which it is true."""
         yield from _tests(self._of_slots, self._whole_slots, job, env)
 
@@ -135,16 +135,16 @@ class Requirements:
     def _of_job(self, expression: Expr) -> Conjunct:
         return Conjunct(expression, expression, "Requirements", Side.TARGET, self.kept)
 
-    def _over_rows(self, slots: Table, env: Environment, room: Room) -> Iterator[Conjunct]:
+    def _over_rows(self, slots: Table, env: Environment, room: MemoryBudget) -> Iterator[Conjunct]:
         """Give the conjuncts of the slots; those of the same rows keep what is found together."""
-        some: dict[bytes, Kept[Truth]] = {}
+        some: dict[bytes, ColumnCache[TrueRows]] = {}
         for part in slot_parts(slots):
             if len(part.rows) == len(slots):
                 yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, self.kept)
                 continue
             rows = part.rows.tobytes()
             if rows not in some:
-                some[rows] = Kept(Reaches(slots.take(part.rows)), env, Truth.of, room)
+                some[rows] = ColumnCache(DependencyIndex(slots.take(part.rows)), env, TrueRows.of, room)
             yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, some[rows], part.rows)
 
 
@@ -163,7 +163,7 @@ class _Written:
 
 def _tests(
     conjuncts: Sequence[Conjunct], whole: Conjunct, job: ClassAd, env: Environment
-) -> Iterator[tuple[Conjunct, Truth]]:
+) -> Iterator[tuple[Conjunct, TrueRows]]:
     """Evaluate each conjunct, or the whole where one of them may meet it again."""
     asked = [(part, part.place(job)) for part in conjuncts]
     if not all(place is None or part.stands_alone(place) for part, place in asked):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.cycle.standing import JournalEntry
+from negotiator.cycle.cycle_state import JournalEntry
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
 from negotiator.ledger import Ledger
 from negotiator.placement import Placement
 from negotiator.queues import QueueChange, QueueTree
-from negotiator.queues.register import Register
+from negotiator.queues.applications import ApplicationRegistry
 from negotiator.records import Reason
 
 
@@ -32,7 +32,7 @@ class Removal:
 
 
 @attrs.frozen
-class Discarded:
+class DiscardedAds:
     """How many ads of one kind one reason kept out of the cycle, and the names of the first few."""
 
     kind: AdKind
@@ -42,7 +42,7 @@ class Discarded:
 
 
 @attrs.frozen
-class Placed:
+class ApplicationPlacement:
     """What became of one kind of applications that were not placed before: its jobs are alike in all that rules read."""
 
     application: Application
@@ -52,15 +52,15 @@ class Placed:
 
 
 @attrs.frozen(eq=False)
-class Queueing:
+class QueueingState:
     """What a cycle did to the queues: for the runtime to take over once it is recorded."""
 
     queues: QueueTree
-    register: Register
+    register: ApplicationRegistry
 
 
 @attrs.frozen
-class Outcome:
+class RequestOutcome:
     """What became of one request: its matches, and for the rest the reasons, each with its counts.
 
     Jobs are matched in the schedd's order; ``first_unmatched`` is the id ("cluster.proc") of the first that got no
@@ -80,7 +80,7 @@ class Outcome:
 
 
 @attrs.frozen
-class Counts:
+class CycleCounts:
     """The sizes of a cycle: ads that came in, and those that were admitted to matching."""
 
     schedds: int
@@ -100,13 +100,15 @@ class CycleResult:
     now: float
     digest: str  # of the policy bundle
     plugins: tuple[str, ...]  # "name version"
-    counts: Counts
-    discarded: tuple[Discarded, ...]
-    outcomes: tuple[Outcome, ...]
+    counts: CycleCounts
+    discarded: tuple[DiscardedAds, ...]
+    outcomes: tuple[RequestOutcome, ...]
     failures: tuple[HookFailure, ...]  # of plugins that could not be asked, each once
-    placements: tuple[Placed, ...] = ()  # of applications that were new, in their order
+    placements: tuple[ApplicationPlacement, ...] = ()  # of applications that were new, in their order
     changes: tuple[QueueChange, ...] = ()  # of queues, in their order
-    queueing: Queueing | None = attrs.field(default=None, eq=False, repr=False)  # None: there are no queues
+    queueing: QueueingState | None = attrs.field(
+        default=None, eq=False, repr=False
+    )  # None: there are no queues
     ledger: Ledger | None = attrs.field(default=None, eq=False, repr=False)  # as it is with all matches
     journal: tuple[JournalEntry, ...] = attrs.field(
         default=(), repr=False

@@ -9,7 +9,7 @@ import attrs
 from negotiator.records import Source
 
 
-class Act(enum.StrEnum):
+class AccessKind(enum.StrEnum):
     """What somebody wants to do."""
 
     SUBMIT = "submit"  # applications to a queue
@@ -17,7 +17,7 @@ class Act(enum.StrEnum):
     CONFIGURE = "configure"  # the scheduler: change its configuration, administer any queue
 
 
-class Decision(enum.StrEnum):
+class AccessDecision(enum.StrEnum):
     """What one policy says. Whoever is granted something by one policy and forbidden it by none may do it."""
 
     GRANT = "grant"
@@ -34,7 +34,7 @@ class AccessQuestion:
 
     user: str
     groups: tuple[str, ...]
-    act: Act
+    act: AccessKind
     queue: str = ""
 
 
@@ -42,7 +42,7 @@ class AccessQuestion:
 class Access:
     """The answer of one policy: ``rule`` names what decided it, ``text`` is a sentence for people."""
 
-    decision: Decision
+    decision: AccessDecision
     rule: str
     text: str
     source: Source | None = None

@@ -1,7 +1,7 @@
 """What a command that a plugin brings may ask of the program: who calls, what the bundle says, changes of it, what is used.
 
-The program puts a ``Site`` into click's context, so that ``@click.pass_obj`` gives it to the command; where to work,
-``@site_options`` gives as ``Places``. No method of a site prints anything, and none ends the program.
+The program puts a ``CommandContext`` into click's context, so that ``@click.pass_obj`` gives it to the command; where to work,
+``@site_options`` gives as ``CommandTargets``. No method of a site prints anything, and none ends the program.
 
 Example::
 
@@ -24,7 +24,7 @@ import attrs
 import click
 
 from negotiator.classad import Table
-from negotiator.hooks.charges import Used
+from negotiator.hooks.charges import CounterUsage
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable
@@ -33,7 +33,7 @@ from negotiator.records.text import printable
 NOT_DONE, WRONG_CALL, NO_AUDIT, NO_POOL, NO_STATE = 1, 2, 3, 4, 6
 
 
-class SiteError(click.ClickException):
+class CommandError(click.ClickException):
     """What was asked for can't be had: why, and what to do about it.
 
     A command may let it through: the message is printed, and the program ends with ``exit_code``, as its own commands
@@ -47,7 +47,7 @@ class SiteError(click.ClickException):
         click.echo(f"error: {printable(self.message)}", file=file, err=file is None)
 
 
-class BrokenBundleError(SiteError):
+class BrokenBundleError(CommandError):
     """A bundle that has errors; ``problems`` are all of its errors, warnings and notices."""
 
     def __init__(self, folder: Path, problems: Iterable[Problem]) -> None:
@@ -62,19 +62,19 @@ class BrokenBundleError(SiteError):
         super().show(file)
 
 
-class WrongCallError(SiteError):
+class InvalidCallError(CommandError):
     """What was asked for can't be meant: no bundle or pool is named, or a name is none of a file of a bundle."""
 
     exit_code = WRONG_CALL
 
 
-class NoPoolError(SiteError):
+class NoPoolError(CommandError):
     """The pool can't be read."""
 
     exit_code = NO_POOL
 
 
-class NoStateError(SiteError):
+class NoStateError(CommandError):
     """The negotiator's state can't be read or written."""
 
     exit_code = NO_STATE
@@ -89,7 +89,7 @@ class Caller:
 
 
 @attrs.frozen(kw_only=True)
-class Places:
+class CommandTargets:
     """Where a command works, as its options or the environment say.
 
     ``bundle`` is the folder of the policy bundle, None for the built-in one. ``state`` is the folder of the negotiator's
@@ -108,7 +108,7 @@ class Places:
 
 
 @attrs.frozen(eq=False)
-class Configured:
+class LoadedBundle:
     """A policy bundle without errors, as a command sees it.
 
     ``problems`` are its warnings and notices. ``digest`` is that of the audit log's records.
@@ -125,7 +125,7 @@ class Configured:
         :raises SiteError: the plugin is disabled in this bundle, or owns no part of it.
         """
         if plugin not in self.all_settings:
-            raise SiteError(f"{self.folder}: the bundle has no part of plugin {plugin}: is it disabled?")
+            raise CommandError(f"{self.folder}: the bundle has no part of plugin {plugin}: is it disabled?")
         return self.all_settings[plugin]
 
 
@@ -138,7 +138,7 @@ class Permission:
     rule: str = ""
 
 
-class Result(enum.StrEnum):
+class ChangeStatus(enum.StrEnum):
     """What became of a change: made; not allowed; or allowed, but the bundle would have had errors."""
 
     DONE = "done"
@@ -147,7 +147,7 @@ class Result(enum.StrEnum):
 
 
 @attrs.frozen(kw_only=True)
-class Outcome:
+class ChangeOutcome:
     """What became of a change of a file of the bundle.
 
     ``problems`` are those of the bundle with the change; of the bundle that is there, where it has errors and the caller
@@ -157,7 +157,7 @@ class Outcome:
     program's own command ends with. ``request`` is the number of what waits or waited in the state.
     """
 
-    result: Result
+    result: ChangeStatus
     text: str
     rule: str = ""
     problems: tuple[Problem, ...] = ()
@@ -170,35 +170,35 @@ class Outcome:
 
 
 @attrs.frozen(eq=False)
-class Usage:
+class PluginUsage:
     """What is used of a plugin's quotas: its enforcing counters, the slots of the pool, and the queues.
 
     ``failures`` say what could not be counted, and why; ``problems`` what is wrong with ads of the pool.
     """
 
-    used: Used
+    used: CounterUsage
     slots: Table
     queues: QueueTree
     failures: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-class Site(Protocol):
+class CommandContext(Protocol):
     """The program, to a command that a plugin brings.
 
-    Each method looks at the files anew. Every one may raise ``SiteError``, which a command may let through.
+    Each method looks at the files anew. Every one may raise ``CommandError``, which a command may let through.
     """
 
     def caller(self) -> Caller:
         """Tell who runs the command, as the system says: neither options nor the environment change it."""
 
-    def bundle(self, places: Places) -> Configured:
+    def bundle(self, places: CommandTargets) -> LoadedBundle:
         """Load the policy bundle.
 
         :raises BrokenBundleError: it has errors.
         """
 
-    def may_configure(self, places: Places) -> Permission:
+    def may_configure(self, places: CommandTargets) -> Permission:
         """Ask the access policy whether the caller may change the bundle. Nothing is recorded.
 
         The bundle is asked as it is written: plugins that the caller brings along or disables (``plugins_dirs`` and
@@ -209,8 +209,13 @@ class Site(Protocol):
         """
 
     def change(
-        self, places: Places, name: str, content: bytes, note: str = "", superseded: Sequence[str] = ()
-    ) -> Outcome:
+        self,
+        places: CommandTargets,
+        name: str,
+        content: bytes,
+        note: str = "",
+        superseded: Sequence[str] = (),
+    ) -> ChangeOutcome:
         """Give a file at the top of the bundle other contents, if the bundle is without errors then.
 
         The old contents are kept beside it as ``NAME.TIME~``. A running negotiator is told, and takes the new bundle
@@ -219,13 +224,13 @@ class Site(Protocol):
         :param name: a file that a plugin or the core reads as settings, or any file that is there.
         :param note: why, up to 500 characters; it stands in the audit log, with what was written.
         :param superseded: files at the top of the bundle that go once the file is written; they are kept like the old one.
-        :return: what became of it; nothing was written unless it is ``Result.DONE``.
+        :return: what became of it; nothing was written unless it is ``ChangeStatus.DONE``.
         :raises WrongCallError: the name is none of a file of a bundle, no folder is named, or the note is too long.
         :raises NoStateError: the state can't be opened, so that the change could not be recorded: nothing was written.
         :raises SiteError: the file can't be written: nothing was.
         """
 
-    def used(self, places: Places, plugin: str) -> Usage:
+    def used(self, places: CommandTargets, plugin: str) -> PluginUsage:
         """Count what is used of a plugin's quotas in the pool, and, with a state, of matches that it does not show yet.
 
         :raises BrokenBundleError: the bundle has errors.

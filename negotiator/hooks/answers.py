@@ -18,7 +18,7 @@ def clean(text: str, limit: int) -> str:
 
 
 @attrs.frozen
-class Stamped(Generic[T]):
+class Attributed(Generic[T]):
     """A record, and the plugin it came from; the stamp is the guard's, a plugin has no say in it."""
 
     record: T
@@ -44,7 +44,7 @@ class HookFailure:
 class Answers(Generic[T]):
     """All records of all plugins, in the order in which they were asked, and the failures beside them."""
 
-    records: tuple[Stamped[T], ...]
+    records: tuple[Attributed[T], ...]
     failures: tuple[HookFailure, ...]
 
 

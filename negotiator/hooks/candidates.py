@@ -22,7 +22,7 @@ GROUP = "negotiator"
 MAX_VERSION = 80
 
 
-class RefusedError(Exception):
+class PluginRefusedError(Exception):
     """A plugin, or a folder of them, that is not loaded, and why."""
 
     def __init__(self, problem: Problem) -> None:
@@ -49,7 +49,7 @@ def from_entry_points() -> tuple[Candidate, ...]:
     except Exception as error:
         message = f"the entry points of what is installed can't be read: {describe_error(error)}"
         hint = "some installed distribution is broken; pip check may name it"
-        raise RefusedError(Problem(Severity.ERROR, Source("entry points"), message, hint)) from error
+        raise PluginRefusedError(Problem(Severity.ERROR, Source("entry points"), message, hint)) from error
     return tuple(
         Candidate(entry.name, f"entry point {entry.name} = {entry.value} ({by})", _EntryPointLoad(entry))
         for entry, by in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
@@ -61,10 +61,10 @@ def from_folder(folder: Path) -> tuple[Candidate, ...]:
     try:
         found = dropins.find(folder)
     except UntrustedError as error:
-        raise RefusedError(_untrusted(error, f"plugins folder {folder}")) from None
+        raise PluginRefusedError(_untrusted(error, f"plugins folder {folder}")) from None
     except OSError as error:
         message = f"the plugins folder can't be read: {error.strerror}"
-        raise RefusedError(Problem(Severity.ERROR, Source(str(folder)), message)) from None
+        raise PluginRefusedError(Problem(Severity.ERROR, Source(str(folder)), message)) from None
     return tuple(Candidate(each.name, str(each.path), _DropInLoad(each)) for each in found)
 
 

@@ -46,7 +46,7 @@ class Quota:
 
 
 @attrs.frozen
-class Used:
+class CounterUsage:
     """What is counted on a plugin's own counters: sums, and sets of keys with how often each was added.
 
     ``groups`` has, by user and application, the group that the application counts for; empty for none.

@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from negotiator.classad import Expr
-from negotiator.hooks.access import Access, Decision, UserGroups
+from negotiator.hooks.access import Access, AccessDecision, UserGroups
 from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Filter, Gate, Mask, Section
@@ -161,7 +161,7 @@ def placement_rule(record: Any) -> PlacementRule:
 def access(record: Any) -> Access:
     """An Access whose every field is of its type."""
     _exactly(record, Access, "an Access")
-    _instance(record.decision, Decision, "a Decision in an Access")
+    _instance(record.decision, AccessDecision, "an AccessDecision in an Access")
     _source(record.source, "an Access")
     text = _string(record.text, "text of an Access", MAX_TEXT)
     return Access(record.decision, _name(record.rule, "rule of an Access"), text, record.source)

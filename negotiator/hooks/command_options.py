@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from negotiator.hooks.administration import Places
+from negotiator.hooks.administration import CommandTargets
 
 BUNDLE = "NEGOTIATOR_BUNDLE"
 STATE = "NEGOTIATOR_STATE"
@@ -91,7 +91,7 @@ OPTIONS = (
 )
 
 
-def site_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that say where it works, and hand what they say on as ``places``.
 
     All are long ones, so that a command may have any short switch; all but ``--plugins-dir``, ``--disable`` and ``--now``
@@ -107,7 +107,7 @@ def site_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*arguments: Any, **given: Any) -> Any:
-        places = Places(**{name: given.pop(name) for name in _NAMES})
+        places = CommandTargets(**{name: given.pop(name) for name in _NAMES})
         return function(*arguments, places=places, **given)
 
     for option in reversed(OPTIONS):

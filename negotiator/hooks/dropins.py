@@ -29,7 +29,7 @@ _numbers = itertools.count(1)
 
 
 @attrs.frozen
-class Code:
+class SourceCode:
     """The source of one module, as it was read."""
 
     file: Path
@@ -68,19 +68,19 @@ def find(folder: Path) -> tuple[DropIn, ...]:
     )
 
 
-def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, Code]:
+def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, SourceCode]:
     """Read all code of a plugin, by module name relative to it (the empty name is the plugin itself).
 
     UntrustedError where any of it is refused, OSError where it can't be read. ``trusted=False`` reads whatever is
     there, for tests of plugins.
     """
     return {
-        name: Code(file, read_trusted(file, plugin.folder) if trusted else file.read_bytes())
+        name: SourceCode(file, read_trusted(file, plugin.folder) if trusted else file.read_bytes())
         for name, file in _files(plugin)
     }
 
 
-def load(plugin: DropIn, code: Mapping[str, Code]) -> ModuleType:
+def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
     """Execute a plugin; raises what its code raises."""
     plain = re.sub(r"\W", "_", plugin.name)
     name = f"{PREFIX}{next(_numbers)}_{plain}"
@@ -90,7 +90,7 @@ def load(plugin: DropIn, code: Mapping[str, Code]) -> ModuleType:
     return importlib.import_module(name)
 
 
-def digest(code: Mapping[str, Code]) -> str:
+def digest(code: Mapping[str, SourceCode]) -> str:
     """``sha256:`` and the first 12 digits of the hash over all code of a plugin."""
     total = hashlib.sha256()
     for relative, each in sorted(code.items()):
@@ -120,10 +120,10 @@ def _files(plugin: DropIn) -> Iterator[tuple[str, Path]]:
 
 
 @attrs.frozen
-class _Loader(InspectLoader):
+class _MemoryLoader(InspectLoader):
     """Executes a module from memory."""
 
-    code: Code
+    code: SourceCode
 
     def is_package(self, fullname: str) -> bool:  # noqa: ARG002 - the import system's interface
         return self.code.is_package
@@ -139,7 +139,7 @@ class _Loader(InspectLoader):
 class _Finder(MetaPathFinder):
     """Finds the modules of dropped-in plugins, all of which were read before the first of them was executed."""
 
-    code: dict[str, Code] = attrs.field(factory=dict)
+    code: dict[str, SourceCode] = attrs.field(factory=dict)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -149,7 +149,7 @@ class _Finder(MetaPathFinder):
         if code is None:
             return None
         spec = importlib.util.spec_from_loader(
-            fullname, _Loader(code), origin=str(code.file), is_package=code.is_package
+            fullname, _MemoryLoader(code), origin=str(code.file), is_package=code.is_package
         )
         if spec is not None:
             spec.has_location = True  # so that the module gets a __file__

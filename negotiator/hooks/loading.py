@@ -19,14 +19,14 @@ import attrs
 from negotiator.hooks import specs
 from negotiator.hooks.candidates import (
     Candidate,
-    RefusedError,
+    PluginRefusedError,
     from_entry_points,
     from_folder,
     from_module,
     refusal,
 )
 from negotiator.hooks.guard import Clock, Tracer
-from negotiator.hooks.manager import HookManager, Loaded
+from negotiator.hooks.manager import HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry, Spec, specs_of
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
@@ -50,7 +50,7 @@ def load_plugins(
     A problem of severity error says that a plugin was refused: a bundle that relies on it must not be used.
     ``entry_points=False`` leaves out what is installed.
     """
-    loader = _Loader(settings)
+    loader = _PluginLoader(settings)
     for candidate in loader.chosen(entry_points=entry_points):
         loader.load(candidate)
     manager = HookManager(loader.registry, loader.loaded, settings, tracer, clock)
@@ -58,11 +58,11 @@ def load_plugins(
 
 
 @attrs.define
-class _Loader:
+class _PluginLoader:
     settings: PluginSettings
     specs: dict[str, Spec] = attrs.field(factory=lambda: dict(specs_of(specs)))
     registry: Registry = attrs.field(factory=lambda: Registry(specs))
-    loaded: list[Loaded] = attrs.field(factory=list)
+    loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
 
@@ -101,7 +101,7 @@ class _Loader:
             self.problems.append(refusal(candidate, error))
             return
         self.objects[id(plugin)] = candidate.name
-        self.loaded.append(Loaded(candidate.name, version, candidate.origin))
+        self.loaded.append(LoadedPlugin(candidate.name, version, candidate.origin))
 
     def _found(self, *, entry_points: bool) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points):
@@ -128,7 +128,7 @@ class _Loader:
     def _listed(self, way: Callable[[], Iterable[Candidate]]) -> Iterable[Candidate]:
         try:
             return way()
-        except RefusedError as error:
+        except PluginRefusedError as error:
             self.problems.append(error.problem)
             return ()
 

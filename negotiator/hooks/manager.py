@@ -14,11 +14,11 @@ from negotiator.classad import Table
 from negotiator.hooks import checks, specs
 from negotiator.hooks.access import Access, AccessQuestion, QueueNotice
 from negotiator.hooks.answers import Answers as Answers
+from negotiator.hooks.answers import Attributed as Attributed
 from negotiator.hooks.answers import HookFailure as HookFailure
 from negotiator.hooks.answers import PluginInfo as PluginInfo
 from negotiator.hooks.answers import PluginStatus as PluginStatus
-from negotiator.hooks.answers import Stamped as Stamped
-from negotiator.hooks.charges import Charge, KeyCharge, Used
+from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
 from negotiator.hooks.decide import decide_access
 from negotiator.hooks.guard import Clock, Guarded, Tracer
 from negotiator.hooks.placement import PlacementRule
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen
-class Loaded:
+class LoadedPlugin:
     """A plugin that was loaded and accepted: its name, its version, where it came from."""
 
     name: str
@@ -49,7 +49,7 @@ class HookManager:
     def __init__(
         self,
         registry: Registry,
-        plugins: Iterable[Loaded],
+        plugins: Iterable[LoadedPlugin],
         settings: PluginSettings,
         tracer: Tracer | None = None,
         clock: Clock = perf_counter,
@@ -111,7 +111,7 @@ class HookManager:
 
     def access(
         self, questions: Sequence[AccessQuestion], queues: QueueTree, settings: Mapping[str, Any]
-    ) -> tuple[tuple[Stamped[Access], ...], tuple[HookFailure, ...]]:
+    ) -> tuple[tuple[Attributed[Access], ...], tuple[HookFailure, ...]]:
         """Whether each question's user may do what it asks: the answer that decides, granted or not.
 
         Nobody who grants is a denial, and so is each failure.
@@ -164,7 +164,7 @@ class HookManager:
     def usage(
         self,
         report: str,
-        used: Callable[[str], Used],
+        used: Callable[[str], CounterUsage],
         queues: QueueTree,
         settings: Mapping[str, Any],
         *,
@@ -222,7 +222,7 @@ class HookManager:
         own_arguments: Callable[[str], Mapping[str, Any]] | None = None,
         **arguments: Any,
     ) -> Answers[T]:
-        records: list[Stamped[T]] = []
+        records: list[Attributed[T]] = []
         failures: list[HookFailure] = []
         for guarded in self._guarded[hook]:
             plugin, version = guarded.implementation.plugin, guarded.version
@@ -232,7 +232,7 @@ class HookManager:
             if isinstance(answer, HookFailure):
                 failures.append(answer)
             elif answer is not None:
-                records.extend(Stamped(record, plugin, version) for record in answer)
+                records.extend(Attributed(record, plugin, version) for record in answer)
         return Answers(tuple(records), tuple(failures))
 
     def _implementing(self, hook: str) -> frozenset[str]:
@@ -247,7 +247,7 @@ class HookManager:
     def _all(self) -> Iterable[Guarded]:
         return (guarded for implementations in self._guarded.values() for guarded in implementations)
 
-    def _info(self, plugin: Loaded) -> PluginInfo:
+    def _info(self, plugin: LoadedPlugin) -> PluginInfo:
         own = [guarded for guarded in self._all() if guarded.implementation.plugin == plugin.name]
         failed = [guarded.tally.last_failure for guarded in own if guarded.tally.last_failure]
         return PluginInfo(

@@ -31,7 +31,7 @@ class Application:
 
 
 @attrs.frozen
-class Target:
+class QueueTarget:
     """The queue that a rule gives: a path below the parent rule's queue, or one that begins at the root.
 
     The dots of ``path`` separate levels. Where it is ``qualified`` the parent rule is not asked.
@@ -80,7 +80,7 @@ class PlacementRule:
     """
 
     name: str
-    target: Callable[[Application, ConfiguredRule], Target | None]
+    target: Callable[[Application, ConfiguredRule], QueueTarget | None]
     absent: str = "the application has no queue for it"
     needs_value: bool = False
     fixed: bool = False

@@ -17,7 +17,7 @@ import click
 
 from negotiator.classad import Table
 from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
-from negotiator.hooks.charges import Charge, KeyCharge, Used
+from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pluggy_adapter import hookspec
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
@@ -139,9 +139,9 @@ def negotiator_access(  # type: ignore[empty-body]
         def negotiator_access(questions):
             for asked in questions:
                 if asked.user in SUSPENDED:
-                    yield Access(Decision.FORBID, "suspended", f"{asked.user} is suspended")
+                    yield Access(AccessDecision.FORBID, "suspended", f"{asked.user} is suspended")
                 else:
-                    yield Access(Decision.ABSTAIN, "suspended", "not suspended")
+                    yield Access(AccessDecision.ABSTAIN, "suspended", "not suspended")
 
     :param questions: what is asked, each once.
     :param queues: the queues as they are now, with their access control lists.
@@ -255,7 +255,7 @@ def negotiator_charges(  # type: ignore[empty-body]
 @hookspec(enforces=False)
 def negotiator_usage(  # type: ignore[empty-body]
     report: str,
-    used: Used,
+    used: CounterUsage,
     queues: QueueTree,
     settings: Any,
     spec_names: bool,  # noqa: FBT001 - given by name

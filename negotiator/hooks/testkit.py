@@ -18,8 +18,8 @@ from typing import Any
 from negotiator.classad import ClassAd, Table, parse_ad
 from negotiator.hooks import dropins, specs
 from negotiator.hooks.access import UserGroups
-from negotiator.hooks.charges import Used
-from negotiator.hooks.manager import Answers, HookFailure, HookManager, Loaded
+from negotiator.hooks.charges import CounterUsage
+from negotiator.hooks.manager import Answers, HookFailure, HookManager, LoadedPlugin
 from negotiator.hooks.placement import ConfiguredRule
 from negotiator.hooks.pluggy_adapter import Registry, specs_of
 from negotiator.hooks.records import AdKind, Cycle, Match, Request
@@ -158,7 +158,9 @@ def load(plugin: object) -> HookManager:
         raise PluginFailedError("\n".join(map(str, problems)))
     registry = Registry(specs)
     registry.register(plugin, NAME)
-    return HookManager(registry, [Loaded(NAME, "0", "plugin")], PluginSettings(slow_seconds=float("inf")))
+    return HookManager(
+        registry, [LoadedPlugin(NAME, "0", "plugin")], PluginSettings(slow_seconds=float("inf"))
+    )
 
 
 def _from_path(path: Path) -> ModuleType:
@@ -182,7 +184,7 @@ def _ask(
             asking, slots = arguments.get("request") or request(), arguments.get("slots", table(""))
             return _plain(manager.charges(asking, slots, arguments.get("queues") or queues(), at, settings))
         case "negotiator_usage":
-            used = arguments.get("used") or Used({}, {}, {})
+            used = arguments.get("used") or CounterUsage({}, {}, {})
             report, spec_names = arguments.get("report", "users"), arguments.get("spec_names", False)
             tree = arguments.get("queues") or queues()
             return _plain(manager.usage(report, lambda _: used, tree, settings, spec_names=spec_names))

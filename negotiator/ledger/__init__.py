@@ -14,5 +14,5 @@ from negotiator.ledger.ledger import Ledger as Ledger
 from negotiator.ledger.ledger import LedgerState as LedgerState
 from negotiator.ledger.ledger import Receipt as Receipt
 from negotiator.ledger.postings import Postings as Postings
-from negotiator.ledger.postings import Refused as Refused
+from negotiator.ledger.postings import RefusedCharge as RefusedCharge
 from negotiator.ledger.postings import check_amounts as check_amounts

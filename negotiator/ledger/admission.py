@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from negotiator.ledger.batch import Batch
+from negotiator.ledger.batch import PostingBatch
 from negotiator.ledger.charges import Charge, Grouping, KeyCharge
 from negotiator.ledger.copies import fitting_copies
 from negotiator.ledger.counters import Counters
@@ -43,7 +43,7 @@ class Admission:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def batch(self) -> Batch:
+    def batch(self) -> PostingBatch:
         """The postings of the matches; counters that were never charged get their places.
 
         :raises LedgerError: ``bad_key``, ``wrong_sort``.
@@ -54,7 +54,9 @@ class Admission:
                 members[id(charge.keys)] = [charge.keys[copy] for copy in self.copies.tolist()]
         sets = [self.counters.open_set(charge.counter) for charge in self.key_charges]
         columns = [_column(self.counters, charge, self.rows) for charge in self.charges]
-        return Batch(len(self), columns, sets, [members[id(charge.keys)] for charge in self.key_charges])
+        return PostingBatch(
+            len(self), columns, sets, [members[id(charge.keys)] for charge in self.key_charges]
+        )
 
 
 def admit(

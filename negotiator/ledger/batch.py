@@ -12,7 +12,7 @@ from negotiator.ledger.postings import Entry
 
 
 @attrs.frozen(eq=False)
-class Batch:
+class PostingBatch:
     """The postings of ``size`` matches.
 
     ``columns`` are the places and amounts of one charge each, one integer or (size,); where a match is not charged, both

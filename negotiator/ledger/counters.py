@@ -10,17 +10,17 @@ from typing import NoReturn
 import attrs
 import numpy as np
 
-from negotiator.ledger.batch import Batch
+from negotiator.ledger.batch import PostingBatch
 from negotiator.ledger.charges import Grouping
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.key_numbers import KeyNumbers
 from negotiator.ledger.keys import LARGEST, CounterKey, Ints
-from negotiator.ledger.places import Places
 from negotiator.ledger.postings import (
     Entry,
     LimitedKeys,
     LimitedSums,
     Postings,
-    Refused,
+    RefusedCharge,
     check_amounts,
     key_text,
     stopping_keys,
@@ -44,7 +44,7 @@ class Counters:
 
     def __init__(self) -> None:
         self.version = 0  # grows with each change
-        self._sums, self._sets = Places(), Places()
+        self._sums, self._sets = KeyNumbers(), KeyNumbers()
         self._held: list[dict[str, int]] = [{}]  # of each set its keys, with how often each was added
         self._used: Ints = np.zeros(64, np.int64)
         self._cells = self._used.data  # the same memory, of which single elements are faster to reach
@@ -95,7 +95,7 @@ class Counters:
             left = [None if limit is None else limit - self.used(key) for key, limit in (*sums, *key_sets)]
         return left
 
-    def try_add(self, sums: LimitedSums, keys: LimitedKeys = ()) -> Refused | Entry:
+    def try_add(self, sums: LimitedSums, keys: LimitedKeys = ()) -> RefusedCharge | Entry:
         """Add what one match is charged, all or none. What adds nothing to a counter is never refused.
 
         :raises LedgerError: ``bad_key``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, and ``overflow`` of an
@@ -126,7 +126,7 @@ class Counters:
         """
         sums = [(key, amount, None) for key, amount in postings.sums]
         entry = self.try_add(sums, [(key, member, None) for key, member in postings.keys])
-        if isinstance(entry, Refused):
+        if isinstance(entry, RefusedCharge):
             what = f"{entry.used} + {entry.needed} is more than can be counted (2^63 - 1)"
             raise LedgerError("overflow", f"{key_text(entry.counter)}: {what}")
         return entry
@@ -205,7 +205,7 @@ class Counters:
         keys = ((self._sets.keys[number], member) for number, member in zip(numbers, members, strict=True))
         return Postings(tuple(sums), tuple(keys))
 
-    def add_batch(self, batch: Batch) -> None:
+    def add_batch(self, batch: PostingBatch) -> None:
         """Add what an admission granted; limits were looked at, so that no sum can be too large."""
         self.version += 1
         batch.add_to(self._used)
@@ -332,7 +332,7 @@ class Counters:
                 _refuse_release(self._sets.keys[number], f"{member} is to be released, and is not there")
 
 
-def _refuse_sort(key: CounterKey, others: Places) -> None:
+def _refuse_sort(key: CounterKey, others: KeyNumbers) -> None:
     if others.find(key):
         raise LedgerError("wrong_sort", f"{key_text(key)} is used both as a sum and as a set of keys")
 

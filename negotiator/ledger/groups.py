@@ -14,7 +14,7 @@ _SHORT = 2**16
 
 
 @attrs.frozen(eq=False)
-class Groups:
+class CandidateGroups:
     """Candidates by group: ``codes`` is (C,), -1 where there is none; None where all are of one group."""
 
     codes: Ints | None
@@ -56,9 +56,9 @@ class Groups:
         result[order] = sums - sums[begins]
         return result
 
-    def pick(self, rows: Mask | slice) -> Groups:
+    def pick(self, rows: Mask | slice) -> CandidateGroups:
         """Some of the candidates."""
-        return Groups(None if self.codes is None else self.codes[rows])
+        return CandidateGroups(None if self.codes is None else self.codes[rows])
 
     def is_same_within(self, values: NDArray[np.integer], charged: Mask | None) -> bool:
         """Whether values, (C,), are one for each group, looking only at what is charged."""

@@ -11,13 +11,13 @@ import attrs
 import numpy as np
 
 from negotiator.ledger.admission import Admission, admit
-from negotiator.ledger.batch import Batch
+from negotiator.ledger.batch import PostingBatch
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters, CountersState
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import CounterKey, Ints
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.postings import Entry, LimitedKeys, LimitedSums, Postings, Refused, key_text
+from negotiator.ledger.postings import Entry, LimitedKeys, LimitedSums, Postings, RefusedCharge, key_text
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # attributes of an enumeration are slow to find
@@ -31,7 +31,7 @@ class _Granted:
     """What an admission charged: its receipts are numbered from ``first`` on."""
 
     counters: Counters
-    batch: Batch
+    batch: PostingBatch
     first: int
 
 
@@ -104,7 +104,7 @@ class Ledger:
 
     def try_charge(
         self, sums: LimitedSums, keys: LimitedKeys = (), mode: Mode = Mode.ENFORCE
-    ) -> Refused | Receipt:
+    ) -> RefusedCharge | Receipt:
         """Charge one match if all of it fits: (counter, amount, limit) of sums, (counter, key, limit) of sets of keys.
 
         What adds nothing to a counter is never refused.
@@ -113,7 +113,7 @@ class Ledger:
         """
         shadow = mode is not _ENFORCE
         entry = self._pair[shadow].try_add(sums, keys)
-        return entry if isinstance(entry, Refused) else self._keep((shadow, entry))
+        return entry if isinstance(entry, RefusedCharge) else self._keep((shadow, entry))
 
     def headroom(
         self,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from negotiator.ledger.charges import Charge, Grouping
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.groups import Groups
+from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import LARGEST, Ints, Mask
 from negotiator.ledger.postings import check_amounts
 
@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 
 
 @attrs.frozen(eq=False)
-class Line:
+class ChargeLine:
     """One charge over the candidates.
 
     ``amount`` is one integer for all that are ``charged`` (a mask, (C,), None for all of them), or (C,) with 0 where a
@@ -25,7 +25,7 @@ class Line:
     """
 
     number: int  # of the charge
-    groups: Groups
+    groups: CandidateGroups
     amount: int | Ints
     room: int | Ints
     charged: Mask | None
@@ -64,11 +64,11 @@ class Reader:
             raise LedgerError("bad_charge", "candidates are a list of rows, none of them negative")
         self._counters, self._rows = counters, rows
         self._end = int(rows.max(initial=-1)) + 1
-        self._alone = Groups(None)
-        self._groups: list[tuple[NDArray[np.integer], Groups]] = []
+        self._alone = CandidateGroups(None)
+        self._groups: list[tuple[NDArray[np.integer], CandidateGroups]] = []
         self._amounts: dict[int, Ints] = {}
 
-    def line(self, number: int, charge: Charge) -> Line:
+    def line(self, number: int, charge: Charge) -> ChargeLine:
         """One charge.
 
         :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``.
@@ -88,9 +88,9 @@ class Reader:
             if not amount.all():
                 charged = amount > 0
             amount = _one_of(amount, amount if charged is None else amount[charged])
-        return Line(number, groups, amount, limit - used, charged)
+        return ChargeLine(number, groups, amount, limit - used, charged)
 
-    def _grouping(self, grouping: Grouping) -> tuple[Groups, int | Ints]:
+    def _grouping(self, grouping: Grouping) -> tuple[CandidateGroups, int | Ints]:
         """The groups of a grouping, and what is used in the group of each candidate."""
         groups = self._of(grouping.codes)
         if groups.codes is not None and (
@@ -101,11 +101,11 @@ class Reader:
         used = self._counters.used_by(grouping)
         return groups, 0 if used is None else used[groups.codes]
 
-    def _of(self, codes: NDArray[np.integer]) -> Groups:
+    def _of(self, codes: NDArray[np.integer]) -> CandidateGroups:
         for known, groups in self._groups:
             if known is codes or np.array_equal(known, codes):
                 return groups
-        groups = Groups(self._column(codes))
+        groups = CandidateGroups(self._column(codes))
         self._groups.append((codes, groups))
         return groups
 

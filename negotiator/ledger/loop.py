@@ -13,7 +13,7 @@ _Taken: TypeAlias = defaultdict[Hashable, int]
 
 
 @attrs.frozen(eq=False)
-class Column:
+class ChargeColumn:
     """One charge over the rows, each part (C,): the counter of a row, its amount, and what is free for it.
 
     ``free`` is the limit less what was used before; it may be negative.
@@ -24,7 +24,7 @@ class Column:
     free: Iterable[int]
 
 
-def greedy(columns: Sequence[Column], size: int, wanted: int, *, shared: bool) -> list[int]:
+def greedy(columns: Sequence[ChargeColumn], size: int, wanted: int, *, shared: bool) -> list[int]:
     """Go through the rows in order and grant each whose charges all fit, until as many as wanted are granted.
 
     ``shared`` says that several columns may name the same counter. Gives for each row that was looked at the number of

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from negotiator.ledger.groups import Groups
+from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import Ints, Mask
-from negotiator.ledger.lines import Line
+from negotiator.ledger.lines import ChargeLine
 
 
 @attrs.define(eq=False)
 class _Part:
     """The lines over the same groups: ``caps`` are the matches that there is room for, one integer or (C,)."""
 
-    groups: Groups
+    groups: CandidateGroups
     charged: Mask | None
     caps: int | Ints
 
@@ -34,7 +34,7 @@ class _Part:
         return codes if self.charged is None else np.where(self.charged, codes, -1)
 
 
-def admit_nested(lines: Sequence[Line], size: int, wanted: int) -> Mask | None:
+def admit_nested(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask | None:
     """Which candidates are granted, (C,); None where amounts, limits or groups are not such."""
     parts = _parts(lines)
     if parts is None:
@@ -51,7 +51,7 @@ def admit_nested(lines: Sequence[Line], size: int, wanted: int) -> Mask | None:
     return granted
 
 
-def _parts(lines: Sequence[Line]) -> list[_Part] | None:
+def _parts(lines: Sequence[ChargeLine]) -> list[_Part] | None:
     """Lines by groups, where each counter has one amount and one limit."""
     parts: dict[tuple[int, int], _Part] = {}
     for line in lines:

@@ -24,7 +24,7 @@ class Postings:
 
 
 @attrs.frozen
-class Refused:
+class RefusedCharge:
     """The first charge of a match that does not fit.
 
     ``position`` is its place among the sums or, where ``of_keys``, among the sets of keys. ``needed`` is what the match
@@ -45,7 +45,7 @@ Entry: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[s
 
 def stopping_sum(
     places: Sequence[int], sums: LimitedSums, used: Sequence[int] | memoryview[int]
-) -> Refused | None:
+) -> RefusedCharge | None:
     """Find the first sum that would grow too large; a counter that is named twice is added to twice."""
     totals: dict[int, int] = {}
     for place, (_, amount, _) in zip(places, sums, strict=True):
@@ -53,13 +53,13 @@ def stopping_sum(
     for position, (place, (key, _, limit)) in enumerate(zip(places, sums, strict=True)):
         most = LARGEST if limit is None or limit > LARGEST else limit
         if totals[place] and used[place] + totals[place] > most:
-            return Refused(key, position, False, totals[place], used[place], most)
+            return RefusedCharge(key, position, False, totals[place], used[place], most)
     return None
 
 
 def stopping_keys(
     places: Sequence[int], keys: LimitedKeys, sets: Sequence[Mapping[str, int]]
-) -> Refused | None:
+) -> RefusedCharge | None:
     """Find the first set of keys that would grow too large; a key that is in it costs nothing."""
     fresh: dict[int, set[str]] = {}
     for place, (_, member, _) in zip(places, keys, strict=True):
@@ -69,7 +69,7 @@ def stopping_keys(
     for position, (place, (key, _, limit)) in enumerate(zip(places, keys, strict=True)):
         needed, used = len(fresh[place]), len(sets[place])
         if needed and limit is not None and used + needed > limit:
-            return Refused(key, position, True, needed, used, limit)
+            return RefusedCharge(key, position, True, needed, used, limit)
     return None
 
 

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.groups import Groups
+from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import LARGEST, Ints, Mask
-from negotiator.ledger.lines import Line
-from negotiator.ledger.loop import Column, greedy
+from negotiator.ledger.lines import ChargeLine
+from negotiator.ledger.loop import ChargeColumn, greedy
 
 # A row costs about 2 µs in the loop, in a round a quarter of that.
 FEW = 128
@@ -31,13 +31,13 @@ class _Open:
     """
 
     rows: NDArray[np.intp]  # among all candidates
-    lines: list[tuple[Groups, Ints, Ints]]
+    lines: list[tuple[CandidateGroups, Ints, Ints]]
 
     def keep(self, mask: Mask) -> None:
         """Go on with some of them."""
         if mask.all():
             return
-        parts: dict[int, Groups] = {}
+        parts: dict[int, CandidateGroups] = {}
         for groups, _, _ in self.lines:
             if id(groups) not in parts:
                 parts[id(groups)] = groups.pick(mask)
@@ -79,11 +79,11 @@ class _Open:
         ]
 
 
-def admit_rounds(lines: Sequence[Line], size: int, wanted: int) -> Mask:
+def admit_rounds(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask:
     """Which candidates are granted, (C,)."""
     left = _Open(np.arange(size), _merged(lines, size))
     if wanted < size:
-        left.lines.append((Groups(None), np.ones(size, np.int64), np.full(size, wanted)))
+        left.lines.append((CandidateGroups(None), np.ones(size, np.int64), np.full(size, wanted)))
     left.keep(left.possible())
     granted = np.zeros(size, np.bool_)
     decided = size
@@ -98,10 +98,10 @@ def admit_rounds(lines: Sequence[Line], size: int, wanted: int) -> Mask:
     return granted
 
 
-def _merged(lines: Sequence[Line], size: int) -> list[tuple[Groups, Ints, Ints]]:
+def _merged(lines: Sequence[ChargeLine], size: int) -> list[tuple[CandidateGroups, Ints, Ints]]:
     """One line of those with the same groups and amounts: of like amounts it is enough to count the matches."""
     everyone = np.ones(size, np.bool_)
-    merged: dict[tuple[int, int, int], tuple[Groups, Ints, Ints]] = {}
+    merged: dict[tuple[int, int, int], tuple[CandidateGroups, Ints, Ints]] = {}
     for line in lines:
         if isinstance(line.amount, int):
             key = id(line.groups), id(line.charged), 0
@@ -121,12 +121,14 @@ def _by_rows(left: _Open) -> Mask:
     """Which of those that are left are granted, going row by row."""
     left.drop_slack()
     columns = [
-        Column(_numbers(groups, number, len(left.lines), len(left.rows)), amounts.tolist(), free.tolist())
+        ChargeColumn(
+            _numbers(groups, number, len(left.lines), len(left.rows)), amounts.tolist(), free.tolist()
+        )
         for number, (groups, amounts, free) in enumerate(left.lines)
     ]
     return np.array(greedy(columns, len(left.rows), len(left.rows), shared=False), np.int64) < 0
 
 
-def _numbers(groups: Groups, number: int, step: int, size: int) -> list[int]:
+def _numbers(groups: CandidateGroups, number: int, step: int, size: int) -> list[int]:
     """A number for the counter of each candidate that is no other line's."""
     return [number] * size if groups.codes is None else ((groups.codes + 1) * step + number).tolist()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from negotiator.ledger.charges import Charge, Grouping
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import Ints, Mask
-from negotiator.ledger.lines import Line, Reader, Rows
-from negotiator.ledger.loop import Column, greedy
+from negotiator.ledger.lines import ChargeLine, Reader, Rows
+from negotiator.ledger.loop import ChargeColumn, greedy
 from negotiator.ledger.nested import admit_nested
 from negotiator.ledger.rounds import admit_rounds
 from negotiator.ledger.single import first_fit
@@ -121,12 +121,12 @@ def _first_stops(
 
 
 def _by_rows(
-    lines: Sequence[Line], names: Sequence[Iterable[Hashable]], size: int, wanted: int, *, shared: bool
+    lines: Sequence[ChargeLine], names: Sequence[Iterable[Hashable]], size: int, wanted: int, *, shared: bool
 ) -> Stops:
     """Go row by row; gives places in the lines."""
     everyone = np.ones(size, np.bool_)
     columns = [
-        Column(
+        ChargeColumn(
             name,
             line.amounts(everyone).tolist(),
             repeat(line.room) if isinstance(line.room, int) else line.room.tolist(),
@@ -144,13 +144,13 @@ def _names(charge: Charge, rows: Rows) -> Iterable[Hashable]:
     return [keys[code] if code >= 0 else () for code in charge.counter.codes[rows].tolist()]
 
 
-def _numbers(line: Line, size: int) -> Iterable[Hashable]:
+def _numbers(line: ChargeLine, size: int) -> Iterable[Hashable]:
     """The counter of each candidate, by line and group."""
     codes = line.groups.codes
     return zip(repeat(line.number, size), repeat(0) if codes is None else codes.tolist(), strict=False)
 
 
-def _attribute(lines: Sequence[Line], granted: Mask, wanted: int) -> Stops:
+def _attribute(lines: Sequence[ChargeLine], granted: Mask, wanted: int) -> Stops:
     """Find for each candidate that was looked at the first charge that refused it, in the order of the charges."""
     positions = np.flatnonzero(granted)
     looked = int(positions[wanted - 1]) + 1 if len(positions) == wanted else len(granted)

@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from negotiator.hooks.access import Access, AccessQuestion, Act, Decision
-from negotiator.hooks.answers import HookFailure, Stamped
+from negotiator.hooks.access import Access, AccessDecision, AccessKind, AccessQuestion
+from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.manager import HookManager
 from negotiator.queues import QueueTree
 
@@ -16,7 +16,7 @@ _BATCH = 5_000
 
 
 @attrs.define
-class AccessBook:
+class AccessCache:
     """What the policies of a bundle said, over one state of the queues.
 
     ``failures`` are of policies that could not be asked.
@@ -26,7 +26,7 @@ class AccessBook:
     settings: Mapping[str, Any]
     queues: QueueTree
     failures: dict[HookFailure, None] = attrs.field(factory=dict)
-    _known: dict[AccessQuestion, Stamped[Access]] = attrs.field(factory=dict)
+    _known: dict[AccessQuestion, Attributed[Access]] = attrs.field(factory=dict)
 
     def ask(self, questions: Iterable[AccessQuestion]) -> None:
         """Ask for what will be wanted, all at once."""
@@ -37,7 +37,7 @@ class AccessBook:
             self._known.update(zip(batch, answers, strict=True))
             self.failures.update(dict.fromkeys(failures))
 
-    def answer(self, question: AccessQuestion) -> Stamped[Access]:
+    def answer(self, question: AccessQuestion) -> Attributed[Access]:
         """The answer that decides one question."""
         known = self._known.get(question)
         if known is None:
@@ -45,11 +45,11 @@ class AccessBook:
             known = self._known[question]
         return known
 
-    def submit(self, user: str, groups: tuple[str, ...], path: str) -> Stamped[Access]:
+    def submit(self, user: str, groups: tuple[str, ...], path: str) -> Attributed[Access]:
         """Say whether a user may submit to a queue, which may not exist yet."""
-        return self.answer(AccessQuestion(user, groups, Act.SUBMIT, path))
+        return self.answer(AccessQuestion(user, groups, AccessKind.SUBMIT, path))
 
 
-def is_granted(answer: Stamped[Access]) -> bool:
+def is_granted(answer: Attributed[Access]) -> bool:
     """Whether an answer that decides says yes."""
-    return answer.record.decision is Decision.GRANT
+    return answer.record.decision is AccessDecision.GRANT

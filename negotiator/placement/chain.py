@@ -14,13 +14,13 @@ from functools import cached_property
 import attrs
 
 from negotiator import __version__
-from negotiator.hooks.access import AccessQuestion, Act
-from negotiator.hooks.answers import HookFailure, Stamped
+from negotiator.hooks.access import AccessKind, AccessQuestion
+from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.guard import describe_error
-from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, Target
-from negotiator.placement.access import AccessBook, is_granted
+from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
+from negotiator.placement.access import AccessCache, is_granted
 from negotiator.placement.filters import UserFilter
-from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, Step
+from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, PlacementStep
 from negotiator.queues import RECOVERY, ROOT, QueueChange, QueueTree
 from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_name, is_queue_path
 from negotiator.queues.tree import QueueError
@@ -40,7 +40,7 @@ _HOOK = "negotiator_placement_rules"
 
 
 @attrs.frozen
-class Level:
+class QueueLevel:
     """A queue that must exist, or may be created, on the way to the one a rule gives."""
 
     path: str
@@ -57,19 +57,19 @@ class Level:
 class Proposal:
     """What a rule says of an application before the queues are looked at: levels from the top, or why none."""
 
-    levels: tuple[Level, ...] = ()
+    levels: tuple[QueueLevel, ...] = ()
     code: str = ""
     text: str = ""
 
 
 @attrs.frozen
-class Rule:
+class ChainRule:
     """One rule of the configuration, with the type that a plugin brought for it."""
 
-    type: Stamped[PlacementRule]
+    type: Attributed[PlacementRule]
     configured: ConfiguredRule
     filter: UserFilter
-    parent: Rule | None = None
+    parent: ChainRule | None = None
     own_tags: tuple[str, ...] = ()
 
     def propose(self, application: Application) -> Proposal:
@@ -102,7 +102,7 @@ class Rule:
             return Proposal(code="invalid_queue_name", text=f"{wrong[:80]!r} is no name of a queue")
         if target.qualified:
             return self._levels((), target.path)
-        above: tuple[Level, ...] = ()
+        above: tuple[QueueLevel, ...] = ()
         if self.parent is not None:
             given = self.parent.propose(application)
             if given.code:
@@ -111,20 +111,20 @@ class Rule:
         parent = above[-1].qualified if above else ROOT
         return self._levels(above, below(parent, target.path))
 
-    def _levels(self, above: tuple[Level, ...], path: str) -> Proposal:
+    def _levels(self, above: tuple[QueueLevel, ...], path: str) -> Proposal:
         if len(path) > LONGEST_PATH:
             text = (
                 f"{path[:80]!r} goes on to {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
             )
             return Proposal(code="invalid_queue_name", text=text)
-        return Proposal((*above, Level(path, self.configured.create, self.configured.name)))
+        return Proposal((*above, QueueLevel(path, self.configured.create, self.configured.name)))
 
-    def _asked(self, application: Application) -> Target | None:
+    def _asked(self, application: Application) -> QueueTarget | None:
         target = self.type.record.target(application, self.configured)
-        if target is not None and (type(target) is not Target or type(target.path) is not str):
-            raise TypeError(f"expected a Target or None, got {type(target).__name__}")
+        if target is not None and (type(target) is not QueueTarget or type(target.path) is not str):
+            raise TypeError(f"expected a QueueTarget or None, got {type(target).__name__}")
         if target is not None and target.qualified and not (is_qualified(target.path) or target.path == ROOT):
-            raise ValueError("expected a qualified Target to begin at the root")
+            raise ValueError("expected a qualified QueueTarget to begin at the root")
         return target
 
     @property
@@ -139,12 +139,12 @@ class Rule:
 class Chain:
     """All rules of a partition. ``fallback`` is a queue for what no rule places, empty where that is rejected."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[ChainRule, ...]
     tags: frozenset[str]  # names of what the rules read, in lower case
     fallback: str = ""
 
     def place(
-        self, applications: Sequence[Application], queues: QueueTree, book: AccessBook, now: float
+        self, applications: Sequence[Application], queues: QueueTree, book: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         """Place applications, in their order, and make the queues that they need.
 
@@ -154,7 +154,7 @@ class Chain:
             return self._place(applications, queues, book, now)
 
     def _place(
-        self, applications: Sequence[Application], queues: QueueTree, book: AccessBook, now: float
+        self, applications: Sequence[Application], queues: QueueTree, book: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         proposals: list[list[Proposal]] = [[] for _ in applications]
         questions: list[AccessQuestion | None] = []
@@ -172,7 +172,7 @@ class Chain:
             placements.append(placement)
         return tuple(placements), tuple(changes)
 
-    def decide(self, application: Application, queues: QueueTree, book: AccessBook) -> Placement:
+    def decide(self, application: Application, queues: QueueTree, book: AccessCache) -> Placement:
         """Say where an application would go; no queue is made."""
         with redirect_stdout(sys.stderr):
             return self._decide(application, [], queues, book)
@@ -198,7 +198,7 @@ class Chain:
                 proposed.append(proposal)
                 if proposal.levels:
                     path = proposal.levels[-1].path.lower()
-                    question = AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
+                    question = AccessQuestion(application.user, application.groups, AccessKind.SUBMIT, path)
                     break
             questions.append(question)
 
@@ -207,16 +207,16 @@ class Chain:
         application: Application,
         proposed: Sequence[Proposal],
         queues: QueueTree,
-        book: AccessBook,
+        book: AccessCache,
         question: AccessQuestion | None = None,
     ) -> Placement:
         """Say where an application goes; ``question`` is the one that was asked about the last of ``proposed``."""
-        steps: list[Step] = []
+        steps: list[PlacementStep] = []
         for number, rule in enumerate(self.rules):
             proposal = proposed[number] if number < len(proposed) else rule.propose(application)
             path, code, text = _serves(application, proposal, queues, book, question)
             steps.append(
-                Step(
+                PlacementStep(
                     rule.configured.name,
                     path,
                     code,
@@ -235,7 +235,7 @@ class Chain:
             steps.append(_own("recovery", RECOVERY, MATCHED, "a forced application that no rule places"))
             return Placement(RECOVERY, MATCHED, tuple(steps))
         if self.fallback:
-            proposal = Proposal((Level(self.fallback, create=False, rule="fallback"),))
+            proposal = Proposal((QueueLevel(self.fallback, create=False, rule="fallback"),))
             path, code, text = _serves(application, proposal, queues, book)
             steps.append(_own("fallback", path, code, text))
             if code == MATCHED:
@@ -269,7 +269,7 @@ def _serves(
     application: Application,
     proposal: Proposal,
     queues: QueueTree,
-    book: AccessBook,
+    book: AccessCache,
     question: AccessQuestion | None = None,
 ) -> tuple[str, str, str]:
     """The queue that a rule made, a code and a sentence: whether it takes the application."""
@@ -283,7 +283,7 @@ def _serves(
     if queue is not None and not queue.leaf:
         return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications"
     if question is None or question.queue != path:
-        question = AccessQuestion(application.user, application.groups, Act.SUBMIT, path)
+        question = AccessQuestion(application.user, application.groups, AccessKind.SUBMIT, path)
     answer = book.answer(question)
     if not is_granted(answer):
         code = "plugin_error" if answer.record.rule == "plugin_error" else "access_denied"
@@ -297,8 +297,8 @@ def _is_reserved(path: str, application: Application) -> bool:
     return path.startswith(below(RECOVERY, "")) or (path == RECOVERY and not application.forced)
 
 
-def _own(rule: str, path: str, code: str, text: str) -> Step:
-    return Step(rule, path, code, text, "negotiator", __version__, Source(""))
+def _own(rule: str, path: str, code: str, text: str) -> PlacementStep:
+    return PlacementStep(rule, path, code, text, "negotiator", __version__, Source(""))
 
 
 def _not_made(placement: Placement, error: QueueError) -> Placement:

@@ -16,7 +16,7 @@ import re2
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
 from negotiator.queues.names import GROUP_NAME, USER_NAME, is_group_name, is_user_name
-from negotiator.records import Written
+from negotiator.records import ScalarText
 
 #: One of these makes a single entry a regular expression; a dot alone does not.
 _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
@@ -73,7 +73,7 @@ def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
     )
 
 
-def _names(whom: str, entries: Sequence[Written], valid: Names, form: str, findings: Findings) -> Names:
+def _names(whom: str, entries: Sequence[ScalarText], valid: Names, form: str, findings: Findings) -> Names:
     if len(entries) == 1 and _SPECIAL.search(entries[0].text):
         return _expression(whom, entries[0], findings)
     for entry in entries:
@@ -87,7 +87,7 @@ def _names(whom: str, entries: Sequence[Written], valid: Names, form: str, findi
     return frozenset(entry.text for entry in entries if valid(entry.text)).__contains__
 
 
-def _expression(whom: str, entry: Written, findings: Findings) -> Names:
+def _expression(whom: str, entry: ScalarText, findings: Findings) -> Names:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from negotiator.hooks.placement import Application
-from negotiator.placement.chain import Rule
+from negotiator.placement.chain import ChainRule
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.model import QueueConfig
 from negotiator.queues.names import ROOT, below, is_qualified
 
 
-def check_static(rule: Rule, root: QueueConfig, findings: Findings) -> None:
+def check_static(rule: ChainRule, root: QueueConfig, findings: Findings) -> None:
     """Find a target that does not exist and is not created, a target that is no leaf, a parent that is one."""
     fixed = _fixed_part(rule)
     if fixed is None:
@@ -45,7 +45,7 @@ def check_static(rule: Rule, root: QueueConfig, findings: Findings) -> None:
         findings.error("rule_target_not_leaf", source, message, f"mark it as a parent: {queue.source}")
 
 
-def _fixed_part(rule: Rule) -> tuple[str, bool] | None:
+def _fixed_part(rule: ChainRule) -> tuple[str, bool] | None:
     """The path that the innermost rules give to all applications alike, and whether that is the whole path."""
     path = ROOT
     for count, each in enumerate(reversed(list(_outwards(rule)))):
@@ -57,7 +57,7 @@ def _fixed_part(rule: Rule) -> tuple[str, bool] | None:
     return path, True
 
 
-def _outwards(rule: Rule | None) -> Iterator[Rule]:
+def _outwards(rule: ChainRule | None) -> Iterator[ChainRule]:
     """The rule, its parent, and so on."""
     while rule is not None:
         yield rule

@@ -11,7 +11,7 @@ NO_RULE_MATCHED = "no_rule_matched"
 
 
 @attrs.frozen
-class Step:
+class PlacementStep:
     """One rule that was tried: the queue it made, empty where it made none, and what came of it.
 
     ``code`` is ``matched``; or why the rule does not serve and the next is tried: ``filtered``, ``no_value``,
@@ -35,7 +35,7 @@ class Placement:
 
     queue: str
     code: str
-    steps: tuple[Step, ...]
+    steps: tuple[PlacementStep, ...]
 
     @property
     def placed(self) -> bool:

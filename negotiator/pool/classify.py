@@ -6,10 +6,10 @@ import enum
 from typing import Final
 
 from negotiator.classad import UNDEFINED, ClassAd
-from negotiator.classad.tree import Literal
+from negotiator.classad.syntax.tree import Literal
 
 
-class Kind(enum.Enum):
+class PoolAdKind(enum.Enum):
     """The kinds of ads of a pool, as far as a negotiator tells them apart."""
 
     SCHEDD = "schedd"
@@ -23,12 +23,12 @@ class Kind(enum.Enum):
 
 # HTCondor's own names (condor_includes/condor_adtypes.h), in lower case.
 _TYPES: Final = {
-    "machine": Kind.SLOT,
-    "slot": Kind.SLOT,
-    "job": Kind.JOB,
-    "scheduler": Kind.SCHEDD,
-    "submitter": Kind.SUBMITTER,
-    "machineprivate": Kind.PRIVATE,
+    "machine": PoolAdKind.SLOT,
+    "slot": PoolAdKind.SLOT,
+    "job": PoolAdKind.JOB,
+    "scheduler": PoolAdKind.SCHEDD,
+    "submitter": PoolAdKind.SUBMITTER,
+    "machineprivate": PoolAdKind.PRIVATE,
 }
 # fmt: off
 _OTHER_TYPES: Final = frozenset({
@@ -54,7 +54,7 @@ def text(ad: ClassAd, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def kind_of(ad: ClassAd) -> Kind:
+def kind_of(ad: ClassAd) -> PoolAdKind:
     """Give the kind of an ad.
 
     OTHER are the kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster
@@ -63,15 +63,15 @@ def kind_of(ad: ClassAd) -> Kind:
     my_type = text(ad, "MyType").strip().lower()
     kind = _TYPES.get(my_type)
     if my_type in _OTHER_TYPES:
-        return Kind.OTHER
+        return PoolAdKind.OTHER
     if kind is None:
         kind = _kind_by_marks(ad)
-    if kind is Kind.UNKNOWN and my_type not in _NO_TYPE:
-        return Kind.OTHER
-    if kind is Kind.JOB:
-        return Kind.OTHER if _is_part_of_job(ad) else kind
-    if kind is Kind.SLOT and not _has_any(ad, *_SLOT_MARKS):
-        return Kind.PRIVATE
+    if kind is PoolAdKind.UNKNOWN and my_type not in _NO_TYPE:
+        return PoolAdKind.OTHER
+    if kind is PoolAdKind.JOB:
+        return PoolAdKind.OTHER if _is_part_of_job(ad) else kind
+    if kind is PoolAdKind.SLOT and not _has_any(ad, *_SLOT_MARKS):
+        return PoolAdKind.PRIVATE
     return kind
 
 
@@ -82,22 +82,22 @@ def own_type(ad: ClassAd) -> str:
     return "" if known else my_type
 
 
-def _kind_by_marks(ad: ClassAd) -> Kind:
+def _kind_by_marks(ad: ClassAd) -> PoolAdKind:
     if _has(ad, "ClusterId", "ProcId"):
-        return Kind.JOB
+        return PoolAdKind.JOB
     if _has(ad, "State", "Activity") or (
         _has(ad, "Machine") and _has_any(ad, "SlotID", "Cpus", "TotalSlots")
     ):
-        return Kind.SLOT
+        return PoolAdKind.SLOT
     if "SlotType" in ad:
-        return Kind.SLOT
+        return PoolAdKind.SLOT
     if _has_any(ad, "GlobalJobId", "JobUniverse", "JobStatus", "QDate"):
-        return Kind.JOB
+        return PoolAdKind.JOB
     if _has(ad, "ScheddName") and _has_any(ad, "IdleJobs", "RunningJobs"):
-        return Kind.SUBMITTER
+        return PoolAdKind.SUBMITTER
     if _has(ad, "TotalIdleJobs", "TotalRunningJobs"):
-        return Kind.SCHEDD
-    return Kind.UNKNOWN
+        return PoolAdKind.SCHEDD
+    return PoolAdKind.UNKNOWN
 
 
 def _is_part_of_job(ad: ClassAd) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from negotiator.pool.classify import Kind, constant, text
+from negotiator.pool.classify import PoolAdKind, constant, text
 from negotiator.pool.found import FoundAd, set_aside, short
 from negotiator.records import Problem, Severity, Source
 
@@ -24,17 +24,17 @@ class Identified(NamedTuple):
     problem: Problem | None = None
 
 
-def identify(kind: Kind, found: FoundAd) -> Identified | Problem:
+def identify(kind: PoolAdKind, found: FoundAd) -> Identified | Problem:
     """Give the key of an ad; a slot or schedd without a name gets one, a job or submitter is set aside.
 
     A nameless slot is still a slot that can be matched, and its machine's name or its place in the file makes a name
     that is the same in every cycle. A job nobody can point at cannot be given a slot, nor its use be charged.
     """
-    if kind is Kind.JOB:
+    if kind is PoolAdKind.JOB:
         return _job(found)
     ad, source = found
     name = text(ad, "Name")
-    if kind is Kind.SUBMITTER:
+    if kind is PoolAdKind.SUBMITTER:
         if not name:
             return set_aside(source, "it is a submitter without Name", 'add Name = "user@domain"')
         return Identified(ad, (name, text(ad, "ScheddName") or _address(ad)), f"submitter {short(name)}")
@@ -47,13 +47,13 @@ def _address(ad: ClassAd) -> str:
     return text(ad, "MyAddress") or text(ad, "StartdIpAddr") or text(ad, "ScheddIpAddr")
 
 
-def _named(kind: Kind, found: FoundAd) -> Identified:
+def _named(kind: PoolAdKind, found: FoundAd) -> Identified:
     ad, source = found
     machine = text(ad, "Machine")
     number = constant(ad, "SlotID")
     if not machine:
         name = f"{kind.value}@{source}"
-    elif kind is Kind.SLOT and type(number) is int:
+    elif kind is PoolAdKind.SLOT and type(number) is int:
         name = f"slot{number}@{machine}"
     else:
         name = machine

@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad import UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.tree import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
 from negotiator.pool.brackets import Record, records
 from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, short, stopped
 from negotiator.pool.limits import MAX_LITERAL

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ParseError
-from negotiator.classad.ad import fold
-from negotiator.classad.dictionary import BLANK, DROPPED, UNKNOWN, TooManyNamesError
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.tables.dictionary import BLANK, DROPPED, UNKNOWN, TooManyNamesError
 from negotiator.pool.found import Found, FoundAd, not_parsed, set_aside
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.secrets import is_secret
@@ -26,7 +26,7 @@ from negotiator.records import Problem, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from negotiator.classad.dictionary import Dictionary, Row
+    from negotiator.classad.tables.dictionary import AdDictionary, Row
 
 _TYPE: Final = "mytype"
 
@@ -64,7 +64,7 @@ def _pieces(blocks: Iterable[str]) -> Iterator[str]:
             yield block[start : start + _PIECE]
 
 
-def read_long(blocks: Iterable[str], file: str, dictionary: Dictionary) -> Iterator[Found]:
+def read_long(blocks: Iterable[str], file: str, dictionary: AdDictionary) -> Iterator[Found]:
     """Read ads in long form; the ``dictionary`` of the pool knows the lines that were read before.
 
     Blocks of some ten ads are read faster than those of one. Where the dictionary keeps only some attributes, what is
@@ -123,7 +123,7 @@ class _Reader:
 
     __slots__ = ("_dictionary", "_faults", "_file", "_line", "_open", "_sieve")
 
-    def __init__(self, file: str, dictionary: Dictionary) -> None:
+    def __init__(self, file: str, dictionary: AdDictionary) -> None:
         self._file = file
         self._dictionary = dictionary
         self._sieve = None if dictionary.wanted is None else Sieve(dictionary.wanted)

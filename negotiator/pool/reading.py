@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 import attrs
 
 from negotiator.classad import ClassAd, Table
-from negotiator.classad.dictionary import TooManyNamesError
-from negotiator.pool.classify import Kind, kind_of, own_type
+from negotiator.classad.tables.dictionary import TooManyNamesError
+from negotiator.pool.classify import PoolAdKind, kind_of, own_type
 from negotiator.pool.files import Input, inputs
 from negotiator.pool.found import Found, FoundAd, set_aside, short, stopped
 from negotiator.pool.identity import Identified, identify
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from negotiator.classad.dictionary import Dictionary
+    from negotiator.classad.tables.dictionary import AdDictionary
 
 _HINT: Final = (
     "expected what condor_status or condor_q print with -long, -json or -xml, or ads in the new syntax"
@@ -115,7 +115,7 @@ def _gathered(blocks: Iterable[str]) -> Iterator[str]:
         yield "".join(waiting)
 
 
-def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> Iterator[Found]:
+def read_file(entry: Input, stdin: BinaryIO | None, dictionary: AdDictionary) -> Iterator[Found]:
     """Read the ads of one file, one by one; what is wrong with it is a problem among them."""
     try:
         stream = entry.open(stdin)
@@ -132,7 +132,7 @@ def read_file(entry: Input, stdin: BinaryIO | None, dictionary: Dictionary) -> I
             stream.close()
 
 
-def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> Iterator[Found]:
+def _read_blocks(blocks: Iterator[str], file: str, dictionary: AdDictionary) -> Iterator[Found]:
     begun: list[str] = []
     size = 0
     for block in blocks:
@@ -159,7 +159,7 @@ def _read_blocks(blocks: Iterator[str], file: str, dictionary: Dictionary) -> It
 _READERS: Final = {Format.JSON: read_json, Format.NEW: read_new, Format.XML: read_xml}
 
 
-def _kept(found: Found, dictionary: Dictionary) -> Found:
+def _kept(found: Found, dictionary: AdDictionary) -> Found:
     """Give an ad as numbers of the dictionary."""
     if isinstance(found, Problem):
         return found
@@ -173,12 +173,14 @@ def _kept(found: Found, dictionary: Dictionary) -> Found:
 class _Pool:
     """The ads so far: per kind, in order of their first appearance."""
 
-    ads: dict[Kind, dict[tuple[object, ...], tuple[ClassAd, Source]]] = attrs.field(
-        factory=lambda: {kind: {} for kind in (Kind.SCHEDD, Kind.SUBMITTER, Kind.SLOT, Kind.JOB)}
+    ads: dict[PoolAdKind, dict[tuple[object, ...], tuple[ClassAd, Source]]] = attrs.field(
+        factory=lambda: {
+            kind: {} for kind in (PoolAdKind.SCHEDD, PoolAdKind.SUBMITTER, PoolAdKind.SLOT, PoolAdKind.JOB)
+        }
     )
-    counts: dict[Kind, int] = attrs.field(factory=lambda: dict.fromkeys(Kind, 0))
+    counts: dict[PoolAdKind, int] = attrs.field(factory=lambda: dict.fromkeys(PoolAdKind, 0))
     problems: list[Problem] = attrs.field(factory=list)
-    dictionary: Dictionary = attrs.field(factory=pool_dictionary)
+    dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
 
     def add_file(self, entry: Input, stdin: BinaryIO | None) -> None:
         ads = told = untold = 0
@@ -205,16 +207,18 @@ class _Pool:
             yield from self.add_identified(kind, identify(kind, found), found.source)
             return
         self.counts[kind] += 1
-        if kind is Kind.UNKNOWN:
+        if kind is PoolAdKind.UNKNOWN:
             message = (
                 "an ad of unknown kind takes no part: it has no MyType, and no attribute that tells its kind"
             )
             yield Problem(Severity.WARNING, found.source, message, 'add MyType = "Machine" or what it is')
-        elif kind is Kind.OTHER and (word := own_type(found.ad)):
+        elif kind is PoolAdKind.OTHER and (word := own_type(found.ad)):
             message = f"an ad of type {short(word)} takes no part: HTCondor has no such type"
             yield Problem(Severity.NOTICE, found.source, message)
 
-    def add_identified(self, kind: Kind, what: Identified | Problem, source: Source) -> Iterator[Problem]:
+    def add_identified(
+        self, kind: PoolAdKind, what: Identified | Problem, source: Source
+    ) -> Iterator[Problem]:
         if isinstance(what, Problem):
             yield what
             return
@@ -232,11 +236,11 @@ class _Pool:
             for kind, ads in self.ads.items()
         }
         return Snapshot(
-            schedds=tables[Kind.SCHEDD],
-            submitters=tables[Kind.SUBMITTER],
-            slots=tables[Kind.SLOT],
-            jobs=tables[Kind.JOB],
-            private=self.counts[Kind.PRIVATE],
-            other=self.counts[Kind.OTHER] + self.counts[Kind.UNKNOWN],
+            schedds=tables[PoolAdKind.SCHEDD],
+            submitters=tables[PoolAdKind.SUBMITTER],
+            slots=tables[PoolAdKind.SLOT],
+            jobs=tables[PoolAdKind.JOB],
+            private=self.counts[PoolAdKind.PRIVATE],
+            other=self.counts[PoolAdKind.OTHER] + self.counts[PoolAdKind.UNKNOWN],
             problems=tuple(self.problems),
         )

@@ -12,7 +12,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.tree import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
 from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, stopped
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH
 from negotiator.pool.secrets import is_secret

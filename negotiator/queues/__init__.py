@@ -1,13 +1,13 @@
 """Queues: their configuration, its checks, amounts of resources, access control lists, and the tree as it is now."""
 
 from negotiator.queues.acl import Acl as Acl
-from negotiator.queues.model import Limit as Limit
 from negotiator.queues.model import PartitionConfig as PartitionConfig
 from negotiator.queues.model import QueueConfig as QueueConfig
+from negotiator.queues.model import QueueLimit as QueueLimit
 from negotiator.queues.names import RECOVERY as RECOVERY
 from negotiator.queues.names import ROOT as ROOT
-from negotiator.queues.tree import Change as Change
 from negotiator.queues.tree import Queue as Queue
 from negotiator.queues.tree import QueueChange as QueueChange
+from negotiator.queues.tree import QueueChangeKind as QueueChangeKind
+from negotiator.queues.tree import QueueState as QueueState
 from negotiator.queues.tree import QueueTree as QueueTree
-from negotiator.queues.tree import State as State

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.records import Source, Written
+from negotiator.records import ScalarText, Source
 
 
 @attrs.frozen
 class ResourceEntry:
     """``resources:`` of a queue, by resource."""
 
-    guaranteed: dict[str, Written | None] | None = None
-    max: dict[str, Written | None] | None = None
+    guaranteed: dict[str, ScalarText | None] | None = None
+    max: dict[str, ScalarText | None] | None = None
     source: Source | None = None
 
 
@@ -25,11 +25,11 @@ class ResourceEntry:
 class LimitEntry:
     """One of ``limits:``: so much for each of these users, and for all users of a group together."""
 
-    limit: Written | None = None  # what it is for, in words
-    users: tuple[Written, ...] | None = None
-    groups: tuple[Written, ...] | None = None
-    maxresources: dict[str, Written | None] | None = None
-    maxapplications: Written | None = None
+    limit: ScalarText | None = None  # what it is for, in words
+    users: tuple[ScalarText, ...] | None = None
+    groups: tuple[ScalarText, ...] | None = None
+    maxresources: dict[str, ScalarText | None] | None = None
+    maxapplications: ScalarText | None = None
     source: Source | None = attrs.field(default=None, eq=False)
 
 
@@ -37,8 +37,8 @@ class LimitEntry:
 class ChildTemplateEntry:
     """What queues that rules create below a queue start with."""
 
-    maxapplications: Written | None = None
-    properties: dict[str, Written | None] | None = None
+    maxapplications: ScalarText | None = None
+    properties: dict[str, ScalarText | None] | None = None
     resources: ResourceEntry | None = None
     source: Source | None = None
 
@@ -47,13 +47,13 @@ class ChildTemplateEntry:
 class QueueEntry:
     """One queue and all below it."""
 
-    name: Written
+    name: ScalarText
     parent: bool | None = None
     resources: ResourceEntry | None = None
-    maxapplications: Written | None = None
-    properties: dict[str, Written | None] | None = None
-    adminacl: Written | None = None
-    submitacl: Written | None = None
+    maxapplications: ScalarText | None = None
+    properties: dict[str, ScalarText | None] | None = None
+    adminacl: ScalarText | None = None
+    submitacl: ScalarText | None = None
     childtemplate: ChildTemplateEntry | None = None
     queues: tuple[QueueEntry, ...] | None = None
     limits: tuple[LimitEntry, ...] | None = None
@@ -64,9 +64,9 @@ class QueueEntry:
 class FilterEntry:
     """Whom a placement rule is for."""
 
-    type: Written | None = None
-    users: tuple[Written, ...] | None = None
-    groups: tuple[Written, ...] | None = None
+    type: ScalarText | None = None
+    users: tuple[ScalarText, ...] | None = None
+    groups: tuple[ScalarText, ...] | None = None
     source: Source | None = None
 
 
@@ -74,11 +74,11 @@ class FilterEntry:
 class RuleEntry:
     """One placement rule."""
 
-    name: Written
+    name: ScalarText
     create: bool | None = None
     filter: FilterEntry | None = None
     parent: RuleEntry | None = None
-    value: Written | None = None
+    value: ScalarText | None = None
     source: Source | None = None
 
 
@@ -86,8 +86,8 @@ class RuleEntry:
 class NodeSortEntry:
     """``nodesortpolicy:``, which has no effect here: slots are ranked by the job."""
 
-    type: Written | None = None
-    resourceweights: dict[str, Written | None] | None = None
+    type: ScalarText | None = None
+    resourceweights: dict[str, ScalarText | None] | None = None
     source: Source | None = None
 
 
@@ -104,7 +104,7 @@ class PreemptionEntry:
 class ResolverEntry:
     """``usergroupresolver:`` of earlier versions."""
 
-    type: Written | None = None
+    type: ScalarText | None = None
     source: Source | None = None
 
 
@@ -112,13 +112,13 @@ class ResolverEntry:
 class PartitionEntry:
     """One partition."""
 
-    name: Written | None = None
+    name: ScalarText | None = None
     queues: tuple[QueueEntry, ...] | None = None
     placementrules: tuple[RuleEntry, ...] | None = None
     limits: tuple[LimitEntry, ...] | None = None
     preemption: PreemptionEntry | None = None
     nodesortpolicy: NodeSortEntry | None = None
-    statedumpfilepath: Written | None = None
+    statedumpfilepath: ScalarText | None = None
     usergroupresolver: ResolverEntry | None = None
     source: Source | None = None
 
@@ -128,5 +128,5 @@ class ConfigurationEntry:
     """The whole file."""
 
     partitions: tuple[PartitionEntry, ...] | None = None
-    checksum: Written | None = None
+    checksum: ScalarText | None = None
     source: Source | None = None

@@ -16,7 +16,7 @@ NOWHERE = Source("")
 
 
 @attrs.frozen
-class Limit:
+class QueueLimit:
     """So much for each user alone, and for all users of each group together. ``applications`` 0 is no limit."""
 
     users: tuple[str, ...]
@@ -28,7 +28,7 @@ class Limit:
 
 
 @attrs.frozen
-class Template:
+class ChildTemplate:
     """What a queue that rules create starts with."""
 
     guaranteed: Resources
@@ -49,8 +49,8 @@ class QueueConfig:
     max: Resources = attrs.field(factory=dict)
     applications: int = 0
     properties: Mapping[str, str] = attrs.field(factory=dict)
-    template: Template | None = None
-    limits: tuple[Limit, ...] = ()
+    template: ChildTemplate | None = None
+    limits: tuple[QueueLimit, ...] = ()
     children: tuple[QueueConfig, ...] = ()
     source: Source = NOWHERE
 

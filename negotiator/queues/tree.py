@@ -13,18 +13,18 @@ from typing import Self
 
 import attrs
 
-from negotiator.queues.model import QueueConfig, Template
+from negotiator.queues.model import ChildTemplate, QueueConfig
 from negotiator.queues.names import ROOT, parent_of, upwards
 
 
-class State(enum.StrEnum):
+class QueueState(enum.StrEnum):
     """What a queue takes, in YuniKorn's words."""
 
     ACTIVE = "Active"
     DRAINING = "Draining"
 
 
-class Change(enum.StrEnum):
+class QueueChangeKind(enum.StrEnum):
     """What became of a queue."""
 
     CREATED = "created"  # by a rule, or by the configuration
@@ -40,7 +40,7 @@ class QueueChange:
     """One change of one queue, and when, in seconds since the epoch."""
 
     path: str
-    change: Change
+    change: QueueChangeKind
     at: float
 
 
@@ -59,7 +59,7 @@ class Queue:
     config: QueueConfig
     managed: bool
     since: float
-    state: State = State.ACTIVE
+    state: QueueState = QueueState.ACTIVE
 
     @property
     def path(self) -> str:
@@ -74,7 +74,7 @@ class Queue:
     @property
     def draining(self) -> bool:
         """Whether it takes no new application, since it is to go."""
-        return self.state is State.DRAINING
+        return self.state is QueueState.DRAINING
 
 
 class QueueTree:
@@ -137,7 +137,7 @@ class QueueTree:
         for each in reversed(missing):
             leaf = each == path
             self._put(Queue(_dynamic(each, template, leaf=leaf), managed=False, since=now))
-        return tuple(QueueChange(each, Change.CREATED, now) for each in reversed(missing))
+        return tuple(QueueChange(each, QueueChangeKind.CREATED, now) for each in reversed(missing))
 
     def apply(self, root: QueueConfig, now: float) -> tuple[QueueChange, ...]:
         """Take over a new configuration; nothing that runs is touched."""
@@ -146,7 +146,11 @@ class QueueTree:
         for path, config in wanted.items():
             old = self._queues.get(path)
             change = _difference(old, config)
-            since = now if old is None or change in {Change.MANAGED, Change.RESTORED} else old.since
+            since = (
+                now
+                if old is None or change in {QueueChangeKind.MANAGED, QueueChangeKind.RESTORED}
+                else old.since
+            )
             self._put(Queue(config, managed=True, since=since))
             if change is not None:
                 changes.append(QueueChange(path, change, now))
@@ -173,16 +177,16 @@ class QueueTree:
             if (queue.draining or not queue.managed) and path not in busy and not self.has_children(path):
                 del self._queues[path]
                 self._count(path, -1)
-                removed.append(QueueChange(path, Change.REMOVED, now))
+                removed.append(QueueChange(path, QueueChangeKind.REMOVED, now))
         return tuple(removed)
 
     def _drain(self, path: str, now: float) -> Iterator[QueueChange]:
         queue = self._queues[path]
         if queue.managed and not queue.draining:
-            self._queues[path] = attrs.evolve(queue, state=State.DRAINING, since=now)
-            yield QueueChange(path, Change.DRAINING, now)
+            self._queues[path] = attrs.evolve(queue, state=QueueState.DRAINING, since=now)
+            yield QueueChange(path, QueueChangeKind.DRAINING, now)
 
-    def _template(self, path: str) -> Template | None:
+    def _template(self, path: str) -> ChildTemplate | None:
         configs = (self._queues[each].config for each in upwards(path) if each in self._queues)
         return next((config.template for config in configs if config.template), None)
 
@@ -196,7 +200,7 @@ class QueueTree:
         self._children[parent] = self._children.get(parent, 0) + by
 
 
-def _dynamic(path: str, template: Template | None, *, leaf: bool) -> QueueConfig:
+def _dynamic(path: str, template: ChildTemplate | None, *, leaf: bool) -> QueueConfig:
     if template is None or not leaf:
         return QueueConfig(path, leaf)
     return QueueConfig(
@@ -209,14 +213,14 @@ def _dynamic(path: str, template: Template | None, *, leaf: bool) -> QueueConfig
     )
 
 
-def _difference(old: Queue | None, config: QueueConfig) -> Change | None:
+def _difference(old: Queue | None, config: QueueConfig) -> QueueChangeKind | None:
     if old is None:
-        return Change.CREATED
+        return QueueChangeKind.CREATED
     if not old.managed:
-        return Change.MANAGED
+        return QueueChangeKind.MANAGED
     if old.draining:
-        return Change.RESTORED
+        return QueueChangeKind.RESTORED
     same = attrs.evolve(old.config, source=config.source, children=(), template=None) == attrs.evolve(
         config, children=(), template=None
     )
-    return None if same and old.config.template == config.template else Change.CHANGED
+    return None if same and old.config.template == config.template else QueueChangeKind.CHANGED

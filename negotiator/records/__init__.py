@@ -7,5 +7,5 @@ from negotiator.records.reason import Provenance as Provenance
 from negotiator.records.reason import Reason as Reason
 from negotiator.records.reason import Station as Station
 from negotiator.records.reason import Verdict as Verdict
+from negotiator.records.scalar_text import ScalarText as ScalarText
 from negotiator.records.source import Source as Source
-from negotiator.records.written import Written as Written

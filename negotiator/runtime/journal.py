@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from negotiator.cycle.standing import JournalEntry
-from negotiator.cycle.usage import running, shown
+from negotiator.cycle.cycle_state import JournalEntry
+from negotiator.cycle.running_jobs import running, shown
 from negotiator.pool.snapshot import Snapshot
 
 

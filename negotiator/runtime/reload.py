@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.bundle import Examination
+from negotiator.bundle import BundleCheck
 from negotiator.bundle.model import Bundle
 from negotiator.records import Problem, Severity
 
@@ -42,7 +42,7 @@ class Reloader:
 
     folder: Path
     digest: str  # of the bundle that is active, or of the one that was refused last
-    examine: Callable[[], Examination]
+    examine: Callable[[], BundleCheck]
     watch: bool = False
     _wanted: str = ""
     _seen: Signature = frozenset()

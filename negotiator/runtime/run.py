@@ -20,11 +20,11 @@ from negotiator.cycle.result import CycleResult
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
 from negotiator.pool.snapshot import Snapshot
-from negotiator.runtime.acts import Done, perform
-from negotiator.runtime.keeper import Keeper
+from negotiator.runtime.admin_actions import AdminResult, perform
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, Settler
-from negotiator.runtime.state import ActKind, StateStore
+from negotiator.runtime.state import AdminAction, StateStore
+from negotiator.runtime.state_manager import StateManager
 
 
 class OutcomeLostError(AuditError):
@@ -57,14 +57,14 @@ class Runtime:
     audit: AuditLog | None
     store: StateStore | None = None
     reloader: Reloader | None = None
-    _keeper: Keeper | None = None
+    _keeper: StateManager | None = None
     _cycles: int = 0
 
     @property
-    def keeper(self) -> Keeper:
+    def keeper(self) -> StateManager:
         """Queues and applications between the cycles."""
         if self._keeper is None:
-            self._keeper = Keeper.begin(self.bundle, self.clock(), self.store)
+            self._keeper = StateManager.begin(self.bundle, self.clock(), self.store)
         return self._keeper
 
     def cycles(self, count: int) -> Iterator[CycleReport]:
@@ -76,7 +76,7 @@ class Runtime:
         """Run one more cycle."""
         return self.cycle(self._number())
 
-    def between(self) -> tuple[tuple[Reload, ...], tuple[Done, ...]]:
+    def between(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Do what was asked for since the last cycle: acts of administrators, and another bundle.
 
         :raises AuditError: it could not be recorded, and was not done.
@@ -128,14 +128,14 @@ class Runtime:
         failures = hooks.queues_changed(notices, cycle, settings) if notices else ()
         return (*failures, *hooks.matches_made(delivered, cycle, settings))
 
-    def _acts(self) -> Iterator[Done]:
+    def _acts(self) -> Iterator[AdminResult]:
         """What administrators asked for, each recorded before it is written down."""
         for request in self.store.waiting() if self.store else ():
             done = perform(request, self.keeper, self.clock())
             self._record([self._recorded(done)])
             # One step: a request that is done again after a crash must not find that it was done.
             self.keeper.write(answered=(request.number, done.answer))
-            if done.answer.ok and request.kind in {ActKind.RELOAD, ActKind.CHANGE} and self.reloader:
+            if done.answer.ok and request.kind in {AdminAction.RELOAD, AdminAction.CHANGE} and self.reloader:
                 self.reloader.request(f"command by {request.by}")
             yield done
 
@@ -149,7 +149,7 @@ class Runtime:
             accepted=reload.bundle is not None,
         )
 
-    def _recorded(self, done: Done) -> dict[str, object]:
+    def _recorded(self, done: AdminResult) -> dict[str, object]:
         request = done.request
         return act_record(
             now=self.clock(),

@@ -19,9 +19,9 @@ from typing import Self
 
 import attrs
 
-from negotiator.cycle.standing import Hold, JournalEntry
-from negotiator.queues import Acl, Queue, QueueConfig, QueueTree, State
-from negotiator.queues.register import ApplicationId, Entry
+from negotiator.cycle.cycle_state import ApplicationHold, JournalEntry
+from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
+from negotiator.queues.applications import ApplicationId, RegisteredApplication
 
 _FILE = "state.sqlite"
 _LOCK = "state.lock"
@@ -59,7 +59,7 @@ class StateError(Exception):
     """A folder of state that can't be used: what happened, and what to do about it."""
 
 
-class ActKind(StrEnum):
+class AdminAction(StrEnum):
     """What an administrator may ask of a negotiator."""
 
     MOVE = "move"
@@ -70,21 +70,21 @@ class ActKind(StrEnum):
 
 
 @attrs.frozen
-class Act:
+class AdminRequest:
     """A request of an administrator: who asked, when (seconds since the epoch), and for what."""
 
     number: int
     at: float
     by: str
     groups: tuple[str, ...]
-    kind: ActKind
+    kind: AdminAction
     application: str = ""  # schedd#cluster, or the cluster alone
     queue: str = ""
     note: str = ""
 
 
 @attrs.frozen
-class Answer:
+class AdminAnswer:
     """What became of a request."""
 
     ok: bool
@@ -92,12 +92,12 @@ class Answer:
 
 
 @attrs.frozen
-class Stored:
+class StoredState:
     """What an earlier process left. ``last`` is when it last looked who is there, in seconds since the epoch."""
 
     queues: tuple[Queue, ...]
-    applications: tuple[Entry, ...]
-    held: dict[ApplicationId, Hold]
+    applications: tuple[RegisteredApplication, ...]
+    held: dict[ApplicationId, ApplicationHold]
     journal: tuple[JournalEntry, ...] = ()
     last: float = 0.0
 
@@ -219,7 +219,7 @@ class StateStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def load(self, now: float) -> Stored:
+    def load(self, now: float) -> StoredState:
         """Read what is there. Of the configuration of queues only their lists are kept.
 
         Applications count as seen when somebody last looked, but for those that were not there then; ``now`` where
@@ -229,27 +229,29 @@ class StateStore:
             queues = tuple(map(_queue, self._db.execute("SELECT * FROM queues ORDER BY path")))
             (last,) = self._db.execute("SELECT at FROM last_look").fetchone() or (now,)
             applications = tuple(
-                Entry(ApplicationId(schedd, user, cluster), queue, last if seen is None else seen, group)
+                RegisteredApplication(
+                    ApplicationId(schedd, user, cluster), queue, last if seen is None else seen, group
+                )
                 for schedd, user, cluster, queue, group, seen in self._db.execute(
                     "SELECT * FROM applications"
                 )
             )
             held = {
-                ApplicationId(schedd, user, cluster): Hold(by, at, note)
+                ApplicationId(schedd, user, cluster): ApplicationHold(by, at, note)
                 for schedd, user, cluster, by, at, note in self._db.execute("SELECT * FROM holds")
             }
             rows = self._db.execute("SELECT entry FROM matches ORDER BY number")
             journal = tuple(_entry(text) for (text,) in rows)
-        return Stored(queues, applications, held, journal, last)
+        return StoredState(queues, applications, held, journal, last)
 
     def save(
         self,
-        changed: Iterable[Entry],
+        changed: Iterable[RegisteredApplication],
         gone: Iterable[ApplicationId],
-        held: Iterable[tuple[ApplicationId, Hold]],
+        held: Iterable[tuple[ApplicationId, ApplicationHold]],
         *,
         queues: QueueTree | None = None,
-        answered: tuple[int, Answer] | None = None,
+        answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
         last: float = 0.0,
     ) -> None:
@@ -299,7 +301,7 @@ class StateStore:
         with _naming(self.folder, "write"), self._transaction():
             self._db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
 
-    def request(self, act: Act) -> int:
+    def request(self, act: AdminRequest) -> int:
         """Note what an administrator asks for, and give it a number; that of ``act`` does not count."""
         who = act.at, _bytes(act.by), _bytes(",".join(act.groups))
         what = str(act.kind), _bytes(act.application), _bytes(act.queue), _bytes(act.note)
@@ -311,17 +313,17 @@ class StateStore:
             )
         return int(cursor.lastrowid or 0)
 
-    def waiting(self) -> tuple[Act, ...]:
+    def waiting(self) -> tuple[AdminRequest, ...]:
         """The requests that nobody answered yet, in their order."""
         query = "SELECT number, at, by, groups, act, application, queue, note FROM acts WHERE done = 0 ORDER BY number"
         with _naming(self.folder, "read"):
             return tuple(
-                Act(
+                AdminRequest(
                     number,
                     at,
                     by,
                     tuple(filter(None, groups.split(","))),
-                    ActKind(act),
+                    AdminAction(act),
                     application,
                     queue,
                     note,
@@ -329,20 +331,20 @@ class StateStore:
                 for number, at, by, groups, act, application, queue, note in self._db.execute(query)
             )
 
-    def answer(self, number: int, answer: Answer) -> None:
+    def answer(self, number: int, answer: AdminAnswer) -> None:
         """Note what became of a request."""
         with _naming(self.folder, "write"), self._transaction():
             self._answer(number, answer)
 
-    def answered(self, number: int) -> Answer | None:
+    def answered(self, number: int) -> AdminAnswer | None:
         """What became of a request, if anything did."""
         with _naming(self.folder, "read"):
             row = self._db.execute(
                 "SELECT ok, answer FROM acts WHERE number = ? AND done = 1", (number,)
             ).fetchone()
-        return Answer(bool(row[0]), row[1]) if row else None
+        return AdminAnswer(bool(row[0]), row[1]) if row else None
 
-    def _answer(self, number: int, answer: Answer) -> None:
+    def _answer(self, number: int, answer: AdminAnswer) -> None:
         self._db.execute(
             "UPDATE acts SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
             (answer.ok, _bytes(answer.text), number),
@@ -415,7 +417,7 @@ def _queue(row: tuple[str, int, int, str, float, str, str]) -> Queue:
     """A queue; what is none raises ValueError."""
     path, leaf, managed, state, since, submit, admin = row
     config = QueueConfig(path, bool(leaf), Acl.parse(submit), Acl.parse(admin))
-    return Queue(config, bool(managed), since, State(state))
+    return Queue(config, bool(managed), since, QueueState(state))
 
 
 def _entry(text: str) -> JournalEntry:

@@ -14,7 +14,7 @@ from functools import cache
 
 import attrs
 
-from negotiator.hooks import Access, AccessQuestion, Act, Decision, Section, hookimpl
+from negotiator.hooks import Access, AccessDecision, AccessKind, AccessQuestion, Section, hookimpl
 from negotiator.queues import RECOVERY, Acl, QueueTree
 from negotiator.queues.acl import HINT, AclError
 from negotiator.queues.names import upwards
@@ -62,24 +62,24 @@ def negotiator_access(
     """Look each question up in the lists that it is a matter of."""
     scheduler = settings.scheduler
     for asked in questions:
-        if asked.act is Act.CONFIGURE:
+        if asked.act is AccessKind.CONFIGURE:
             yield _of_scheduler(asked, scheduler)
         else:
-            yield _of_queue(asked, queues) or Access(Decision.ABSTAIN, "acl", _nobody(asked))
+            yield _of_queue(asked, queues) or Access(AccessDecision.ABSTAIN, "acl", _nobody(asked))
 
 
 def _of_scheduler(asked: AccessQuestion, acl: Acl) -> Access:
     if asked.user and asked.user == _owner():
-        return Access(Decision.GRANT, "process owner", f"the scheduler runs as {asked.user}")
+        return Access(AccessDecision.GRANT, "process owner", f"the scheduler runs as {asked.user}")
     whom = acl.allows(asked.user, asked.groups)
     if whom:
-        return Access(Decision.GRANT, "scheduleracl", f"scheduleracl has {whom}")
-    return Access(Decision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {asked.user}")
+        return Access(AccessDecision.GRANT, "scheduleracl", f"scheduleracl has {whom}")
+    return Access(AccessDecision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {asked.user}")
 
 
 def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
     """The first list on the way up to the root that gives access. The recovery queue takes nobody's submission."""
-    if asked.queue == RECOVERY and asked.act is Act.SUBMIT:
+    if asked.queue == RECOVERY and asked.act is AccessKind.SUBMIT:
         return None
     for path in upwards(asked.queue):
         queue = queues.get(path)
@@ -87,7 +87,7 @@ def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
             continue
         config = queue.config
         lists = (("submitacl", config.submit), ("adminacl", config.admin))
-        for key, acl in lists if asked.act is Act.SUBMIT else lists[1:]:
+        for key, acl in lists if asked.act is AccessKind.SUBMIT else lists[1:]:
             whom = acl.allows(asked.user, asked.groups)
             if whom:
                 return _granted(key, path, whom, config.source)
@@ -97,11 +97,11 @@ def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
 @cache
 def _granted(key: str, path: str, whom: str, source: Source) -> Access:
     rule = f"{key} of {_short(path)}"
-    return Access(Decision.GRANT, rule, f"{rule} has {whom}", source)
+    return Access(AccessDecision.GRANT, rule, f"{rule} has {whom}", source)
 
 
 def _nobody(asked: AccessQuestion) -> str:
-    lists = "submitacl or adminacl" if asked.act is Act.SUBMIT else "adminacl"
+    lists = "submitacl or adminacl" if asked.act is AccessKind.SUBMIT else "adminacl"
     return f"no {lists} of {_short(asked.queue)}, or of a queue above it, has {asked.user or 'nobody'}"
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from negotiator.classad import Kind, Side, Table, evaluate_table, parse
 from negotiator.hooks import Charge, Cycle, Filter, Quota, Request, Section, hookimpl
 from negotiator.records import Source, Verdict
-from negotiator_condor.asked import SCALE, Asked, read
+from negotiator_condor.limit_parser import SCALE, ConcurrencyRequest, read
 
 ATTRIBUTE = "ConcurrencyLimits"
 _ASKED = parse(f"MY.{ATTRIBUTE}")
@@ -86,7 +86,9 @@ def negotiator_charges(
             yield Charge((asked.name,), _on(rows, asked.amount), settings.most(asked.name) * SCALE, label)
 
 
-def _asked(request: Request, slots: Table, cycle: Cycle) -> Iterable[tuple[Asked, NDArray[np.bool_]]]:
+def _asked(
+    request: Request, slots: Table, cycle: Cycle
+) -> Iterable[tuple[ConcurrencyRequest, NDArray[np.bool_]]]:
     """Each thing that the jobs ask for, with the slots on which they do, (N,)."""
     if ATTRIBUTE not in request.ad:
         return

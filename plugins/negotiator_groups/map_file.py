@@ -50,7 +50,7 @@ class GroupMap:
 
 def read_map(path: Path) -> GroupMap:
     """Read the file. With a problem there are no groups: half a map would put users where they do not belong."""
-    reader = _Reader(printable(str(path)))
+    reader = _MapReader(printable(str(path)))
     groups = reader.read(path)
     if reader.problems:
         return GroupMap(problems=tuple(reader.problems))
@@ -58,7 +58,7 @@ def read_map(path: Path) -> GroupMap:
 
 
 @attrs.define(eq=False)
-class _Reader:
+class _MapReader:
     file: str
     problems: list[Problem] = attrs.field(factory=list)
 
@@ -92,7 +92,7 @@ class _Reader:
     def _root(self, text: str) -> yaml.Node | None:
         loader = None
         try:
-            loader = _Loader(text, self._error)
+            loader = _NodeComposer(text, self._error)
             return loader.get_single_node()
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
@@ -157,7 +157,7 @@ class _Reader:
             self.problems.append(Problem(Severity.ERROR, source, message, hint))
 
 
-class _Loader(yaml.SafeLoader):
+class _NodeComposer(yaml.SafeLoader):
     """Composes nodes; tells of what YAML has beyond texts, lists and mappings, and does not go deep."""
 
     def __init__(self, text: str, refuse: Callable[[Any, str, str], None]) -> None:

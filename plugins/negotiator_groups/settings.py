@@ -14,7 +14,7 @@ from negotiator_groups.system import SystemGroups
 
 
 @attrs.frozen
-class Groups:
+class GroupSources:
     """The key ``groups``: ``map`` is a file of the bundle, ``system`` says whether the system is asked.
 
     An answer of the system is believed for ``cache_seconds``. What was read and what was answered is kept here: the
@@ -49,7 +49,7 @@ class Groups:
 class GroupsSettings:
     """The keys of ``pool.yaml`` that this plugin owns."""
 
-    groups: Groups = attrs.field(factory=Groups)
+    groups: GroupSources = attrs.field(factory=GroupSources)
 
 
 def check(settings: GroupsSettings) -> Iterable[Problem]:

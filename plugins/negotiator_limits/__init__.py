@@ -4,8 +4,8 @@ Source: "User and Group Quota Enforcement". A limit of the queue configuration i
 of a group together. It counts what is used in its queue and below, and holds beside those of the queues above it.
 """
 
-from negotiator.queues.limits import Holding as Holding
-from negotiator.queues.limits import Scope as Scope
+from negotiator.queues.limits import EffectiveLimit as EffectiveLimit
+from negotiator.queues.limits import LimitIndex as LimitIndex
 from negotiator_limits.charges import charges_for as charges_for
 from negotiator_limits.hooks import negotiator_charges as negotiator_charges
 from negotiator_limits.hooks import negotiator_job_attributes as negotiator_job_attributes
@@ -13,6 +13,6 @@ from negotiator_limits.hooks import negotiator_usage as negotiator_usage
 from negotiator_limits.levels import Label as Label
 from negotiator_limits.report import group_usage as group_usage
 from negotiator_limits.report import user_usage as user_usage
-from negotiator_limits.standing import Denial as Denial
+from negotiator_limits.single_match import Denial as Denial
 from negotiator_limits.tracking import Tracking as Tracking
 from negotiator_limits.usage import read_usage as read_usage

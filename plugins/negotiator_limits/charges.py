@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from negotiator.ledger import Charge, Ints, KeyCharge
-from negotiator.queues.limits import Scope
+from negotiator.queues.limits import LimitIndex
 from negotiator_limits.levels import APPLICATIONS, levels
 
 
 def charges_for(
-    scope: Scope,
+    scope: LimitIndex,
     user: str,
     group: str,
     queue: str,
@@ -23,7 +23,7 @@ def charges_for(
     charge is a ``Label``.
 
     :param scope: the limits of the configuration; make it once for a cycle.
-    :param group: what the applications count for (``Scope.group``, kept from when they were first seen), or empty.
+    :param group: what the applications count for (``LimitIndex.group``, kept from when they were first seen), or empty.
     :param queue: the path of the leaf, which need not be configured.
     :param resources: what one job takes of each resource, in the resource's unit: one value, or (N,) over the slots.
     :param applications: (M,), the application of each job.

@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from negotiator.hooks import Charge, KeyCharge, Quota, Request, Used, hookimpl
+from negotiator.hooks import Charge, CounterUsage, KeyCharge, Quota, Request, hookimpl
 from negotiator.queues import ROOT, QueueConfig, QueueTree
-from negotiator.queues.limits import Scope
+from negotiator.queues.limits import LimitIndex
 from negotiator_limits.charges import charges_for
 from negotiator_limits.levels import APPLICATIONS, Label
 from negotiator_limits.report import group_usage, user_usage
@@ -37,7 +37,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
 @hookimpl
 def negotiator_usage(
     report: str,
-    used: Used,
+    used: CounterUsage,
     queues: QueueTree,
     spec_names: bool,  # noqa: FBT001 - given by name
 ) -> Iterable[Mapping[str, Any]]:
@@ -54,14 +54,14 @@ class _Latest:
     """The limits of the configuration that was asked about last: making them anew for each request would cost most."""
 
     root: QueueConfig | None = None
-    scope: Scope
+    scope: LimitIndex
 
 
-def _scope(queues: QueueTree) -> Scope:
+def _scope(queues: QueueTree) -> LimitIndex:
     queue = queues.get(ROOT)
     root = queue.config if queue else QueueConfig(ROOT, leaf=False)
     if _Latest.root is not root:
-        _Latest.root, _Latest.scope = root, Scope(root)
+        _Latest.root, _Latest.scope = root, LimitIndex(root)
     return _Latest.scope
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import Whom
+from negotiator.queues.checks.limits import SubjectKind
 
 RESOURCE_PARTS = 4
 APPLICATIONS_PARTS = 3
 
 
-def resource_key(whom: Whom, name: str, path: str, resource: str) -> CounterKey:
+def resource_key(whom: SubjectKind, name: str, path: str, resource: str) -> CounterKey:
     """How much of a resource a user or group uses in a queue and below it."""
     return (whom.value, name, path, resource)
 
 
-def applications_key(whom: Whom, name: str, path: str) -> CounterKey:
+def applications_key(whom: SubjectKind, name: str, path: str) -> CounterKey:
     """The applications that a user or group runs in a queue and below it.
 
     It has no fourth part: jobs name their resources themselves, and none of those may be taken for it.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import Whom
-from negotiator.queues.limits import Holding, Scope
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator.queues.limits import EffectiveLimit, LimitIndex
 from negotiator.queues.names import upwards
 from negotiator.queues.quantities import format_quantity
 from negotiator.records import Source
@@ -26,11 +26,11 @@ APPLICATIONS = ""
 class Label:
     """Whose usage a charge counts, of what and where; and the limit that holds for it, if there is one."""
 
-    whom: Whom
+    whom: SubjectKind
     holder: str
     queue: str
     resource: str
-    holding: Holding | None
+    holding: EffectiveLimit | None
 
     @property
     def rule(self) -> str:
@@ -58,13 +58,13 @@ class Label:
 
 
 @attrs.frozen
-class Level:
+class LimitLevel:
     """One queue on the way up, for the user or the group of a match."""
 
-    whom: Whom
+    whom: SubjectKind
     holder: str
     path: str
-    holding: Holding | None
+    holding: EffectiveLimit | None
 
     def most(self, resource: str) -> int | None:
         """The limit of a resource, None without one."""
@@ -99,15 +99,17 @@ class Level:
         return Label(self.whom, self.holder, self.path, resource, self.holding)
 
 
-def levels(scope: Scope, user: str, group: str, path: str) -> tuple[Level, ...]:
+def levels(scope: LimitIndex, user: str, group: str, path: str) -> tuple[LimitLevel, ...]:
     """All queues from a leaf to the root, for a user, then for a group; an empty group counts nothing.
 
     :param path: of the leaf, in lower case.
     """
-    return tuple(_levels(scope, [(Whom.USER, user), *([(Whom.GROUP, group)] if group else [])], path))
+    return tuple(
+        _levels(scope, [(SubjectKind.USER, user), *([(SubjectKind.GROUP, group)] if group else [])], path)
+    )
 
 
-def _levels(scope: Scope, holders: Iterable[tuple[Whom, str]], path: str) -> Iterator[Level]:
+def _levels(scope: LimitIndex, holders: Iterable[tuple[SubjectKind, str]], path: str) -> Iterator[LimitLevel]:
     for whom, holder in holders:
         for each in upwards(path):
-            yield Level(whom, holder, each, scope.limit(whom, holder, each))
+            yield LimitLevel(whom, holder, each, scope.limit(whom, holder, each))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from negotiator.queues.checks.limits import Whom
-from negotiator.queues.limits import Scope
-from negotiator_limits.usage import Node, Usage, holders, tree
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator.queues.limits import LimitIndex
+from negotiator_limits.usage import Usage, UsageNode, holders, tree
 
 #: By user and application the group that it counts for; empty for none.
 Groups: TypeAlias = Mapping[tuple[str, str], str]
@@ -21,7 +21,7 @@ _NOWHERE: Mapping[str, Collection[str]] = {}
 
 
 def user_usage(
-    scope: Scope,
+    scope: LimitIndex,
     usage: Usage,
     groups: Groups,
     covered: Mapping[str, Collection[str]] = _NOWHERE,
@@ -38,8 +38,10 @@ def user_usage(
         if group:
             of_user.setdefault(user, {})[application] = group
     entries = []
-    for name in holders(scope, Whom.USER, usage, covered):
-        node = tree(scope, Whom.USER, name, usage.get((Whom.USER, name), {}), covered.get(name, ()))
+    for name in holders(scope, SubjectKind.USER, usage, covered):
+        node = tree(
+            scope, SubjectKind.USER, name, usage.get((SubjectKind.USER, name), {}), covered.get(name, ())
+        )
         if node:
             own = of_user.get(name, {})
             entries.append(_entry("userName", name, {"groups": own}, node, spec_names=spec_names))
@@ -47,15 +49,15 @@ def user_usage(
 
 
 def group_usage(
-    scope: Scope, usage: Usage, groups: Groups, *, spec_names: bool = False
+    scope: LimitIndex, usage: Usage, groups: Groups, *, spec_names: bool = False
 ) -> list[dict[str, Any]]:
     """One entry for each group that a limit names, the wildcard's among them.
 
     :param spec_names: with the names and empty values of the specification, and users in the place of applications.
     """
     entries = []
-    for name in holders(scope, Whom.GROUP, usage, {}):
-        node = tree(scope, Whom.GROUP, name, usage.get((Whom.GROUP, name), {}))
+    for name in holders(scope, SubjectKind.GROUP, usage, {}):
+        node = tree(scope, SubjectKind.GROUP, name, usage.get((SubjectKind.GROUP, name), {}))
         if node:
             running = set(node.applications)
             users = _sorted(
@@ -66,12 +68,12 @@ def group_usage(
     return entries
 
 
-def _entry(key: str, name: str, more: dict[str, Any], node: Node, *, spec_names: bool) -> dict[str, Any]:
+def _entry(key: str, name: str, more: dict[str, Any], node: UsageNode, *, spec_names: bool) -> dict[str, Any]:
     entry = {key: name, **more, "queues": queue_usage(node, spec_names=spec_names)}
     return entry if spec_names else _full(entry)
 
 
-def queue_usage(node: Node, *, spec_names: bool = False) -> dict[str, Any]:
+def queue_usage(node: UsageNode, *, spec_names: bool = False) -> dict[str, Any]:
     """One queue and all below it."""
     entry = {
         "queuename" if spec_names else "queuePath": node.path,

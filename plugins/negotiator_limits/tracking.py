@@ -11,16 +11,16 @@ from typing import Any
 
 from negotiator.ledger import LedgerError, check_amounts
 from negotiator.queues import QueueConfig
-from negotiator.queues.checks.limits import Whom
-from negotiator.queues.limits import Scope
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator.queues.limits import LimitIndex
 from negotiator.queues.names import WILDCARD
-from negotiator_limits.books import NO_SETS, Books, Spots
+from negotiator_limits.application_usage import ApplicationUsage
 from negotiator_limits.keys import applications_key, resource_key
 from negotiator_limits.levels import levels
+from negotiator_limits.overdraft_counters import NO_SETS, CounterPlaces, OverdraftCounters
 from negotiator_limits.report import group_usage, user_usage
-from negotiator_limits.seen import Seen
-from negotiator_limits.standing import Denial, Standing
-from negotiator_limits.usage import Node, Usage, holders, read_usage, tree
+from negotiator_limits.single_match import Denial, SingleMatchLimits
+from negotiator_limits.usage import Usage, UsageNode, holders, read_usage, tree
 
 #: How many layouts of levels are kept; with more, all are made anew.
 KEPT = 20_000
@@ -37,19 +37,19 @@ class Tracking:
     """
 
     def __init__(self, root: QueueConfig) -> None:
-        self.scope = Scope(root)
-        self.books = Books()
-        self.seen: dict[tuple[str, str], Seen] = {}
-        self._standings: dict[tuple[str, str, str], Standing] = {}
+        self.scope = LimitIndex(root)
+        self.books = OverdraftCounters()
+        self.seen: dict[tuple[str, str], ApplicationUsage] = {}
+        self._standings: dict[tuple[str, str, str], SingleMatchLimits] = {}
         self._covered: dict[str, set[str]] = {}  # by user the queues in which a wildcard's limit reached them
         self._cover()
 
     def update(self, root: QueueConfig) -> None:
         """Take over another configuration; usage stays as it is, and a wildcard reaches all users who are known."""
-        self.scope = Scope(root)
+        self.scope = LimitIndex(root)
         self._standings.clear()
         covered = (
-            (user, {path for path in paths if self.scope.limit(Whom.USER, user, path)})
+            (user, {path for path in paths if self.scope.limit(SubjectKind.USER, user, path)})
             for user, paths in self._covered.items()
         )
         self._covered = {user: paths for user, paths in covered if paths}
@@ -106,11 +106,11 @@ class Tracking:
         """
         check_amounts(usage.values())
         queue = queue.lower()
-        seen = self.seen.get((user, application)) or Seen("")
+        seen = self.seen.get((user, application)) or ApplicationUsage("")
         group = seen.group
-        tracked = queue in seen.running or self._is_tracked(Whom.USER, user, queue)
+        tracked = queue in seen.running or self._is_tracked(SubjectKind.USER, user, queue)
         if tracked:
-            if queue not in seen.running and not self._is_tracked(Whom.GROUP, group, queue):
+            if queue not in seen.running and not self._is_tracked(SubjectKind.GROUP, group, queue):
                 group = ""
             standing = self._standing(user, group, queue)
             ending = standing.ending(seen.running) if remove_app else NO_SETS
@@ -150,64 +150,66 @@ class Tracking:
     def app_group(self, user: str, application: str) -> str:
         """The group that an application counts for; empty for none, or where no limit names it any more."""
         seen = self.seen.get((user, application))
-        return seen.group if seen and seen.group in self.scope.names(Whom.GROUP) else ""
+        return seen.group if seen and seen.group in self.scope.names(SubjectKind.GROUP) else ""
 
     def usage(self) -> Usage:
         """What all users and groups use."""
         return read_usage(self.books.balances(), self.books.key_sets())
 
-    def trackers(self, whom: Whom) -> list[str]:
+    def trackers(self, whom: SubjectKind) -> list[str]:
         """The users, or groups, that have usage or limits."""
         return holders(self.scope, whom, self.usage(), self._covered)
 
-    def user_usage(self, user: str) -> Node | None:
+    def user_usage(self, user: str) -> UsageNode | None:
         """What a user uses, over the queues; None where they have neither usage nor limits."""
-        return self._tree(Whom.USER, user)
+        return self._tree(SubjectKind.USER, user)
 
-    def group_usage(self, group: str) -> Node | None:
+    def group_usage(self, group: str) -> UsageNode | None:
         """What a group uses, over the queues; None where no limit names it."""
-        return self._tree(Whom.GROUP, group)
+        return self._tree(SubjectKind.GROUP, group)
 
-    def report(self, whom: Whom, *, spec_names: bool = False) -> list[dict[str, Any]]:
+    def report(self, whom: SubjectKind, *, spec_names: bool = False) -> list[dict[str, Any]]:
         """The usage of all users, or groups, as YuniKorn's REST interface tells it.
 
         :param spec_names: with the names and empty values of the specification.
         """
-        names = self.scope.names(Whom.GROUP)
+        names = self.scope.names(SubjectKind.GROUP)
         groups = {at: seen.group for at, seen in self.seen.items() if seen.group in names}
-        if whom is Whom.USER:
+        if whom is SubjectKind.USER:
             return user_usage(self.scope, self.usage(), groups, self._covered, spec_names=spec_names)
         return group_usage(self.scope, self.usage(), groups, spec_names=spec_names)
 
-    def _tree(self, whom: Whom, name: str) -> Node | None:
-        covered = self._covered.get(name, ()) if whom is Whom.USER else ()
+    def _tree(self, whom: SubjectKind, name: str) -> UsageNode | None:
+        covered = self._covered.get(name, ()) if whom is SubjectKind.USER else ()
         return tree(self.scope, whom, name, self.usage().get((whom, name), {}), covered)
 
-    def _is_tracked(self, whom: Whom, name: str, path: str) -> bool:
+    def _is_tracked(self, whom: SubjectKind, name: str, path: str) -> bool:
         root = self._tree(whom, name)
         return root is not None and any(node.path == path for node in root.walk())
 
-    def _see(self, user: str, groups: Collection[str], path: str, application: str) -> tuple[Seen, Standing]:
+    def _see(
+        self, user: str, groups: Collection[str], path: str, application: str
+    ) -> tuple[ApplicationUsage, SingleMatchLimits]:
         seen = self.seen.get((user, application))
         if seen is None:
-            seen = self.seen[user, application] = Seen(self.scope.group(groups, path))
-        elif seen.group and seen.group not in self.scope.names(Whom.GROUP):
+            seen = self.seen[user, application] = ApplicationUsage(self.scope.group(groups, path))
+        elif seen.group and seen.group not in self.scope.names(SubjectKind.GROUP):
             self._regroup(seen, application, self.scope.group(groups, path))
         return seen, self._standing(user, seen.group, path)
 
-    def _standing(self, user: str, group: str, path: str) -> Standing:
+    def _standing(self, user: str, group: str, path: str) -> SingleMatchLimits:
         standing = self._standings.get((user, group, path))
         if standing is None:
             if len(self._standings) >= KEPT:
                 self._standings.clear()
             found = levels(self.scope, user, group, path)
-            standing = self._standings[user, group, path] = Standing(found, self.books)
+            standing = self._standings[user, group, path] = SingleMatchLimits(found, self.books)
             wild = {each.path for each in found if each.is_by_wildcard}
             if wild:
                 self._covered.setdefault(user, set()).update(wild)
         return standing
 
-    def _regroup(self, seen: Seen, application: str, group: str) -> None:
+    def _regroup(self, seen: ApplicationUsage, application: str, group: str) -> None:
         """Count an application for another group; without one it goes on for its own, which a limit may name again."""
         if not group:
             return
@@ -218,17 +220,19 @@ class Tracking:
         self.books.take(NO_SETS, (), self._group_sets(seen.group, seen.running), application)
         seen.group = group
 
-    def _group_sets(self, group: str, paths: Iterable[str]) -> Spots:
-        return self.books.set_spots([(applications_key(Whom.GROUP, group, path), None) for path in paths])
+    def _group_sets(self, group: str, paths: Iterable[str]) -> CounterPlaces:
+        return self.books.set_spots(
+            [(applications_key(SubjectKind.GROUP, group, path), None) for path in paths]
+        )
 
     def _shift(self, group: str, amounts: Mapping[tuple[str, str], int]) -> None:
         """Add to what a group uses, by queue and resource."""
-        spots = self.books.spots([(resource_key(Whom.GROUP, group, *at), None) for at in amounts])
+        spots = self.books.spots([(resource_key(SubjectKind.GROUP, group, *at), None) for at in amounts])
         if self.books.charge(spots, [*amounts.values()], limited=False):
             raise LedgerError("overflow", f"group {group} would use more than can be counted (2^63 - 1)")
 
     def _cover(self) -> None:
         """Let the wildcard's limits be told of all users who are known already."""
-        wild = set(self.scope.queues(Whom.USER, WILDCARD))
-        for user in self.trackers(Whom.USER) if wild else ():
+        wild = set(self.scope.queues(SubjectKind.USER, WILDCARD))
+        for user in self.trackers(SubjectKind.USER) if wild else ():
             self._covered.setdefault(user, set()).update(wild)

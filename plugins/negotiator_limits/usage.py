@@ -8,15 +8,15 @@ from typing import TypeAlias
 import attrs
 
 from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import Whom
-from negotiator.queues.limits import Holding, Scope
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator.queues.limits import EffectiveLimit, LimitIndex
 from negotiator.queues.names import ROOT, WILDCARD, parent_of, upwards
 from negotiator.queues.quantities import Resources
 from negotiator_limits.keys import APPLICATIONS_PARTS, RESOURCE_PARTS
 
 
 @attrs.define
-class Used:
+class TrackedUsage:
     """What is used in one queue and below it."""
 
     resources: dict[str, int] = attrs.field(factory=dict)
@@ -24,22 +24,22 @@ class Used:
 
 
 #: By user or group, and by queue.
-Usage: TypeAlias = Mapping[tuple[Whom, str], Mapping[str, Used]]
+Usage: TypeAlias = Mapping[tuple[SubjectKind, str], Mapping[str, TrackedUsage]]
 
-_NOTHING = Used()
+_NOTHING = TrackedUsage()
 
 
 @attrs.frozen
-class Node:
+class UsageNode:
     """One queue of a user or group: what they use there and below, and the limit that holds for it."""
 
     path: str
     resources: Resources
     applications: tuple[str, ...]
-    holding: Holding | None
-    children: tuple[Node, ...]
+    holding: EffectiveLimit | None
+    children: tuple[UsageNode, ...]
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[UsageNode]:
         """The queue and all below it, each before its children."""
         yield self
         for child in self.children:
@@ -54,10 +54,10 @@ def read_usage(
     :param sums: sums by key; those that are 0 count for nothing.
     :param sets: sets of applications by key.
     """
-    usage: dict[tuple[Whom, str], dict[str, Used]] = {}
+    usage: dict[tuple[SubjectKind, str], dict[str, TrackedUsage]] = {}
 
-    def used(key: CounterKey) -> Used:
-        return usage.setdefault((Whom(key[0]), key[1]), {}).setdefault(key[2], Used())
+    def used(key: CounterKey) -> TrackedUsage:
+        return usage.setdefault((SubjectKind(key[0]), key[1]), {}).setdefault(key[2], TrackedUsage())
 
     for key, amount in sums:
         if amount and len(key) == RESOURCE_PARTS and key[0] in _WHOM:
@@ -68,15 +68,17 @@ def read_usage(
     return usage
 
 
-_WHOM = frozenset(Whom)
+_WHOM = frozenset(SubjectKind)
 
 
-def holders(scope: Scope, whom: Whom, usage: Usage, covered: Mapping[str, Collection[str]]) -> list[str]:
+def holders(
+    scope: LimitIndex, whom: SubjectKind, usage: Usage, covered: Mapping[str, Collection[str]]
+) -> list[str]:
     """Whose usage is told: all users and groups that a limit names, and users who use something, sorted.
 
     A group that no limit names is not told. The wildcard is a group like others, and no user.
     """
-    if whom is Whom.GROUP:
+    if whom is SubjectKind.GROUP:
         return sorted(scope.names(whom))
     reached = (
         user for user, paths in covered.items() if any(scope.limit(whom, user, each) for each in paths)
@@ -87,25 +89,29 @@ def holders(scope: Scope, whom: Whom, usage: Usage, covered: Mapping[str, Collec
 
 
 def tree(
-    scope: Scope, whom: Whom, name: str, used: Mapping[str, Used], covered: Collection[str] = ()
-) -> Node | None:
+    scope: LimitIndex,
+    whom: SubjectKind,
+    name: str,
+    used: Mapping[str, TrackedUsage],
+    covered: Collection[str] = (),
+) -> UsageNode | None:
     """The queues in which somebody uses something or is named by a limit, from the root; None where there are none.
 
     :param used: what they use, by queue.
     :param covered: further queues to tell of if they have a limit for the user: those where a wildcard reached them.
     """
-    if whom is Whom.GROUP and name not in scope.names(whom):
+    if whom is SubjectKind.GROUP and name not in scope.names(whom):
         return None
-    named = scope.queues(whom, name) if whom is Whom.GROUP or name != WILDCARD else ()
+    named = scope.queues(whom, name) if whom is SubjectKind.GROUP or name != WILDCARD else ()
     paths = {*used, *named, *(each for each in covered if scope.limit(whom, name, each))}
     below: dict[str, list[str]] = {}
     for each in {above for path in paths for above in upwards(path)}:
         below.setdefault(parent_of(each), []).append(each)
 
-    def node(path: str) -> Node:
+    def node(path: str) -> UsageNode:
         here = used.get(path, _NOTHING)
         children = tuple(node(child) for child in sorted(below.get(path, ())))
-        return Node(
+        return UsageNode(
             path, here.resources, tuple(sorted(here.applications)), scope.limit(whom, name, path), children
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.hooks import Application, ConfiguredRule, PlacementRule, Target, hookimpl
+from negotiator.hooks import Application, ConfiguredRule, PlacementRule, QueueTarget, hookimpl
 
 
 @hookimpl
@@ -26,20 +26,20 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:
     )
 
 
-def _provided(application: Application, _rule: ConfiguredRule) -> Target | None:
-    return Target.given(application.queue) if application.queue else None
+def _provided(application: Application, _rule: ConfiguredRule) -> QueueTarget | None:
+    return QueueTarget.given(application.queue) if application.queue else None
 
 
-def _user(application: Application, _rule: ConfiguredRule) -> Target | None:
-    return Target.child(application.user) if application.user else None
+def _user(application: Application, _rule: ConfiguredRule) -> QueueTarget | None:
+    return QueueTarget.child(application.user) if application.user else None
 
 
-def _fixed(_application: Application, rule: ConfiguredRule) -> Target | None:
+def _fixed(_application: Application, rule: ConfiguredRule) -> QueueTarget | None:
     """A path below the root, or below the parent rule's queue. Plain ``root`` is the root itself."""
     path = rule.value.lower()
-    return Target(path, qualified=path == "root" or path.startswith("root."))
+    return QueueTarget(path, qualified=path == "root" or path.startswith("root."))
 
 
-def _tag(application: Application, rule: ConfiguredRule) -> Target | None:
+def _tag(application: Application, rule: ConfiguredRule) -> QueueTarget | None:
     value = application.tags.get(rule.value.lower(), "")
-    return Target.given(value) if value else None
+    return QueueTarget.given(value) if value else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.hooks import Application, ConfiguredRule, PlacementRule, Target, hookimpl
+from negotiator.hooks import Application, ConfiguredRule, PlacementRule, QueueTarget, hookimpl
 
 _TYPE = "ApplicationType"
 
@@ -26,20 +26,20 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:
     )
 
 
-def _user(application: Application, _rule: ConfiguredRule) -> Target | None:
-    return Target.child(application.user) if application.user else None
+def _user(application: Application, _rule: ConfiguredRule) -> QueueTarget | None:
+    return QueueTarget.child(application.user) if application.user else None
 
 
-def _primary(application: Application, _rule: ConfiguredRule) -> Target | None:
-    return Target.child(application.groups[0]) if application.groups else None
+def _primary(application: Application, _rule: ConfiguredRule) -> QueueTarget | None:
+    return QueueTarget.child(application.groups[0]) if application.groups else None
 
 
-def _secondary(application: Application, rule: ConfiguredRule) -> Target | None:
+def _secondary(application: Application, rule: ConfiguredRule) -> QueueTarget | None:
     """The first secondary group that the groups of the rule's own filter take."""
     found = next(filter(rule.lets_through, application.groups[1:]), None)
-    return Target.child(found) if found else None
+    return QueueTarget.child(found) if found else None
 
 
-def _type(application: Application, _rule: ConfiguredRule) -> Target | None:
+def _type(application: Application, _rule: ConfiguredRule) -> QueueTarget | None:
     kind = application.tags.get(_TYPE.lower(), "")
-    return Target.child(kind) if kind else None
+    return QueueTarget.child(kind) if kind else None

@@ -19,8 +19,8 @@ from negotiator.hooks import Charge, Family, Grouping, Mask, Quota
 from negotiator.ledger import CounterKey, Ints
 from negotiator.records.text import printable
 from negotiator_quotasets.complexes import Complex, Complexes, Relation, Requestable
-from negotiator_quotasets.jobs import Asked, allowed, units
-from negotiator_quotasets.spots import Spots
+from negotiator_quotasets.host_queue_index import HostQueueIndex
+from negotiator_quotasets.jobs import RequestedResources, allowed, units
 from negotiator_quotasets.values import matches, number
 
 CODE = "resource_capacity"
@@ -77,21 +77,23 @@ class _Layer:
 class Capacities:
     """The layers below the quota sets, over the places of a pool."""
 
-    def __init__(self, offers: Offers, complexes: Complexes, spots: Spots) -> None:
+    def __init__(self, offers: Offers, complexes: Complexes, spots: HostQueueIndex) -> None:
         self._offers, self._complexes, self._spots = offers, complexes, spots
         self.forced = [each for each in complexes if each.requestable is Requestable.FORCED]
         # Users may make queues: what these have on their hosts is not kept for all of them.
         self._of_instances = lru_cache(_QUEUES)(lambda queue: tuple(self._by_instance(queue)))
         self._layered = lru_cache(_QUEUES)(self._find_layers)
 
-    def charges(self, queue: str, asked: Asked) -> Iterator[Charge]:
+    def charges(self, queue: str, asked: RequestedResources) -> Iterator[Charge]:
         """What a job in a queue takes of what is consumed; an empty queue where places have their own."""
         for complex_, counter, limit, quota in (*self._consumed, *self._of_instances(queue)):
             amount = asked.amounts.get(complex_.name)
             if amount is not None:
                 yield Charge(counter, amount, limit, quota, probes=not amount)
 
-    def shortages(self, queue: str, asked: Asked, requested: Mapping[str, object]) -> Iterator[Shortage]:
+    def shortages(
+        self, queue: str, asked: RequestedResources, requested: Mapping[str, object]
+    ) -> Iterator[Shortage]:
         """Where a job can't run, whatever is used: what it asks for is not there, or it does not ask for what it must."""
         for name, value in asked.values.items():
             complex_ = self._complexes.find(name)

@@ -17,11 +17,11 @@ from negotiator.hooks import Charge, Grouping, Quota
 from negotiator.ledger import CounterKey, Ledger
 from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import SLOTS, Complexes, Consumable, Requestable
-from negotiator_quotasets.jobs import Asked, Claimant, asked_for
+from negotiator_quotasets.host_queue_index import HostQueueIndex
+from negotiator_quotasets.jobs import Claimant, RequestedResources, asked_for
 from negotiator_quotasets.language.model import RuleSet
 from negotiator_quotasets.names import joined
 from negotiator_quotasets.rules import CODE, Rules
-from negotiator_quotasets.spots import Spots
 
 #: How a parallel environment spreads the slots of a job: over hosts, or all on one.
 ROUND_ROBIN, PE_SLOTS = "$round_robin", "$pe_slots"
@@ -56,7 +56,7 @@ class Denier:
 
 
 @attrs.frozen
-class Decision:
+class AllocationDecision:
     """``slots`` is the most that the job could have now; ``denied_by`` the rules that said no, where it may not run."""
 
     allowed: bool
@@ -65,7 +65,7 @@ class Decision:
     by_other_layer: frozenset[str] = frozenset()
 
 
-class Desk:
+class AllocationSimulator:
     """Decides over places, under the rules and the capacities of a pool, beside what runs."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Desk:
         sets: Sequence[RuleSet],
         complexes: Complexes,
         usersets: Mapping[str, Sequence[str]],
-        spots: Spots,
+        spots: HostQueueIndex,
         offers: Offers,
         pes: Mapping[str, str],
     ) -> None:
@@ -94,13 +94,13 @@ class Desk:
         charges = [attrs.evolve(each, limit=None, probes=False) for each in self._charges(job, asked)]
         self.ledger.commit(self.ledger.admit(charges, (), rows[:1], 1))
 
-    def decide(self, job: Job) -> Decision:
+    def decide(self, job: Job) -> AllocationDecision:
         """Whether a job may run now.
 
         :raises ValueError: what it asks for can't be read.
         """
         if SLOTS in job.resources or not self._requestable(job):
-            return Decision(allowed=False, slots=0, by_other_layer=frozenset({"request"}))
+            return AllocationDecision(allowed=False, slots=0, by_other_layer=frozenset({"request"}))
         asked = asked_for(self._complexes, job.resources, 1)
         noted = _Noted()
         rows = self._fitting(job, asked, noted)
@@ -110,8 +110,8 @@ class Desk:
             rows = np.array([row for row in rows.tolist() if self._fits_once(charges, row, noted)], np.intp)
         found = max((self._take(each, side, job, noted) for side in self._sides(job, rows)), default=0)
         if found >= job.slots:
-            return Decision(allowed=True, slots=found)
-        return Decision(False, found, frozenset(noted.deniers), frozenset(noted.layers))
+            return AllocationDecision(allowed=True, slots=found)
+        return AllocationDecision(False, found, frozenset(noted.deniers), frozenset(noted.layers))
 
     def _requestable(self, job: Job) -> bool:
         found = (self._complexes.find(name) for name in job.resources)
@@ -123,11 +123,11 @@ class Desk:
         queues = np.array([not job.queue or queue == job.queue for queue in spots.queues], np.bool_)
         return np.flatnonzero(hosts & queues)
 
-    def _charges(self, job: Job, asked: Asked) -> Iterator[Charge]:
+    def _charges(self, job: Job, asked: RequestedResources) -> Iterator[Charge]:
         yield from self._rules.account(job.claimant).charges(asked)
         yield from self._capacities.charges("", asked)
 
-    def _fitting(self, job: Job, asked: Asked, noted: _Noted) -> Rows:
+    def _fitting(self, job: Job, asked: RequestedResources, noted: _Noted) -> Rows:
         """The places where what is not consumed is as the job asks."""
         rows, account = self._places(job), self._rules.account(job.claimant)
         for bound in account.refusals(asked):

@@ -10,12 +10,12 @@ import attrs
 import click
 
 from negotiator.classad import Table
-from negotiator.hooks import Charge, Cycle, Filter, Request, Section, Used, hookimpl
+from negotiator.hooks import Charge, CounterUsage, Cycle, Filter, Request, Section, hookimpl
 from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qquota import as_entries, qquota
+from negotiator_quotasets.request_reader import RequestReader
 from negotiator_quotasets.settings import FILES, QuotaSettings, check
-from negotiator_quotasets.terms import Terms
 
 
 @hookimpl
@@ -49,7 +49,7 @@ def negotiator_charges(
 
 
 @hookimpl
-def negotiator_usage(report: str, used: Used, settings: QuotaSettings) -> Iterable[Mapping[str, Any]]:
+def negotiator_usage(report: str, used: CounterUsage, settings: QuotaSettings) -> Iterable[Mapping[str, Any]]:
     """Report ``quotas``: what is used of each limit; that of a formula is told as the formula."""
     return as_entries(settings, used.sums) if report == "quotas" else ()
 
@@ -64,7 +64,7 @@ def negotiator_commands() -> Iterable[click.Command]:
 class _Bundle:
     """What is worked out once for a bundle, and for the slots of a cycle; ``latest`` is what was asked for last."""
 
-    terms: Terms
+    terms: RequestReader
     pools: WeakKeyDictionary[Table, PoolRules] = attrs.field(factory=WeakKeyDictionary)
     latest: tuple[ref[Table], PoolRules] | None = None
 
@@ -75,7 +75,7 @@ _BUNDLES: WeakKeyDictionary[QuotaSettings, _Bundle] = WeakKeyDictionary()
 def _bundle(settings: QuotaSettings) -> _Bundle:
     known = _BUNDLES.get(settings)
     if known is None:
-        known = _BUNDLES[settings] = _Bundle(Terms(settings))
+        known = _BUNDLES[settings] = _Bundle(RequestReader(settings))
     return known
 
 

@@ -29,7 +29,7 @@ class Claimant(NamedTuple):
 
 
 @attrs.frozen
-class Asked:
+class RequestedResources:
     """What a job asks for: of each consumable the amount in the counter's units, of each static complex the value as a text.
 
     A consumable that is not asked for and has a default of 0 is in neither; one that is asked for with 0 has 0.
@@ -55,7 +55,9 @@ def allowed(complex_: Complex, value: Fraction) -> int:
     return max(-LARGEST, min(math.floor(value * units(complex_)), LARGEST))
 
 
-def asked_for(complexes: Iterable[Complex], requested: Mapping[str, str | Fraction], slots: int) -> Asked:
+def asked_for(
+    complexes: Iterable[Complex], requested: Mapping[str, str | Fraction], slots: int
+) -> RequestedResources:
     """Read what a job asks for.
 
     :param requested: by full name; the slots are not in it.
@@ -74,7 +76,7 @@ def asked_for(complexes: Iterable[Complex], requested: Mapping[str, str | Fracti
             amounts[each.name] = counted(each, _number(each, said), slots)
         elif default := number(each.type, each.default):
             amounts[each.name] = counted(each, default, slots)
-    return Asked(amounts, values)
+    return RequestedResources(amounts, values)
 
 
 def _number(complex_: Complex, said: str | Fraction) -> Fraction:

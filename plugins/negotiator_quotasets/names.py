@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from negotiator.hooks import Mask
-from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.language.model import NameFilter
 from negotiator_quotasets.patterns import has_wildcards, matcher
 
 GROUP = "@"
 
 
 def is_for(
-    wanted: Filter | None,
+    wanted: NameFilter | None,
     value: str | None,
     matches: Callable[[str, str], object] = lambda name, value: matcher(name)(value),
 ) -> bool:
@@ -35,7 +35,7 @@ def is_for(
 
 
 def is_for_user(
-    wanted: Filter | None, user: str, groups: Collection[str], usersets: Mapping[str, Collection[str]]
+    wanted: NameFilter | None, user: str, groups: Collection[str], usersets: Mapping[str, Collection[str]]
 ) -> bool:
     """Whether a filter is for a user: by name, or by a userset that has the user or one of the user's groups."""
 
@@ -76,7 +76,7 @@ class Hosts:
     def __len__(self) -> int:
         return len(self.names)
 
-    def mask(self, wanted: Filter) -> Mask:
+    def mask(self, wanted: NameFilter) -> Mask:
         """Which hosts a filter is for, (H,)."""
         found = np.zeros(len(self), np.bool_) if wanted.names else np.ones(len(self), np.bool_)
         for name in wanted.names:

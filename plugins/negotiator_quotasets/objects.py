@@ -13,7 +13,7 @@ import attrs
 
 from negotiator.classad import parse
 from negotiator.hooks import Expression
-from negotiator.records import Problem, Severity, Source, Written
+from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator_quotasets.complexes import (
     SLOTS,
     STANDARD,
@@ -47,7 +47,7 @@ class DeclaredComplex:
     relop: Relation
     requestable: Requestable = Requestable.YES
     consumable: Consumable = Consumable.NO
-    default: Written = attrs.field(factory=lambda: Written("0"))
+    default: ScalarText = attrs.field(factory=lambda: ScalarText("0"))
     request: Expression | None = None
     value: Expression | None = None
     source: Source | None = None
@@ -86,7 +86,7 @@ class DeclaredComplex:
 class DeclaredHost:
     """What a host has: ``complex_values`` of host_conf(5)."""
 
-    complex_values: dict[str, Written] = attrs.field(factory=dict)
+    complex_values: dict[str, ScalarText] = attrs.field(factory=dict)
     source: Source | None = None
 
 
@@ -99,7 +99,7 @@ class DeclaredQueue:
 
     slots: int | None = None
     pe_list: tuple[str, ...] = ()
-    complex_values: dict[str, Written] = attrs.field(factory=dict)
+    complex_values: dict[str, ScalarText] = attrs.field(factory=dict)
     source: Source | None = None
 
 
@@ -129,7 +129,7 @@ class GridEngine:
     hostgroups: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     projects: tuple[str, ...] = ()
     pes: dict[str, str] = attrs.field(factory=dict)
-    complex_values: dict[str, Written] = attrs.field(factory=dict)
+    complex_values: dict[str, ScalarText] = attrs.field(factory=dict)
     hosts: dict[str, DeclaredHost] = attrs.field(factory=dict)
     queues: dict[str, DeclaredQueue] = attrs.field(factory=dict)
     job: JobTerms = attrs.field(factory=JobTerms)
@@ -171,7 +171,7 @@ class GridEngine:
             for name, each in self.queues.items()
         }
 
-    def _by_name(self, values: Mapping[str, Written]) -> dict[str, str]:
+    def _by_name(self, values: Mapping[str, ScalarText]) -> dict[str, str]:
         found = ((self.all_complexes.find(name), written.text) for name, written in values.items())
         return {complex_.name: text for complex_, text in found if complex_ is not None}
 
@@ -214,7 +214,7 @@ class GridEngine:
         return Problem(Severity.ERROR, self.source or Source(""), message, hint)
 
 
-def _values(values: Mapping[str, Written], complexes: Complexes) -> Iterator[Problem]:
+def _values(values: Mapping[str, ScalarText], complexes: Complexes) -> Iterator[Problem]:
     for name, written in values.items():
         complex_ = complexes.find(name)
         if complex_ is None:
@@ -224,7 +224,7 @@ def _values(values: Mapping[str, Written], complexes: Complexes) -> Iterator[Pro
             yield from _value(complex_, written)
 
 
-def _value(complex_: Complex, written: Written) -> Iterator[Problem]:
+def _value(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
     try:
         value_of(complex_, written.text)
     except UnfitValueError as error:

@@ -27,13 +27,13 @@ from negotiator.records import Verdict
 from negotiator.records.text import printable
 from negotiator_quotasets.capacities import CODE as CAPACITY
 from negotiator_quotasets.capacities import Capacities, Offers
+from negotiator_quotasets.claimant_cache import ClaimantCache
 from negotiator_quotasets.complexes import Complex, Complexes
-from negotiator_quotasets.kept import Kept
+from negotiator_quotasets.host_queue_index import Codes, HostQueueIndex
 from negotiator_quotasets.names import Hosts, queue_matches
-from negotiator_quotasets.rules import Account, Rules
+from negotiator_quotasets.request_reader import QuotaRequest, RequestReader, RequestValues, Situation, text_of
+from negotiator_quotasets.rules import ClaimantRules, Rules
 from negotiator_quotasets.settings import QuotaSettings
-from negotiator_quotasets.spots import Codes, Spots
-from negotiator_quotasets.terms import Reading, Situation, Terms, Words, text_of
 from negotiator_quotasets.values import number
 
 _MAX_HOST = 255  # characters of a machine's name
@@ -43,15 +43,15 @@ _KEPT = 20_000  # readings of requests
 class _Read(NamedTuple):
     """A reading, what the rules say to whom it is, and what a match is charged."""
 
-    reading: Reading
-    account: Account
+    reading: QuotaRequest
+    account: ClaimantRules
     charges: tuple[Charge, ...]
 
 
 class PoolRules:
     """The rules and the capacities over the slots of one table."""
 
-    def __init__(self, settings: QuotaSettings, terms: Terms, slots: Table, env: Environment) -> None:
+    def __init__(self, settings: QuotaSettings, terms: RequestReader, slots: Table, env: Environment) -> None:
         engine = settings.gridengine
         codes, first, names = _machines(slots)
         self._one_slot_each, self._env = slots.take(first), env
@@ -60,12 +60,12 @@ class PoolRules:
         self._hosts = Hosts(names, engine.hostgroups, ignore_domain=engine.ignore_fqdn)
         self._told: dict[str, Sequence[str | None]] = {}
         values = {name: self._numbers(name) for name in sorted(terms.formulas)}
-        self.spots = Spots(self._hosts, np.arange(len(first)), codes, (), values)
+        self.spots = HostQueueIndex(self._hosts, np.arange(len(first)), codes, (), values)
         complexes = engine.all_complexes
         self._rules = Rules(settings.sets, complexes, engine.usersets, self.spots)
         offers = Offers(engine.everywhere, self._of_host, lru_cache(1000)(self._of_queue))
         self._capacities = Capacities(offers, Complexes(terms.complexes), self.spots)
-        self._kept = Kept[_Read](_KEPT)
+        self._kept = ClaimantCache[_Read](_KEPT)
         self._last: tuple[Request, _Read] | None = None
 
     def charges(self, request: Request) -> Sequence[Charge]:
@@ -80,7 +80,7 @@ class PoolRules:
             return ()
         return self._filters(reading, read.account)
 
-    def _filters(self, read: Reading, account: Account) -> Iterator[Filter]:
+    def _filters(self, read: QuotaRequest, account: ClaimantRules) -> Iterator[Filter]:
         nowhere = np.zeros(len(self.spots.codes), np.bool_)
         if read.wrong:
             text = printable(f"what the job asks for can't be read: {read.wrong}"[:500])
@@ -109,7 +109,7 @@ class PoolRules:
             self._last = request, read
         return self._last[1]
 
-    def _fresh(self, said: Words) -> _Read:
+    def _fresh(self, said: RequestValues) -> _Read:
         reading = self._terms.read(said)
         claimant, asked = reading.claimant, reading.asked
         account = self._rules.account(claimant)

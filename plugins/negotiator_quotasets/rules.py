@@ -17,13 +17,13 @@ import numpy as np
 from negotiator.hooks import Charge, Family, Grouping, Mask, Quota
 from negotiator.ledger import CounterKey, Ints
 from negotiator.records.text import printable
+from negotiator_quotasets.claimant_cache import ClaimantCache
 from negotiator_quotasets.complexes import Complex, Complexes
-from negotiator_quotasets.jobs import Asked, Claimant, allowed, units
-from negotiator_quotasets.kept import Kept
+from negotiator_quotasets.host_queue_index import Codes, HostQueueIndex
+from negotiator_quotasets.jobs import Claimant, RequestedResources, allowed, units
 from negotiator_quotasets.language.formulas import value_at
-from negotiator_quotasets.language.model import Limit, Rule, RuleSet
+from negotiator_quotasets.language.model import QuotaRule, RuleLimit, RuleSet
 from negotiator_quotasets.names import is_for, is_for_user, joined, queue_matches
-from negotiator_quotasets.spots import Codes, Spots
 from negotiator_quotasets.values import matches, number
 
 CODE = "resource_quota"
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen(eq=False)
-class Tariff:
+class RuleCharge:
     """What one limit of a rule costs a claimant: a counter, or one for each host, and the most of it."""
 
     complex: Complex
@@ -45,7 +45,7 @@ class Tariff:
 
 
 @attrs.frozen(eq=False)
-class Bound:
+class RuleConstraint:
     """A limit of something that is not consumed: ``where`` (N,) the rule counts, None for everywhere.
 
     ``counter`` tells the values of expanded filters; nothing is charged on it. The rules of ``after`` tariffs come before.
@@ -68,20 +68,20 @@ class Bound:
 
 
 @attrs.frozen(eq=False)
-class Account:
+class ClaimantRules:
     """All that the rules say to a claimant."""
 
-    tariffs: tuple[Tariff, ...]
-    bounds: tuple[Bound, ...]
+    tariffs: tuple[RuleCharge, ...]
+    bounds: tuple[RuleConstraint, ...]
 
-    def charges(self, asked: Asked, first: int | None = None) -> Iterator[Charge]:
+    def charges(self, asked: RequestedResources, first: int | None = None) -> Iterator[Charge]:
         """What a job is charged for what it asks for, by all tariffs or the first. Who asks for 0 is held against the limit too."""
         for tariff in self.tariffs if first is None else self.tariffs[:first]:
             amount = asked.amounts.get(tariff.complex.name)
             if amount is not None:
                 yield Charge(tariff.counter, amount, tariff.limit, tariff.quota, probes=not amount)
 
-    def refusals(self, asked: Asked) -> Iterator[Bound]:
+    def refusals(self, asked: RequestedResources) -> Iterator[RuleConstraint]:
         """The limits that what a job asks for does not keep."""
         for bound in self.bounds:
             value = asked.values.get(bound.complex.name)
@@ -106,23 +106,25 @@ class Rules:
         sets: Sequence[RuleSet],
         complexes: Complexes,
         usersets: Mapping[str, Sequence[str]],
-        spots: Spots,
+        spots: HostQueueIndex,
     ) -> None:
         self._sets = [each for each in sets if each.enabled]
         self._complexes, self._spots = complexes, spots
         self._usersets = {name: frozenset(members) for name, members in usersets.items()}
-        self._accounts = Kept[Account](min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1))))
-        self._parts = Kept[tuple[_Part, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
-        self._codes = Kept[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._accounts = ClaimantCache[ClaimantRules](
+            min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1)))
+        )
+        self._parts = ClaimantCache[tuple[_Part, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._codes = ClaimantCache[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
         self._limits: dict[int, Ints] = {}
 
-    def account(self, claimant: Claimant) -> Account:
+    def account(self, claimant: Claimant) -> ClaimantRules:
         """What the rules say to a claimant."""
         return self._accounts.get(claimant, self._account, claimant)
 
-    def _account(self, claimant: Claimant) -> Account:
-        tariffs: list[Tariff] = []
-        bounds: list[Bound] = []
+    def _account(self, claimant: Claimant) -> ClaimantRules:
+        tariffs: list[RuleCharge] = []
+        bounds: list[RuleConstraint] = []
         for number_, each in enumerate(self._sets):
             open_ = tuple(place for place, rule in enumerate(each.rules) if self._may_count(rule, claimant))
             for part in self._parts.get((number_, open_), self._found, each, open_):
@@ -135,12 +137,14 @@ class Rules:
                     counter = self._counter(rule, prefix, part, (number_, open_))
                     quota = _quota(label, rule, complex_, prefix, counter)
                     if complex_.is_consumable:
-                        tariffs.append(Tariff(complex_, counter, self._limit(limit, complex_), quota))
+                        tariffs.append(RuleCharge(complex_, counter, self._limit(limit, complex_), quota))
                     else:
-                        bounds.append(Bound(complex_, limit.text, part.where, counter, quota, len(tariffs)))
-        return Account(tuple(tariffs), tuple(bounds))
+                        bounds.append(
+                            RuleConstraint(complex_, limit.text, part.where, counter, quota, len(tariffs))
+                        )
+        return ClaimantRules(tuple(tariffs), tuple(bounds))
 
-    def _may_count(self, rule: Rule, claimant: Claimant) -> bool:
+    def _may_count(self, rule: QuotaRule, claimant: Claimant) -> bool:
         return (
             is_for_user(rule.users, claimant.user, claimant.groups, self._usersets)
             and is_for(rule.projects, claimant.project)
@@ -166,7 +170,7 @@ class Rules:
             if not left.any():
                 return
 
-    def _mask(self, rule: Rule) -> Mask | None:
+    def _mask(self, rule: QuotaRule) -> Mask | None:
         """The places that a rule is for, (P,), None for all."""
         spots = self._spots
         found = None if rule.hosts is None else spots.hosts.mask(rule.hosts)[spots.host_of]
@@ -179,7 +183,9 @@ class Rules:
     def _part(self, rule: int, mask: Mask | None) -> _Part:
         return _Part(rule, mask, None if mask is None else mask[self._spots.codes])
 
-    def _counter(self, rule: Rule, prefix: CounterKey, part: _Part, place: Hashable) -> CounterKey | Grouping:
+    def _counter(
+        self, rule: QuotaRule, prefix: CounterKey, part: _Part, place: Hashable
+    ) -> CounterKey | Grouping:
         """The counter of a rule for a claimant, or one for each host where that is expanded."""
         spots = self._spots
         by_host = rule.hosts is not None and rule.hosts.expanded
@@ -210,7 +216,7 @@ class Rules:
             codes = np.where(part.mask, codes, -1)
         return codes.astype(np.int32)[self._spots.codes]
 
-    def _limit(self, limit: Limit, complex_: Complex) -> int | Ints:
+    def _limit(self, limit: RuleLimit, complex_: Complex) -> int | Ints:
         """The most, in units of the counter: one value, or (N,) where it is a formula. A host that does not tell has none."""
         if not limit.terms:
             return allowed(
@@ -228,7 +234,7 @@ class Rules:
         return self._limits[id(limit)]
 
 
-def _prefix(label: str, limit: Limit, rule: Rule, claimant: Claimant, *, spread: bool) -> CounterKey:
+def _prefix(label: str, limit: RuleLimit, rule: QuotaRule, claimant: Claimant, *, spread: bool) -> CounterKey:
     """All of a counter's key but the host: what is not expanded is empty."""
     own = (
         (rule.users, claimant.user),
@@ -245,7 +251,7 @@ _MAX_LABEL = 200
 
 
 def _quota(
-    label: str, rule: Rule, complex_: Complex, prefix: CounterKey, counter: CounterKey | Grouping
+    label: str, rule: QuotaRule, complex_: Complex, prefix: CounterKey, counter: CounterKey | Grouping
 ) -> Quota:
     """What is said of a charge that does not fit, as ``qstat -j`` says it."""
     label = label[:_MAX_LABEL]

@@ -15,7 +15,7 @@ from negotiator.ledger import CounterKey
 from negotiator_quotasets.complexes import Complex, Complexes
 from negotiator_quotasets.jobs import units
 from negotiator_quotasets.language.formulas import value_at
-from negotiator_quotasets.language.model import SCOPES, Filter, Limit, Rule, RuleSet
+from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.values import number, shown
 
@@ -29,7 +29,7 @@ class Row:
     """One limit and what is used of it. ``values`` has, by scope, the value of each filter that is expanded."""
 
     rule: str  # ``set/rule``
-    filters: Mapping[str, Filter]
+    filters: Mapping[str, NameFilter]
     values: Mapping[str, str]
     complex: Complex
     limit: str
@@ -81,13 +81,13 @@ def rows(
                     yield Row(label, filters, values, complex_, most, used)
 
 
-def _values(rule: Rule, key: Sequence[str]) -> dict[str, str]:
+def _values(rule: QuotaRule, key: Sequence[str]) -> dict[str, str]:
     """The values of expanded filters; ``-`` stands for no project and for no parallel environment."""
     parts = dict(zip(SCOPES, key[2:], strict=True))
     return {scope: parts[scope] or NONE for scope, wanted in rule.filters() if wanted.expanded}
 
 
-def _limit(limit: Limit, complex_: Complex, values: Mapping[str, Fraction | None]) -> str:
+def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | None]) -> str:
     if not limit.terms:
         return shown(complex_.type, number(complex_.type, limit.text) if limit.value is None else limit.value)
     found = value_at(limit.terms, complex_.type, values)

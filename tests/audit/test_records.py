@@ -11,15 +11,15 @@ from negotiator.audit.chain import MAX_LINE
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.audit.verify import verify
-from negotiator.bundle.model import AuditSettings, Selection
+from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, parse
-from negotiator.cycle.result import Counts, CycleResult, Discarded, Outcome, Removal
+from negotiator.cycle.result import CycleCounts, CycleResult, DiscardedAds, Removal, RequestOutcome
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Expression, Match, Request
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 SECRET = "<10.0.0.1:9618>#1700000000#1#secret"  # noqa: S105 - a claim id nobody has
-COUNTS = Counts(schedds=1, submitters=1, slots=9, jobs=5, admitted_slots=8, admitted_jobs=4, requests=2)
+COUNTS = CycleCounts(schedds=1, submitters=1, slots=9, jobs=5, admitted_slots=8, admitted_jobs=4, requests=2)
 
 
 def reason(rule="small", *, mode=Mode.ENFORCE, text="the machine is too small", **more):
@@ -45,7 +45,7 @@ def a_match(number=1, **changes):
 def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
     request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1", "root.a")
     first = f"12.{len(matches) + 1}" if jobs > len(matches) else ""
-    return Outcome(request, matches, first, 3, tuple(removals))
+    return RequestOutcome(request, matches, first, 3, tuple(removals))
 
 
 def a_result(*outcomes, **changes):
@@ -157,7 +157,7 @@ def test_a_request_whose_jobs_were_all_matched_is_no_denial():
 def test_discarded_ads_and_failed_plugins_are_told():
     """One record for each kind of ads and reason, one for each failure."""
     result = a_result(
-        discarded=(Discarded(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
+        discarded=(DiscardedAds(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
         failures=(
             HookFailure("calendar", "3", "negotiator_filter_slots", "plugin calendar raised KeyError"),
         ),
@@ -173,7 +173,7 @@ def test_discarded_ads_and_failed_plugins_are_told():
 def test_the_cycle_comes_last_and_stands_for_all():
     """It holds the time in both forms, the sizes, and how many matches and denials there were and were recorded."""
     result = a_result(an_outcome(a_match(1), a_match(2), jobs=3), an_outcome(jobs=2))
-    record = records_of(result, matches=Selection.NONE)[-1]
+    record = records_of(result, matches=DecisionSelection.NONE)[-1]
     assert (record["kind"], record["cycle"]) == ("cycle", 7)
     assert (record["time"], record["now"]) == ("2023-11-14T22:13:20.250Z", 1700000000.25)
     assert record["counts"]["admitted_slots"] == 8
@@ -185,10 +185,13 @@ def test_a_selection_of_none_leaves_cycles_discards_and_failures():
     """Matches and denials are selected; that a cycle ran, and what went wrong in it, is always recorded."""
     result = a_result(
         an_outcome(a_match(), jobs=2),
-        discarded=(Discarded(AdKind.JOB, reason(), 1, ()),),
+        discarded=(DiscardedAds(AdKind.JOB, reason(), 1, ()),),
         failures=(HookFailure("calendar", "3", "negotiator_gate_ads", "broken"),),
     )
-    kinds = [each["kind"] for each in records_of(result, matches=Selection.NONE, denials=Selection.NONE)]
+    kinds = [
+        each["kind"]
+        for each in records_of(result, matches=DecisionSelection.NONE, denials=DecisionSelection.NONE)
+    ]
     assert kinds == ["discard", "failure", "cycle"]
 
 
@@ -235,7 +238,7 @@ def test_every_field_is_documented():
     """Whoever reads the log finds each field of each kind of record in docs/audit.md."""
     told = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     outcome = an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)])
-    discarded = (Discarded(AdKind.JOB, reason(), 1, ()),)
+    discarded = (DiscardedAds(AdKind.JOB, reason(), 1, ()),)
     result = a_result(
         outcome, discarded=discarded, failures=(HookFailure("calendar", "3", "hook", "broken"),)
     )
@@ -310,7 +313,7 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     ]
     result = a_result(
         an_outcome(*matches, jobs=3, removals=removals),
-        discarded=(Discarded(AdKind.JOB, hostile, 1, (long,)),),
+        discarded=(DiscardedAds(AdKind.JOB, hostile, 1, (long,)),),
         failures=(HookFailure(long, long, long, long),),
     )
     many = a_result(an_outcome(*(a_match(number) for number in range(5000)), jobs=5000))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.bundle import AuditSettings, Selection, scalars
+from negotiator.bundle import AuditSettings, DecisionSelection, scalars
 from negotiator.classad import parse, unparse
 from negotiator.records import Mode, Severity, Source
 
@@ -62,14 +62,14 @@ def test_a_file_that_says_nothing_gives_the_defaults(bundle, text):
     loaded = bundle.load()
     assert loaded.problems == ()
     assert loaded.settings["tiny"].number == 3
-    assert loaded.audit == AuditSettings(Selection.ALL, Selection.ALL)
+    assert loaded.audit == AuditSettings(DecisionSelection.ALL, DecisionSelection.ALL)
 
 
 def test_the_audit_part_takes_a_word_or_an_expression(bundle):
     """``all`` and ``none`` are words; everything else selects by an expression."""
     bundle.write("pool.yaml", 'audit:\n  matches: none\n  denials: MY.Owner == "a"\n  rotate_bytes: 5000\n')
     audit = bundle.load().audit
-    assert audit.matches is Selection.NONE
+    assert audit.matches is DecisionSelection.NONE
     assert audit.denials.tree == parse('MY.Owner == "a"')
     assert audit.denials.source == Source("pool.yaml", 3, 12)
     assert audit.rotate_bytes == 5000

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.ad import ClassAd, fold
-from negotiator.classad.parser import parse, parse_ad
-from negotiator.classad.tree import Attr, Literal
-from negotiator.classad.values import UNDEFINED
+from negotiator.classad.scalar.ad import ClassAd, fold
+from negotiator.classad.syntax.parser import parse, parse_ad
+from negotiator.classad.syntax.tree import Attr, Literal
+from negotiator.classad.values.kinds import UNDEFINED
 
 
 def test_mapping():

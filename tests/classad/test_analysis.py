@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from negotiator.classad.ad import ClassAd
-from negotiator.classad.analysis import References, bind, conjuncts, references, splittable
-from negotiator.classad.evaluate import evaluate
-from negotiator.classad.parser import parse, parse_ad
-from negotiator.classad.tree import AdRef, Attr, Side
-from negotiator.classad.unparse import unparse
+from negotiator.classad.scalar.ad import ClassAd
+from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.syntax.analysis import References, bind, conjuncts, references, splittable
+from negotiator.classad.syntax.parser import parse, parse_ad
+from negotiator.classad.syntax.printing import unparse
+from negotiator.classad.syntax.tree import AdRef, Attr, Side
 
 
 @pytest.mark.parametrize(

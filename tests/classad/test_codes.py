@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.codes import Codes
+from negotiator.classad.tables.code_column import CodeColumn
 
 entries = st.integers(0, 2)
 steps = st.lists(
@@ -23,7 +23,7 @@ steps = st.lists(
 @given(steps)
 def test_what_was_put_is_read(steps):
     """As from a list, however rows are added and changed, and whether they are read one by one or together."""
-    codes, wanted = Codes(), []
+    codes, wanted = CodeColumn(), []
     for what, places, entry in steps:
         if what == "grow":
             rows = list(range(len(wanted), len(wanted) + places))
@@ -44,7 +44,7 @@ def test_what_was_put_is_read(steps):
 
 def test_an_attribute_that_all_rows_share_is_one_number():
     """However many rows there are, and also after rows were replaced by others that share it."""
-    codes = Codes()
+    codes = CodeColumn()
     for start in range(0, 1000, 100):
         codes.put(np.arange(start, start + 100), np.full(100, 7, np.int32), start + 100)
     codes.put(np.array([5, 3, 999]), np.full(3, 7, np.int32), 1000)
@@ -56,7 +56,7 @@ def test_an_attribute_that_becomes_rare_takes_little_room():
     """One that the first rows have, and of a million that follow only the last."""
     tracemalloc.start()
     try:
-        codes = [Codes() for _ in range(10)]
+        codes = [CodeColumn() for _ in range(10)]
         for each in codes:
             each.put(np.arange(100), np.arange(1, 101, dtype=np.int32), 100)
             each.put(np.array([1_000_000]), np.array([7], np.int32), 1_000_001)

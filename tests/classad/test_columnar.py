@@ -25,7 +25,7 @@ from negotiator.classad import (
     unparse_value,
 )
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.values import AdValue, ListValue
+from negotiator.classad.values.kinds import AdValue, ListValue
 
 ENV = Environment(now=1_700_000_000.0)
 
@@ -322,8 +322,8 @@ def test_functions_that_wander_are_not_cut_off_from_what_follows(text):
 
 def test_work_that_doubles_each_time_is_an_error_as_it_is_for_one_ad(monkeypatch):
     """Steps count as they do for one ad, though by columns each attribute is evaluated once."""
-    monkeypatch.setattr("negotiator.classad.scope.MAX_STEPS", 20_000)
-    monkeypatch.setattr("negotiator.classad.batch.MAX_STEPS", 2_000)
+    monkeypatch.setattr("negotiator.classad.scalar.scope.MAX_STEPS", 20_000)
+    monkeypatch.setattr("negotiator.classad.columnar.batch.MAX_STEPS", 2_000)
     doubling = "; ".join(f"X{at} = X{at + 1} + X{at + 1}" for at in range(16))
     rows = [parse_ad(f"[{doubling}; X16 = 1]"), parse_ad("[X0 = 2]"), parse_ad("[X0 = X4; X4 = 7]")]
     for text in ("X0", "floor(X0) == 1", "X6"):
@@ -368,7 +368,7 @@ def test_the_scalar_evaluator_runs_once_for_rows_that_are_alike(monkeypatch):
         calls.append(args)
         return evaluate(*args)
 
-    monkeypatch.setattr("negotiator.classad.batch.evaluate", counted)
+    monkeypatch.setattr("negotiator.classad.columnar.batch.evaluate", counted)
     rows = [parse_ad(f'[Version = "8.{row % 3}.0"; Name = "slot{row}"]') for row in range(300)]
     column = evaluate_table(
         parse('versionGE(split(TARGET.Version)[0], "8.1.0")'),

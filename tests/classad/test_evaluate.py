@@ -25,8 +25,7 @@ from negotiator.classad import (
     unparse_value,
 )
 from negotiator.classad.functions import FUNCTIONS, elements, register
-from negotiator.classad.operators import BINARY
-from negotiator.classad.tree import (
+from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,
     Binary,
@@ -40,7 +39,8 @@ from negotiator.classad.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.values import AbsTime, ListValue, RelTime
+from negotiator.classad.values.kinds import AbsTime, ListValue, RelTime
+from negotiator.classad.values.operators import BINARY
 
 LEVELS = 400
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import evaluate, parse, unparse, unparse_value
-from negotiator.classad.excerpt import cut, excerpt, excerpt_value
-from negotiator.classad.tree import Binary, Literal
+from negotiator.classad.syntax.excerpt import cut, excerpt, excerpt_value
+from negotiator.classad.syntax.tree import Binary, Literal
 
 
 @given(text=expressions(), most=st.integers(5, 60))

@@ -14,13 +14,12 @@ from negotiator.classad import (
     parse,
     parse_ad,
     parse_old,
-    patterns,
     unparse_value,
 )
-from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.patterns import MAX_SUBJECT
-from negotiator.classad.tree import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
-from negotiator.classad.values import UNDEFINED, AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.functions import FUNCTIONS, patterns
+from negotiator.classad.functions.patterns import MAX_SUBJECT
+from negotiator.classad.syntax.tree import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
+from negotiator.classad.values.kinds import UNDEFINED, AbsTime, AdValue, ListValue, RelTime
 
 ENV = Environment(now=1e9)
 MEGABYTE = 1_000_000
@@ -38,7 +37,7 @@ def shown(value):
 def both_ways(expr, my, target=None):
     """The value by the scalar evaluator, which is also that of the only rows like it of a table, on either side."""
     value = evaluate(expr, my, target, ENV)
-    assert type(value).__module__ in {"builtins", "negotiator.classad.values"}
+    assert type(value).__module__ in {"builtins", "negotiator.classad.values.kinds"}
     others = [
         ClassAd(),
         ClassAd([("A", Literal(1)), ("Z", Literal("a"))]),

@@ -16,9 +16,9 @@ from negotiator.classad import (
     parse_ad,
     unparse_value,
 )
-from negotiator.classad.kept import Kept, Room, Truth
-from negotiator.classad.reach import Reaches
-from negotiator.classad.values import AdValue, ListValue
+from negotiator.classad.columnar.column_cache import ColumnCache, MemoryBudget, TrueRows
+from negotiator.classad.columnar.dependencies import DependencyIndex
+from negotiator.classad.values.kinds import AdValue, ListValue
 
 ENV = Environment(now=1_700_000_000.0, seed=5)
 
@@ -39,7 +39,7 @@ class Values:
 
 def keeping(rows, make=Values.of, room=None):
     table = Table.from_ads([parse_ad(row) if isinstance(row, str) else row for row in rows])
-    return Kept(Reaches(table), ENV, make, room or Room())
+    return ColumnCache(DependencyIndex(table), ENV, make, room or MemoryBudget())
 
 
 def wanted(kept, expr, other, side):
@@ -114,7 +114,7 @@ def counted(monkeypatch):
         calls.append(args[0])
         return evaluate_table(*args, **kwargs)
 
-    monkeypatch.setattr("negotiator.classad.kept.evaluate_table", count)
+    monkeypatch.setattr("negotiator.classad.columnar.column_cache.evaluate_table", count)
     return calls
 
 
@@ -190,8 +190,8 @@ def test_the_clock_stands_still_for_as_long_as_anything_is_kept():
 
 def test_what_has_no_room_is_evaluated_each_time_and_stays_right(counted):
     """A user may send any number of different conjuncts: memory is bounded, not the answers."""
-    room = Room(20_000)
-    kept = keeping(slots(), Truth.of, room)
+    room = MemoryBudget(20_000)
+    kept = keeping(slots(), TrueRows.of, room)
     for n in [*range(100), *range(100)]:
         truth = kept.of(parse(f"TARGET.Memory > {n} * 10"), job(), Side.TARGET)
         assert truth.rows.tolist() == [256 * row > n * 10 for row in range(4)]
@@ -201,8 +201,8 @@ def test_what_has_no_room_is_evaluated_each_time_and_stays_right(counted):
 
 def test_what_is_known_of_expressions_is_forgotten_before_it_grows_too_large(monkeypatch, counted):
     """Forgotten means found out again, with the same answers, from what is still kept."""
-    monkeypatch.setattr("negotiator.classad.reach.MAX_BYTES", 50_000)
-    kept = keeping(slots(), Truth.of)
+    monkeypatch.setattr("negotiator.classad.columnar.dependencies.MAX_BYTES", 50_000)
+    kept = keeping(slots(), TrueRows.of)
     for n in [*range(60), *range(60)]:
         other = job(Ask=f"Base * {n}", Base=10)
         truth = kept.of(parse(f"TARGET.Memory > MY.Ask + {n % 7}"), other, Side.TARGET)
@@ -239,7 +239,7 @@ def test_more_attributes_than_a_key_may_have_are_evaluated_each_time(counted):
 
 def test_truth_counts_the_rows_and_is_read_only():
     """Masks are shared between requests: nobody writes into them."""
-    kept = keeping(slots(), Truth.of)
+    kept = keeping(slots(), TrueRows.of)
     some = kept.of(parse("TARGET.Memory > 300"), job(), Side.TARGET)
     every = kept.of(parse("true"), job(), Side.TARGET)
     number = kept.of(parse("TARGET.Disk - 1"), job(), Side.TARGET)
@@ -256,6 +256,6 @@ def test_truth_counts_the_rows_and_is_read_only():
 
 def test_a_table_without_rows_has_a_truth_without_rows():
     """All slots may have been kept out."""
-    kept = keeping([], Truth.of)
+    kept = keeping([], TrueRows.of)
     truth = kept.of(parse("TARGET.Memory > MY.A"), job(A=1), Side.TARGET)
     assert (truth.rows.shape, truth.count, truth.some_false) == ((0,), 0, False)

@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.classad import bind, parse, unparse
-from negotiator.classad.lint import Code, lint, moved
+from negotiator.classad.lint import LintCode, lint, moved
 from negotiator.classad.lint.reading import parts
 from negotiator.records import Severity
 
@@ -104,8 +104,8 @@ def test_nothing_is_said_of_what_is_right(text):
 
 def test_every_code_of_the_text_has_an_example():
     """Those of a pool have theirs elsewhere; a code that nothing finds is none."""
-    of_text = set(list(Code)[: list(Code).index(Code.TOO_LARGE)])
-    others = {Code.ALWAYS_ERROR, Code.CONSTANT, Code.NO_OTHER_AD}
+    of_text = set(list(LintCode)[: list(LintCode).index(LintCode.TOO_LARGE)])
+    others = {LintCode.ALWAYS_ERROR, LintCode.CONSTANT, LintCode.NO_OTHER_AD}
     assert {str(code) for code in of_text - others} == {code for _, _, code in FOUND}
 
 
@@ -137,16 +137,16 @@ def test_a_consequence_is_told_after_its_cause_and_once():
 def test_what_is_certain_is_a_warning_and_what_may_be_meant_a_notice():
     """So that a program can tell what must not pass."""
     severities = {finding.code: finding.severity for finding in found('x == undefined && true && a > "5"')}
-    assert severities[Code.UNDEFINED_COMPARISON] is Severity.WARNING
-    assert severities[Code.CONSTANT_OPERAND] is severities[Code.QUOTED_CONSTANT] is Severity.NOTICE
+    assert severities[LintCode.UNDEFINED_COMPARISON] is Severity.WARNING
+    assert severities[LintCode.CONSTANT_OPERAND] is severities[LintCode.QUOTED_CONSTANT] is Severity.NOTICE
 
 
 def test_of_a_rank_only_its_value_counts():
     """It may be a number or a text; that it has none is still told."""
     assert found("strcat(a, b)", truth_counts=False) == ()
     assert found("Memory * 10", truth_counts=False) == ()
-    assert [finding.code for finding in found("2 * 3", truth_counts=False)] == [Code.CONSTANT]
-    assert [finding.code for finding in found("undefined", truth_counts=False)] == [Code.ALWAYS_UNDEFINED]
+    assert [finding.code for finding in found("2 * 3", truth_counts=False)] == [LintCode.CONSTANT]
+    assert [finding.code for finding in found("undefined", truth_counts=False)] == [LintCode.ALWAYS_UNDEFINED]
 
 
 def test_alone_the_other_ad_is_undefined():
@@ -154,14 +154,17 @@ def test_alone_the_other_ad_is_undefined():
     codes = [
         (finding.code, unparse(finding.expr)) for finding in found("TARGET.x > 5 && other.X", alone=True)
     ]
-    assert codes == [(Code.NO_OTHER_AD, "TARGET.x"), (Code.ALWAYS_UNDEFINED, "TARGET.x > 5 && TARGET.X")]
+    assert codes == [
+        (LintCode.NO_OTHER_AD, "TARGET.x"),
+        (LintCode.ALWAYS_UNDEFINED, "TARGET.x > 5 && TARGET.X"),
+    ]
     assert found("TARGET.x > 5") == ()
 
 
 def test_without_the_text_findings_have_no_place():
     """They are the same otherwise, but for numbers that the tree has lost."""
     (finding,) = lint(parse("x == undefined || 99999999999999999999 < a"))
-    assert (finding.code, finding.span) == (Code.UNDEFINED_COMPARISON, None)
+    assert (finding.code, finding.span) == (LintCode.UNDEFINED_COMPARISON, None)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +183,7 @@ def test_parts_are_found_however_they_are_written(text, part):
 def test_a_name_is_not_found_in_another_reference():
     """``a`` stands neither in ``MY.a`` nor in ``a.b``, and no function is called so."""
     (finding,) = found("MY.a || a.b || a(1) || (a && a)")[-1:]
-    assert (finding.code, finding.span) == (Code.DUPLICATE_OPERAND, (24, 25))
+    assert (finding.code, finding.span) == (LintCode.DUPLICATE_OPERAND, (24, 25))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +192,7 @@ def test_a_name_is_not_found_in_another_reference():
 def test_what_is_too_large_to_be_read_is_said_so(text):
     """At once, and without a claim."""
     (finding,) = lint(parse(text), text=text)
-    assert finding.code is Code.TOO_LARGE
+    assert finding.code is LintCode.TOO_LARGE
 
 
 def test_of_many_findings_the_first_are_told():

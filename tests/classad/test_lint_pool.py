@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.classad import Environment, Table, bind, parse, parse_ad
-from negotiator.classad.lint import Code, lint
+from negotiator.classad.lint import LintCode, lint
 from negotiator.records import Severity
 
 SLOTS = [
@@ -90,7 +90,7 @@ def test_nothing_is_said_of_what_some_ads_have(text):
 
 def test_every_code_of_a_pool_has_an_example():
     """A code that nothing finds is none."""
-    of_pool = list(Code)[list(Code).index(Code.UNKNOWN_ATTRIBUTE) :]
+    of_pool = list(LintCode)[list(LintCode).index(LintCode.UNKNOWN_ATTRIBUTE) :]
     assert {str(code) for code in of_pool} == {code for _, _, code in FOUND}
 
 
@@ -120,9 +120,9 @@ def test_what_the_other_side_may_have_is_not_missing():
 def test_an_attribute_that_the_author_expects_to_be_missing_is_a_notice():
     """Who asks whether it is there knows that it may not be, wherever the question stands."""
     for text in ("(MY.Foo ?: 0) > 1", "MY.Foo =!= true", "!isUndefined(MY.Foo) && MY.Foo > 5"):
-        assert {finding.severity for finding in found(text) if finding.code is Code.UNKNOWN_ATTRIBUTE} == {
-            Severity.NOTICE
-        }
+        assert {
+            finding.severity for finding in found(text) if finding.code is LintCode.UNKNOWN_ATTRIBUTE
+        } == {Severity.NOTICE}
     assert found("MY.Foo > 5")[0].severity is Severity.WARNING
 
 
@@ -143,8 +143,8 @@ def test_an_ad_that_defines_target_makes_target_mean_anything():
     slots = Table.from_ads([parse_ad("[TARGET = [Foo = 5]; Memory = 1]")])
     jobs = Table.from_ads([parse_ad("[Owner = 1]")])
     expr = parse("TARGET.Foo > 3")
-    assert [finding.code for finding in lint(expr, my=slots, target=jobs)] == [Code.ALWAYS_TRUE_IN_POOL]
-    assert lint(bind(expr), my=slots, target=jobs)[0].code is Code.UNKNOWN_ATTRIBUTE
+    assert [finding.code for finding in lint(expr, my=slots, target=jobs)] == [LintCode.ALWAYS_TRUE_IN_POOL]
+    assert lint(bind(expr), my=slots, target=jobs)[0].code is LintCode.UNKNOWN_ATTRIBUTE
 
 
 def test_ads_that_differ_in_what_they_call_target_are_all_tried():

@@ -22,14 +22,14 @@ from negotiator.classad import (
     unparse,
 )
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.lint import Code, lint
-from negotiator.classad.lint.facts import Ads, Pool
-from negotiator.classad.lint.place import Spelling
-from negotiator.classad.lint.reading import TextAlone, read
-from negotiator.classad.lint.sorts import ANY, Possible, Sort, binary, exactly, sort_of, unary
-from negotiator.classad.operators import BINARY, UNARY
-from negotiator.classad.tree import Attr, Call, Literal
-from negotiator.classad.values import AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.lint import LintCode, lint
+from negotiator.classad.lint.expression_text import ExpressionText
+from negotiator.classad.lint.facts import KnownAds, LintPool
+from negotiator.classad.lint.reading import NoFacts, read
+from negotiator.classad.lint.value_types import ANY, PossibleValue, ValueType, binary, exactly, sort_of, unary
+from negotiator.classad.syntax.tree import Attr, Call, Literal
+from negotiator.classad.values.kinds import AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.values.operators import BINARY, UNARY
 
 ENV = Environment(now=1_700_000_000.0)
 ELSEWHERE = Environment(now=5.0, seed=7, zone_offset=7200)
@@ -58,27 +58,37 @@ TEXTS = [
     *("undefined", "error", "true", "7", "-2", "2.5", '""', '"a"', '"1,b"', '"["', "{}", "{1, 2.5}", '{"a"}', "[x = 1]"),
     *("A", "[]", "relTime(60)", "absTime(5)", 'absTime("2020-01-01T12:00:00Z")'),
 ]  # fmt: skip
-TRUE, FALSE = {Code.ALWAYS_TRUE, Code.ALWAYS_TRUE_IN_POOL}, {Code.ALWAYS_FALSE, Code.ALWAYS_FALSE_IN_POOL}
+TRUE, FALSE = (
+    {LintCode.ALWAYS_TRUE, LintCode.ALWAYS_TRUE_IN_POOL},
+    {LintCode.ALWAYS_FALSE, LintCode.ALWAYS_FALSE_IN_POOL},
+)
 CLAIMS = {
     **dict.fromkeys(TRUE, is_true),
     **dict.fromkeys(FALSE, lambda value: isinstance(value, int | float) and not is_true(value)),
-    **dict.fromkeys((Code.ALWAYS_UNDEFINED, Code.ALWAYS_UNDEFINED_IN_POOL), lambda value: value is UNDEFINED),
     **dict.fromkeys(
-        (Code.ALWAYS_ERROR, Code.ALWAYS_ERROR_IN_POOL),
+        (LintCode.ALWAYS_UNDEFINED, LintCode.ALWAYS_UNDEFINED_IN_POOL), lambda value: value is UNDEFINED
+    ),
+    **dict.fromkeys(
+        (LintCode.ALWAYS_ERROR, LintCode.ALWAYS_ERROR_IN_POOL),
         lambda value: value is not UNDEFINED and not isinstance(value, int | float),
     ),
-    **dict.fromkeys((Code.NEVER_TRUE, Code.NEVER_TRUE_IN_POOL), lambda value: not is_true(value)),
-    **dict.fromkeys((Code.UNDEFINED_COMPARISON,), lambda value: value in (UNDEFINED, ERROR)),
+    **dict.fromkeys((LintCode.NEVER_TRUE, LintCode.NEVER_TRUE_IN_POOL), lambda value: not is_true(value)),
+    **dict.fromkeys((LintCode.UNDEFINED_COMPARISON,), lambda value: value in (UNDEFINED, ERROR)),
     **dict.fromkeys(
-        (Code.NOT_A_CONDITION, Code.NOT_A_CONDITION_IN_POOL),
+        (LintCode.NOT_A_CONDITION, LintCode.NOT_A_CONDITION_IN_POOL),
         lambda value: not isinstance(value, int | float),
     ),
     **dict.fromkeys(
-        (Code.STRING_NUMBER, Code.STRING_NUMBER_IN_POOL, Code.WRONG_OPERAND, Code.WRONG_OPERAND_IN_POOL),
+        (
+            LintCode.STRING_NUMBER,
+            LintCode.STRING_NUMBER_IN_POOL,
+            LintCode.WRONG_OPERAND,
+            LintCode.WRONG_OPERAND_IN_POOL,
+        ),
         lambda value: value in (UNDEFINED, ERROR) or isinstance(value, bool),
     ),
-    Code.UNKNOWN_FUNCTION: lambda value: value is ERROR,
-    Code.WRONG_ARGUMENTS: lambda value: value is ERROR,
+    LintCode.UNKNOWN_FUNCTION: lambda value: value is ERROR,
+    LintCode.WRONG_ARGUMENTS: lambda value: value is ERROR,
 }
 
 
@@ -98,9 +108,9 @@ def wider(value):
     """What can be this value: it alone, any value of its sort, anything."""
     return [
         exactly(value),
-        Possible(sort_of(value)),
-        Possible(sort_of(value) | Sort.UNDEFINED),
-        Possible(ANY),
+        PossibleValue(sort_of(value)),
+        PossibleValue(sort_of(value) | ValueType.UNDEFINED),
+        PossibleValue(ANY),
     ]
 
 
@@ -120,7 +130,7 @@ def check_call(name, arguments):
     constant = Call(name, tuple(map(parse, arguments)))
     my = ClassAd([(f"a{place}", argument) for place, argument in enumerate(constant.args)])
     for call in (constant, Call(name, tuple(map(Attr, my)))):
-        possible = read(call, TextAlone(), Spelling()).of(call)
+        possible = read(call, NoFacts(), ExpressionText()).of(call)
         if not was_given_up(call, my, None):
             for env in (ENV, ELSEWHERE):
                 assert allows(possible, evaluate(call, my, None, env)), unparse(call)
@@ -147,7 +157,7 @@ def test_every_part_is_what_its_text_says(text, mine, other):
     """Of each part of an expression, in any two ads, and alone in any ad."""
     expr, my, target = bind(parse(text)), parse_ad(mine), parse_ad(other)
     for alone in (False, True):
-        reading = read(expr, TextAlone(alone), Spelling())
+        reading = read(expr, NoFacts(alone), ExpressionText())
         for node in reading.nodes:
             beside = None if alone else target
             if not was_given_up(node, my, beside):
@@ -165,10 +175,15 @@ def test_every_part_is_what_the_pool_says(text, mine, others, bound):
     """Of each part that stands in the ads themselves, for all pairs; for any other ad where that side is not known."""
     expr = bind(parse(text)) if bound else parse(text)
     my, target = [parse_ad(ad) for ad in mine], [parse_ad(ad) for ad in others]
-    slots, jobs = Ads(Table.from_ads(my), "slot"), Ads(Table.from_ads(target), "job")
+    slots, jobs = KnownAds(Table.from_ads(my), "slot"), KnownAds(Table.from_ads(target), "job")
     assume("unresolved" not in text and "InEachContext" not in text and "countMatches" not in text)
-    for pool in (Pool(slots, jobs), Pool(slots, None), Pool(None, jobs), Pool(slots, None, alone=True)):
-        reading = read(expr, pool, Spelling())
+    for pool in (
+        LintPool(slots, jobs),
+        LintPool(slots, None),
+        LintPool(None, jobs),
+        LintPool(slots, None, alone=True),
+    ):
+        reading = read(expr, pool, ExpressionText())
         pairs = [(ad, None) for ad in my] if pool.alone else itertools.product(my, target)
         for ad, other in pairs:
             for node in reading.nodes:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, evaluate, parse, unparse_value
-from negotiator.classad.operators import BINARY, INT_MAX, INT_MIN, compare_folded, wrap
-from negotiator.classad.tree import Binary, Literal, Unary
-from negotiator.classad.values import AbsTime, RelTime
+from negotiator.classad.syntax.tree import Binary, Literal, Unary
+from negotiator.classad.values.kinds import AbsTime, RelTime
+from negotiator.classad.values.operators import BINARY, INT_MAX, INT_MIN, compare_folded, wrap
 
 PROBES = """
 true + true => 2

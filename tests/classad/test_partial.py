@@ -16,10 +16,10 @@ from negotiator.classad import (
     unparse,
     unparse_value,
 )
-from negotiator.classad.partial import AnyAd, Rows, ThisAd, fold_constants
-from negotiator.classad.tree import ListExpr, Literal
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.values import AdValue, ListValue
+from negotiator.classad.columnar.partial import CommonAttributes, GivenAd, UnknownAd, fold_constants
+from negotiator.classad.syntax.tree import ListExpr, Literal
+from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.values.kinds import AdValue, ListValue
 
 ENV = Environment(now=1_700_000_000.0, seed=3)
 
@@ -60,8 +60,8 @@ def _same(expr, folded, my, target):
 def test_an_ads_own_expression_keeps_its_value_in_every_row(text, own, others):
     """The ad is known and so is what the rows have in common; errors and kinds stay what they were."""
     expr, my, rows = parse(text), parse_ad(own), [parse_ad(other) for other in others]
-    common = Rows(Table.from_ads(rows))
-    folded = fold_constants(expr, ThisAd(my, common, ENV), common, ENV)
+    common = CommonAttributes(Table.from_ads(rows))
+    folded = fold_constants(expr, GivenAd(my, common, ENV), common, ENV)
     for row in rows:
         _same(expr, folded.expr, my, row)
 
@@ -71,8 +71,8 @@ def test_an_ads_own_expression_keeps_its_value_in_every_row(text, own, others):
 def test_an_expression_of_the_rows_keeps_its_value_in_every_row(text, other, own):
     """The same for the expression that stands in the rows, matched with a known ad."""
     expr, target, rows = parse(text), parse_ad(other), [parse_ad(ad) for ad in own]
-    common = Rows(Table.from_ads(rows))
-    folded = fold_constants(expr, common, ThisAd(target, common, ENV), ENV)
+    common = CommonAttributes(Table.from_ads(rows))
+    folded = fold_constants(expr, common, GivenAd(target, common, ENV), ENV)
     for row in rows:
         _same(expr, folded.expr, row, target)
 
@@ -83,9 +83,9 @@ def test_nothing_is_said_of_an_ad_of_which_nothing_is_known(text, own, other):
     """With one ad known only, or none, the value is right whatever the other ad is."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
     for folded in (
-        fold_constants(expr, ThisAd(my, AnyAd(), ENV), AnyAd(), ENV),
-        fold_constants(expr, AnyAd(), ThisAd(target, AnyAd(), ENV), ENV),
-        fold_constants(expr, AnyAd(), AnyAd(), ENV),
+        fold_constants(expr, GivenAd(my, UnknownAd(), ENV), UnknownAd(), ENV),
+        fold_constants(expr, UnknownAd(), GivenAd(target, UnknownAd(), ENV), ENV),
+        fold_constants(expr, UnknownAd(), UnknownAd(), ENV),
     ):
         _same(expr, folded.expr, my, target)
 
@@ -95,9 +95,9 @@ def test_nothing_is_said_of_an_ad_of_which_nothing_is_known(text, own, other):
 def test_what_is_seen_from_the_other_ad_has_the_same_value_there(text, own, other):
     """Written as an expression of the other ad, it can be evaluated there, if it looks into its own no more."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
-    known = ThisAd(my, AnyAd(), ENV)
-    _same(expr, fold_constants(expr, known, AnyAd(), ENV, home=Side.MY).expr, my, target)
-    folded = fold_constants(expr, known, AnyAd(), ENV, home=Side.TARGET)
+    known = GivenAd(my, UnknownAd(), ENV)
+    _same(expr, fold_constants(expr, known, UnknownAd(), ENV, home=Side.MY).expr, my, target)
+    folded = fold_constants(expr, known, UnknownAd(), ENV, home=Side.TARGET)
     if not folded.my and not isinstance(folded.expr, ListExpr):
         wanted = _canonical(evaluate(expr, my, target, ENV))
         assert _canonical(evaluate(folded.expr, target, my, ENV)) == wanted
@@ -113,7 +113,7 @@ def _constants(ad):
 def test_what_looks_into_an_ad_no_more_does_not_depend_on_it(text, own, instead, other, another):
     """Where a folded expression says that it looks into an ad no more, another ad in its place changes nothing."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
-    folded = fold_constants(expr, ThisAd(my, AnyAd(), ENV), AnyAd(), ENV)
+    folded = fold_constants(expr, GivenAd(my, UnknownAd(), ENV), UnknownAd(), ENV)
     if not folded.my:
         value = _canonical(evaluate(folded.expr, my, _constants(target), ENV))
         assert _canonical(evaluate(folded.expr, parse_ad(instead), _constants(target), ENV)) == value
@@ -175,7 +175,7 @@ MY = parse_ad(
 )
 def test_what_is_folded(text, wanted):
     """Constants go in, as far as that cannot change a value; everything else stays as it is written."""
-    folded = fold_constants(parse(text), ThisAd(MY, AnyAd(), ENV), AnyAd(), ENV).expr
+    folded = fold_constants(parse(text), GivenAd(MY, UnknownAd(), ENV), UnknownAd(), ENV).expr
     assert unparse(folded) == unparse(parse(wanted))
 
 
@@ -196,8 +196,16 @@ def test_names_that_mean_something_by_themselves_and_evaluations_that_fail(text)
     """What no ad defines may have a meaning all the same; and a failure ends more than the part it stands in."""
     target = parse_ad("[Memory = 7; Requirements = Memory > 5; Rank = 3]")
     expr = parse(text)
-    for known in (ThisAd(MY, AnyAd(), ENV), ThisAd(MY, Rows(Table.from_ads([target])), ENV)):
-        _same(expr, fold_constants(expr, known, Rows(Table.from_ads([target])), ENV).expr, MY, target)
+    for known in (
+        GivenAd(MY, UnknownAd(), ENV),
+        GivenAd(MY, CommonAttributes(Table.from_ads([target])), ENV),
+    ):
+        _same(
+            expr,
+            fold_constants(expr, known, CommonAttributes(Table.from_ads([target])), ENV).expr,
+            MY,
+            target,
+        )
 
 
 def test_rows_tell_what_is_the_same_in_all_of_them():
@@ -205,8 +213,8 @@ def test_rows_tell_what_is_the_same_in_all_of_them():
     table = Table.from_ads(
         [parse_ad('[OS = "L"; Cpus = 1; GPUs = 1]'), parse_ad('[OS = "L"; Cpus = 2; Rank = A]')]
     )
-    rows = Rows(table)
-    job = ThisAd(parse_ad("[Cpus = 7; GPUs = 8]"), rows, ENV)
+    rows = CommonAttributes(table)
+    job = GivenAd(parse_ad("[Cpus = 7; GPUs = 8]"), rows, ENV)
     for text, wanted in {
         'OS == "L"': "true",
         "MY.Nope": "undefined",
@@ -221,23 +229,25 @@ def test_rows_tell_what_is_the_same_in_all_of_them():
 def test_constants_stand_on_the_right_of_comparisons_and_scopes_are_the_ads_themselves():
     """What is the same however it is written becomes the same text: it can be kept as one."""
     texts = ["TARGET.Memory >= MY.Ask", "Ask <= TARGET.Memory", "Memory >= Ask", "2 <= target.memory"]
-    known = ThisAd(MY, AnyAd(), ENV)
-    folded = {tree_key(fold_constants(parse(text), known, AnyAd(), ENV, home=Side.MY).expr) for text in texts}
+    known = GivenAd(MY, UnknownAd(), ENV)
+    folded = {
+        tree_key(fold_constants(parse(text), known, UnknownAd(), ENV, home=Side.MY).expr) for text in texts
+    }
     assert len(folded) == 1
-    as_rows = fold_constants(parse(texts[0]), known, AnyAd(), ENV, home=Side.TARGET).expr
+    as_rows = fold_constants(parse(texts[0]), known, UnknownAd(), ENV, home=Side.TARGET).expr
     assert unparse(as_rows) == "MY.Memory >= 2"
 
 
 @pytest.mark.parametrize("text", ["Ask" + " + Ask" * 5000, "!" * 150 + "(" * 60 + "Ask" + ")" * 60])
 def test_what_is_too_deep_is_left_as_it_is(text):
     """Folding ends, without an error, whatever the depth; also of a way through very many attributes."""
-    fold_constants(parse(text), ThisAd(MY, AnyAd(), ENV), AnyAd(), ENV)
+    fold_constants(parse(text), GivenAd(MY, UnknownAd(), ENV), UnknownAd(), ENV)
     ad = ClassAd([(f"X{n}", parse(f"X{n + 1} + 1")) for n in range(3000)])
-    assert fold_constants(parse("X0"), ThisAd(ad, AnyAd(), ENV), AnyAd(), ENV).my
+    assert fold_constants(parse("X0"), GivenAd(ad, UnknownAd(), ENV), UnknownAd(), ENV).my
 
 
 def test_very_long_strings_stay_where_they_are():
     """A folded expression may be the key of a dictionary."""
     ad = parse_ad(f'[S = "{"x" * 6000}"; T = strcat(S, S)]')
-    known = ThisAd(ad, AnyAd(), ENV)
-    assert unparse(fold_constants(parse("TARGET.A == T"), known, AnyAd(), ENV).expr).endswith("T")
+    known = GivenAd(ad, UnknownAd(), ENV)
+    assert unparse(fold_constants(parse("TARGET.A == T"), known, UnknownAd(), ENV).expr).endswith("T")

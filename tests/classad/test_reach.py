@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.classad import Table, parse, parse_ad
-from negotiator.classad.footprint import footprint
-from negotiator.classad.reach import Reaches
+from negotiator.classad.columnar.dependencies import DependencyIndex
+from negotiator.classad.columnar.footprint import footprint
 
 ROWS = Table.from_ads([parse_ad("[Memory = 1; Start = TARGET.Owner]"), parse_ad("[Memory = 2]")])
 
@@ -16,7 +16,7 @@ ROWS = Table.from_ads([parse_ad("[Memory = 1; Start = TARGET.Owner]"), parse_ad(
 def test_what_is_reached_is_what_the_footprint_says(text, rows, other, on_rows, shadowed):
     """Found out in a shorter way where an expression reaches no others, it is the same."""
     table = Table.from_ads([parse_ad(row) for row in rows])
-    reaches, expr, ad = Reaches(table), parse(text), parse_ad(other)
+    reaches, expr, ad = DependencyIndex(table), parse(text), parse_ad(other)
     reach = reaches.of(expr, on_rows=on_rows, shadowed=shadowed)
     assert reach.found == footprint(expr, table, None, on_rows=on_rows, shadowed=shadowed)
     followed, _ = reaches.follow(reach, ad)
@@ -31,7 +31,7 @@ def _key(reaches, text, other, *, on_rows=False):
 
 def test_a_key_has_the_attributes_that_can_be_reached_and_no_others():
     """Also by way of the expressions of the rows, and of the other ad itself."""
-    reaches = Reaches(ROWS)
+    reaches = DependencyIndex(ROWS)
     for on_rows, text, other, names in [
         (False, "TARGET.Memory >= MY.Ask", "[Ask = 1; X = 2]", ("ask",)),
         (True, "MY.Memory >= TARGET.Ask", "[Ask = 1]", ("ask",)),
@@ -45,7 +45,7 @@ def test_a_key_has_the_attributes_that_can_be_reached_and_no_others():
 
 def test_keys_tell_kinds_and_expressions_apart_and_nothing_else():
     """What differs to the language is another key; spelling, and what is not read, is not."""
-    reaches = Reaches(ROWS)
+    reaches = DependencyIndex(ROWS)
     cells = [
         "1",
         "1.0",

@@ -20,8 +20,8 @@ from negotiator.classad import (
     parse_ad,
     unparse,
 )
-from negotiator.classad.analysis import children
-from negotiator.classad.tree import Call, Literal, RecordExpr
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import Call, Literal, RecordExpr
 from negotiator.pool import read_ads
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")

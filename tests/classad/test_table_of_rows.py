@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import UNDEFINED, ClassAd, Side, Table, evaluate_table, parse, parse_old, unparse
-from negotiator.classad import dictionary as dictionary_module
-from negotiator.classad.dictionary import Dictionary, TooManyNamesError
-from negotiator.classad.store import StaleError
-from negotiator.classad.tree import Literal
+from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.tables import dictionary as dictionary_module
+from negotiator.classad.tables.dictionary import AdDictionary, TooManyNamesError
+from negotiator.classad.tables.store import StaleError
 
 VALUES = [
     "1", "1.0", "true", "(1)", "-1", "- 1", "+1", "undefined", "error", '"a"', '"A"', '"x\\"y"', "B + 1", "B+1",
@@ -40,7 +40,7 @@ def facts(table):
 @given(many, st.data())
 def test_a_table_of_rows_says_what_a_table_of_ads_says(given_ads, data):
     """Cells, parts, groups, the ads themselves and what is evaluated are the same, of rows taken from it too."""
-    one, two = Table.from_ads(given_ads), Table.from_ads(given_ads, Dictionary())
+    one, two = Table.from_ads(given_ads), Table.from_ads(given_ads, AdDictionary())
     assert facts(one) == facts(two)
     rows = data.draw(st.lists(st.integers(0, len(given_ads) - 1), max_size=8)) if given_ads else []
     assert facts(one.take(np.array(rows, np.int64))) == facts(two.take(np.array(rows, np.int64)))
@@ -49,7 +49,7 @@ def test_a_table_of_rows_says_what_a_table_of_ads_says(given_ads, data):
 @given(many, many, st.data())
 def test_a_table_is_changed_in_place(before, after, data):
     """Rows that were replaced and appended are those of a table made of the new ads."""
-    dictionary = Dictionary()
+    dictionary = AdDictionary()
     table = Table.from_ads(before, dictionary)
     table.append(after)
     wanted = [*before, *after]
@@ -65,30 +65,30 @@ def test_a_table_is_changed_in_place(before, after, data):
 @given(many)
 def test_a_table_can_be_made_of_the_ads_of_another(given_ads):
     """With the same dictionary or another one."""
-    dictionary = Dictionary()
+    dictionary = AdDictionary()
     table = Table.from_ads(given_ads, dictionary)
     again = [
         Table.from_ads(table.ads),
         Table.from_ads(table.ads, dictionary),
-        Table.from_ads(table.ads, Dictionary()),
+        Table.from_ads(table.ads, AdDictionary()),
     ]
     assert [facts(each) for each in again] == [facts(table)] * 3
 
 
 def test_of_a_name_that_stood_twice_the_last_counts():
     """The layout is the same as that of an ad that has the name once."""
-    dictionary = Dictionary()
+    dictionary = AdDictionary()
     cells = [[dictionary.cell(line, line[0], line[4:]) for line in lines] for lines in (
         ["A = 1", "a = 2"], ["A = 3"], ["B = 4", "A = 5"],
     )]  # fmt: skip
     table = Table.from_ads([dictionary.ad(np.array(row)) for row in cells], dictionary)
-    assert facts(Table.from_ads(table.ads, Dictionary())) == facts(table)
+    assert facts(Table.from_ads(table.ads, AdDictionary())) == facts(table)
     assert dict(table.ad(0).items()) == {"A": Literal(2)}
 
 
 def test_what_was_taken_before_rows_were_replaced_is_stale():
     """An ad or a table of before the change is not taken for one of after it; appending makes nothing stale."""
-    table = Table.from_ads([ClassAd([("A", 1), ("D", 4)]), ClassAd([("B", 2)])], Dictionary())
+    table = Table.from_ads([ClassAd([("A", 1), ("D", 4)]), ClassAd([("B", 2)])], AdDictionary())
     ad, taken = table.ad(0), table.take([1])
     table.append([ClassAd([("A", 3)])])
     assert ad.integer("A") == 1
@@ -106,7 +106,7 @@ def test_what_was_taken_before_rows_were_replaced_is_stale():
 
 def test_rows_are_replaced_by_a_mask():
     """As ``take`` takes them."""
-    table = Table.from_ads([ClassAd([("A", n)]) for n in range(4)], Dictionary())
+    table = Table.from_ads([ClassAd([("A", n)]) for n in range(4)], AdDictionary())
     table.replace(np.array([False, False, True, True]), [ClassAd([("A", 7)]), ClassAd()])
     assert table.numbers("A", -1).tolist() == [0, 1, 7, -1]
 
@@ -114,7 +114,7 @@ def test_rows_are_replaced_by_a_mask():
 def test_ads_are_appended_all_or_none(monkeypatch):
     """Where there is no room for the names of one, the table is as it was."""
     monkeypatch.setattr(dictionary_module, "MAX_NAMES", 3)
-    table = Table.from_ads([ClassAd([("A", 1)])], Dictionary())
+    table = Table.from_ads([ClassAd([("A", 1)])], AdDictionary())
     before = facts(table)
     new = ClassAd([("A", 2), ("B", 3)])
     with pytest.raises(TooManyNamesError):
@@ -128,7 +128,7 @@ def test_ads_are_appended_all_or_none(monkeypatch):
 
 def test_the_expressions_of_an_ad_are_a_sequence():
     """From either end, and some of them."""
-    ad = Table.from_ads([ClassAd([("A", 1), ("B", 2), ("C", 3)])], Dictionary()).ad(0)
+    ad = Table.from_ads([ClassAd([("A", 1), ("B", 2), ("C", 3)])], AdDictionary()).ad(0)
     assert ad.expressions[1:] == (Literal(2), Literal(3))
     assert ad.expressions[-1] == Literal(3)
     assert ad.expressions[-1] is ad.expressions[2]
@@ -138,7 +138,7 @@ def test_the_expressions_of_an_ad_are_a_sequence():
 
 def test_only_whole_tables_made_with_a_dictionary_are_changed():
     """Others refuse, and so does a wrong number of ads or of a row."""
-    table = Table.from_ads([ClassAd()], Dictionary())
+    table = Table.from_ads([ClassAd()], AdDictionary())
     for other in (Table.from_ads([ClassAd()]), table.take([0])):
         with pytest.raises(TypeError, match="whole table made with a dictionary"):
             other.append([ClassAd()])
@@ -155,7 +155,7 @@ def test_many_rows_are_kept_as_columns():
         ClassAd([("Name", f"slot{n}"), ("B", n % 7), *([("A", parse_old(texts[n % 4]))] if n % 3 else [])])
         for n in range(10_000)
     ]
-    table = Table.from_ads(given_ads, Dictionary())
+    table = Table.from_ads(given_ads, AdDictionary())
     assert table.strings("Name").tolist() == [f"slot{n}" for n in range(10_000)]
     assert table.numbers("B").tolist() == [n % 7 for n in range(10_000)]
     assert [unparse(ad.get("A")) if "A" in ad else None for ad in table.ads] == [

@@ -18,10 +18,10 @@ from negotiator.classad import (
     unparse,
     unparse_value,
 )
-from negotiator.classad import scope as scopes
-from negotiator.classad.analysis import children
-from negotiator.classad.trace import MAX_RECORDED, Place, trace
-from negotiator.classad.tree import Attr, Binary, Call, Literal, Paren
+from negotiator.classad.scalar import scope as scopes
+from negotiator.classad.scalar.trace import MAX_RECORDED, TraceLocation, trace
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Literal, Paren
 
 MY = parse_ad(
     """[
@@ -427,11 +427,11 @@ def test_each_operand_has_the_value_that_it_has_alone(text, my, target):
 @given(text=expressions(calls=False), my=ads("OnlyMine"), target=ads("OnlyOther"))
 def test_an_attribute_is_where_it_is_said_to_be(text, my, target):
     """And the expression below the reference is the one that stands there."""
-    places = {Place.MY: parse_ad(my), Place.TARGET: parse_ad(target)}
+    places = {TraceLocation.MY: parse_ad(my), TraceLocation.TARGET: parse_ad(target)}
     for step in steps_of(trace(parse(text), *places.values(), NOW).root):
         if not isinstance(step.expr, Attr) or step.value is None:
             continue
-        if step.place is Place.NOWHERE:
+        if step.place is TraceLocation.NOWHERE:
             assert step.value is UNDEFINED
         elif step.place in places:
             stands = places[step.place].get(step.expr.name)

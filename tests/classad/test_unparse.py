@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.errors import ParseError
-from negotiator.classad.parser import PRECEDENCE, parse, parse_old
-from negotiator.classad.tree import (
+from negotiator.classad.syntax.errors import ParseError
+from negotiator.classad.syntax.parser import PRECEDENCE, parse, parse_old
+from negotiator.classad.syntax.printing import unparse, unparse_indented, unparse_old, unparse_value
+from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,
     Binary,
@@ -26,9 +27,8 @@ from negotiator.classad.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.unparse import unparse, unparse_indented, unparse_old, unparse_value
-from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime
+from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, RelTime
 
 
 @pytest.mark.parametrize(

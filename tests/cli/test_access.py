@@ -32,10 +32,10 @@ def negotiator_user_groups(users): raise OSError("the directory does not answer"
 """
 
 FORBIDDING = """
-from negotiator.hooks import Access, Decision, hookimpl
+from negotiator.hooks import Access, AccessDecision, hookimpl
 @hookimpl
 def negotiator_access(questions):
-    return [Access(Decision.FORBID, "lockdown", "nobody may do anything today") for _ in questions]
+    return [Access(AccessDecision.FORBID, "lockdown", "nobody may do anything today") for _ in questions]
 """
 
 

@@ -83,7 +83,7 @@ def test_what_is_not_done_is_told_on_standard_error_and_recorded(site):
 def test_what_somebody_asked_for_before_is_done_too_in_its_order(site):
     admin(site, "hold", "1", "--wait", "0", more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
     with StateStore.open(site / "state") as store:
-        store.request(queueing.Act(0, NOW, "head", (), "hold", "1", note="by head"))
+        store.request(queueing.AdminRequest(0, NOW, "head", (), "hold", "1", note="by head"))
     assert admin(site, "move", "1", "root.two").returncode == 0
     assert state(site) == ({"node1#1": "root.two"}, {"node1#1": "by head"}, 0)
     assert acts(site) == [("hold", "head", True), ("move", ME, True)]
@@ -148,10 +148,10 @@ def test_a_broken_bundle_is_not_mended_by_another_broken_one(site):
 
 def test_a_broken_bundle_is_not_mended_with_one_that_forbids_it(site):
     forbids = """
-from negotiator.hooks import Access, Decision, hookimpl
+from negotiator.hooks import Access, AccessDecision, hookimpl
 @hookimpl
 def negotiator_access(questions):
-    return [Access(Decision.FORBID, "closed", "nobody today") for _ in questions]
+    return [Access(AccessDecision.FORBID, "closed", "nobody today") for _ in questions]
 """
     (site / "bundle" / "plugins").mkdir()
     (site / "bundle" / "plugins" / "closed.py").write_text(forbids)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.classad import parse, parse_ad
-from negotiator.classad.trace import trace
+from negotiator.classad.scalar.trace import trace
 from negotiator.cli import main
 from negotiator.cli.steps import print_trace, trace_lines
 

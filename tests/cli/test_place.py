@@ -8,9 +8,9 @@ from queueing import drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.place import place
-from negotiator.queues.register import ApplicationId
-from negotiator.runtime.keeper import Keeper
+from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
+from negotiator.runtime.state_manager import StateManager
 
 QUEUES = """\
 partitions:
@@ -195,7 +195,7 @@ def test_json_has_what_the_audit_log_would_have(bundle):
 def state(bundle, folder, *, draining=(), applications=()):
     """What a negotiator left in a folder of state."""
     with StateStore.open(folder) as store:
-        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         for number, (user, queue) in enumerate(applications):
             keeper.queues.create(queue, NOW)
             keeper.register.move(ApplicationId("", user, number), queue, NOW)
@@ -213,7 +213,7 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_p
     assert first_line(run(*asked)) == "placed in root.dev.sue (new: root.dev.sue)"
     empty = tmp_path / "empty"
     with StateStore.open(empty) as store:
-        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         keeper.queues.create("root.dev.sue", NOW)
         keeper.write(queues=keeper.queues)
     assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
@@ -273,7 +273,7 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
     """They stay where they are, whatever the rules say now."""
     kept = tmp_path / "state"
     with StateStore.open(kept) as store:
-        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         keeper.register.move(ApplicationId("", "tim", 3), "root.production", NOW)
         keeper.write(queues=keeper.queues)
     result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")

@@ -11,9 +11,9 @@ from queueing import World, app, drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.queues import queues
-from negotiator.queues.register import ApplicationId
-from negotiator.runtime.keeper import Keeper
+from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
+from negotiator.runtime.state_manager import StateManager
 
 QUEUES = """\
 partitions:
@@ -67,7 +67,7 @@ def state(bundle, tmp_path):
     """What a negotiator left: production drains, a rule made root.dev.sue; three applications, two of them there."""
     folder = tmp_path / "state"
     with StateStore.open(folder) as store:
-        keeper = Keeper.begin(load_bundle(bundle), NOW, store)
+        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         keeper.queues.create("root.dev.sue", NOW)
         for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
             keeper.register.move(ApplicationId("schedd", "sue", number), queue, NOW)
@@ -227,10 +227,10 @@ def test_json_has_states_and_applications_of_what_a_negotiator_keeps(bundle, sta
 
 def test_nothing_is_written_to_a_state(bundle, state, tmp_path):
     """Neither to one that is there nor where there is none."""
-    before = Keeper.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
+    before = StateManager.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
     assert run("--bundle", bundle, "--state", state).exit_code == 0
     with StateStore.open(state) as store:
-        assert Keeper.begin(load_bundle(bundle), NOW, store).queues == before
+        assert StateManager.begin(load_bundle(bundle), NOW, store).queues == before
     assert run("--bundle", bundle, "--state", tmp_path / "missing").exit_code == 2
     assert not (tmp_path / "missing").exists()
     (tmp_path / "nothing").mkdir()

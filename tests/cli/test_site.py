@@ -21,12 +21,12 @@ from negotiator.cli.site import ProgramSite
 from negotiator.hooks import (
     BrokenBundleError,
     Caller,
+    ChangeStatus,
+    CommandError,
+    CommandTargets,
+    InvalidCallError,
     NoPoolError,
     NoStateError,
-    Places,
-    Result,
-    SiteError,
-    WrongCallError,
 )
 from negotiator.runtime.state import StateStore
 
@@ -49,7 +49,7 @@ def site(tmp_path):
     (tmp_path / "bundle" / "site.days").write_text("20270101\n")
     scope = {"__name__": "closing_days"}
     exec(compile(PLUGIN, "closing_days", "exec", dont_inherit=True), scope)  # noqa: S102 - our own documentation
-    places = Places(
+    places = CommandTargets(
         bundle=tmp_path / "bundle", state=tmp_path / "state", audit_log=tmp_path / "audit", pool=()
     )
     return SimpleNamespace(folder=tmp_path, places=places, **scope)
@@ -137,12 +137,12 @@ def test_a_running_negotiator_is_left_to_record_it(site):
         outcome = BOSS.change(site.places, "site.days", b"20270115\n", "a holiday")
         denied = ALICE.change(site.places, "site.days", b"20270116\n")
     assert (outcome.result, outcome.recorded, outcome.trouble, outcome.exit_code) == (
-        Result.DONE,
+        ChangeStatus.DONE,
         False,
         "",
         0,
     )
-    assert (denied.result, denied.recorded, denied.exit_code) == (Result.DENIED, False, 1)
+    assert (denied.result, denied.recorded, denied.exit_code) == (ChangeStatus.DENIED, False, 1)
     assert (site.folder / "bundle" / "site.days").read_text() == "20270115\n"
     assert not (site.folder / "audit").exists()
     by_boss, by_alice = waiting(site)
@@ -161,14 +161,14 @@ def test_what_could_not_be_noted_is_not_done(site):
 def test_a_denied_attempt_that_can_not_be_noted_is_denied_all_the_same(site):
     site.places.state.write_text("")
     outcome = ALICE.change(site.places, "site.days", b"")
-    assert (outcome.result, outcome.exit_code) == (Result.DENIED, 1)
+    assert (outcome.result, outcome.exit_code) == (ChangeStatus.DENIED, 1)
     assert "the state can't be opened" in outcome.trouble
 
 
 def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
     site.places.audit_log.write_text("")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n")
-    assert (outcome.result, outcome.recorded, outcome.exit_code) == (Result.DONE, False, 3)
+    assert (outcome.result, outcome.recorded, outcome.exit_code) == (ChangeStatus.DONE, False, 3)
     assert outcome.trouble.endswith("the change is recorded when it next can be")
     site.places.audit_log.unlink()
     assert BOSS.change(site.places, "site.days", b"20270116\n").recorded
@@ -196,7 +196,7 @@ def test_what_is_superseded_is_looked_at_as_gone(site):
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "pool.yaml").write_text(POOL + "groups: {map: old.days}\n")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
-    assert outcome.result is Result.INVALID
+    assert outcome.result is ChangeStatus.INVALID
     assert "'old.days'" in outcome.problems[0].message
     assert set(days(site)) == {"site.days", "old.days"}
 
@@ -204,7 +204,7 @@ def test_what_is_superseded_is_looked_at_as_gone(site):
 @pytest.mark.parametrize("old", ["site.days", "link.days"])
 def test_the_file_that_is_written_can_not_be_superseded(site, old):
     (site.folder / "bundle" / "link.days").symlink_to("site.days")
-    with pytest.raises(SiteError, match="can't go: it is the file that is to be written"):
+    with pytest.raises(CommandError, match="can't go: it is the file that is to be written"):
         BOSS.change(site.places, "site.days", b"20270115\n", superseded=(old,))
 
 
@@ -212,27 +212,27 @@ def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
     """The link would lead nowhere, and the bundle could not be read any more."""
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "link").symlink_to("old.days")
-    with pytest.raises(SiteError, match="/link is a link to it: remove that first"):
+    with pytest.raises(CommandError, match="/link is a link to it: remove that first"):
         BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days", "link"))
-    assert outcome.result is Result.DONE
+    assert outcome.result is ChangeStatus.DONE
     assert load_bundle(site.folder / "bundle").digest == outcome.digest
 
 
 @pytest.mark.parametrize("name", ["", "a/b.days", "../x.days", ".x.days", "x.days~", "new.txt", "a\x1b.days"])
 def test_what_is_no_name_of_a_file_of_a_bundle_can_not_be_changed(site, name):
-    with pytest.raises(WrongCallError, match="is no name of a file of a bundle"):
+    with pytest.raises(InvalidCallError, match="is no name of a file of a bundle"):
         BOSS.change(site.places, name, b"")
 
 
 def test_a_file_that_is_not_there_yet_is_made(site):
     outcome = BOSS.change(site.places, "more.days", b"20270115\n")
-    assert (outcome.result, outcome.kept) == (Result.DONE, ())
+    assert (outcome.result, outcome.kept) == (ChangeStatus.DONE, ())
     assert days(site)["more.days"] == "20270115\n"
 
 
 def test_a_note_that_the_audit_log_would_cut_off_is_refused(site):
-    with pytest.raises(WrongCallError, match="501 characters: 500 at most"):
+    with pytest.raises(InvalidCallError, match="501 characters: 500 at most"):
         BOSS.change(site.places, "site.days", b"", "x" * 501)
 
 
@@ -259,16 +259,16 @@ def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_it
         "site.days:1:1: error: this is no day (write 20270115)"
     ]
     assert BOSS.may_configure(site.places).allowed
-    assert ALICE.change(site.places, "site.days", b"20270115\n").result is Result.DENIED
-    assert BOSS.change(site.places, "site.days", b"20270115\n").result is Result.DONE
+    assert ALICE.change(site.places, "site.days", b"20270115\n").result is ChangeStatus.DENIED
+    assert BOSS.change(site.places, "site.days", b"20270115\n").result is ChangeStatus.DONE
 
 
 OWN_POLICY = """
-from negotiator.hooks import Access, Decision, hookimpl
+from negotiator.hooks import Access, AccessDecision, hookimpl
 
 @hookimpl
 def negotiator_access(questions):
-    return [Access(Decision.GRANT, rule="mine", text="mine") for _ in questions]
+    return [Access(AccessDecision.GRANT, rule="mine", text="mine") for _ in questions]
 """
 
 
@@ -280,7 +280,7 @@ def test_who_may_change_a_bundle_is_not_said_by_plugins_of_the_caller(site):
     (site.folder / "bundle" / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
     places = attrs.evolve(site.places, plugins_dirs=(own,), disable=("access",))
     assert not ALICE.may_configure(places).allowed
-    assert ALICE.change(places, "site.days", b"20270115\n").result is Result.DENIED
+    assert ALICE.change(places, "site.days", b"20270115\n").result is ChangeStatus.DENIED
     assert days(site) == {"site.days": "20270101\n"}
 
 
@@ -292,8 +292,8 @@ def test_a_bundle_that_has_errors_is_not_mended_with_the_rights_of_somebody_else
 
 
 def test_the_built_in_bundle_can_not_be_changed():
-    with pytest.raises(WrongCallError, match="--bundle FOLDER"):
-        BOSS.change(Places(), "pool.yaml", b"")
+    with pytest.raises(InvalidCallError, match="--bundle FOLDER"):
+        BOSS.change(CommandTargets(), "pool.yaml", b"")
 
 
 def test_the_part_of_a_plugin_that_is_not_there_is_told(site):
@@ -399,7 +399,7 @@ def test_what_is_used_of_a_plugins_quotas_is_counted(counted):
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
-        ({"pool": ()}, WrongCallError),
+        ({"pool": ()}, InvalidCallError),
         ({"pool": (Path("nowhere"),)}, NoPoolError),
         ({"state": Path("nowhere")}, NoStateError),
     ],

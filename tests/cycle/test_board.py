@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pools import job, slot, snapshot
 
 from negotiator.classad import Environment, Table, evaluate, evaluate_table, is_true, parse
-from negotiator.cycle.match import Board
+from negotiator.cycle.match import SlotMatcher
 
 ENV = Environment(now=pools.NOW, seed=1)
 
@@ -58,7 +58,7 @@ def ads(make, described, repeats=1):
 def test_candidates_are_those_of_asking_pair_by_pair(slots, jobs, repeats):
     """Whatever the two sides say of each other, and in whatever order jobs that are alike and others come."""
     slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
-    board = Board.of(Table.from_ads(slot_ads), ENV)
+    board = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
     whole = parse("MY.Requirements")
     for asking in [*job_ads, *job_ads]:
         wanted = [
@@ -73,15 +73,15 @@ def test_the_rest_of_an_expression_is_where_a_call_has_moved_to():
     moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
     offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
     asking = job(Memory="1", Requirements=moved)
-    assert Board.of(offered, ENV).candidates(asking).tolist() == [True, False]
+    assert SlotMatcher.of(offered, ENV).candidates(asking).tolist() == [True, False]
 
 
 def test_without_requirements_nothing_matches():
     """Neither a job without any nor a slot without any."""
-    board = Board.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
+    board = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
     assert board.candidates(job()).tolist() == [True, False]
     assert board.candidates(job(Requirements=None)).tolist() == [False, False]
-    assert Board.of(Table.from_ads([]), ENV).candidates(job()).tolist() == []
+    assert SlotMatcher.of(Table.from_ads([]), ENV).candidates(job()).tolist() == []
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def counted(monkeypatch):
         calls.append(args[0])
         return evaluate_table(*args, **kwargs)
 
-    monkeypatch.setattr("negotiator.classad.kept.evaluate_table", count)
+    monkeypatch.setattr("negotiator.classad.columnar.column_cache.evaluate_table", count)
     return calls
 
 
@@ -101,7 +101,7 @@ START = 'TARGET.Owner != "eve" && TARGET.RequestMemory <= MY.Memory'
 
 def test_a_thousand_classes_share_a_few_conjuncts(counted):
     """Each different conjunct is evaluated once, whichever job class it comes from."""
-    board = Board.of(
+    board = SlotMatcher.of(
         Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
     )
     for n in range(1000):
@@ -119,7 +119,7 @@ def test_slots_with_other_requirements_are_asked_apart():
         slot(n, Memory=str(256 * (n % 3)), Requirements="Start", Start=start)
         for n, start in enumerate(starts * 4)
     ]
-    board = Board.of(Table.from_ads(offered), ENV)
+    board = SlotMatcher.of(Table.from_ads(offered), ENV)
     whole = parse("MY.Requirements")
     for memory in ("100", "400", "Base * 2"):
         for owner in ('"eve"', '"zoe"'):
@@ -151,7 +151,7 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
             for n, (mips, own, small) in enumerate(offers)
         ]
     )
-    board = Board.of(table, ENV)
+    board = SlotMatcher.of(table, ENV)
     asking = job(Rank=rank, Factor="3")
     among = np.array([chosen >> row & 1 for row in range(len(offers))], bool)
     rows, ranks = board.choose(asking, among, count)
@@ -167,7 +167,7 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
 
 def test_a_rank_of_chance_is_drawn_for_the_candidates_only():
     """It is never kept: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
-    board = Board.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
+    board = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
     chance = job(Rank="random(1000000)")
     found = [
         board.choose(chance, np.isin(np.arange(8), rows), 3) for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])

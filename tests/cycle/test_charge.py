@@ -5,8 +5,8 @@ from pools import NOW, cycle, denials, matched, slot, snapshot, used, write_bund
 from queueing import app, bundle, limited, write
 
 from negotiator.bundle import load_bundle
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import Standing
 from negotiator.hooks import Cycle
 from negotiator.records import Mode
 
@@ -161,7 +161,7 @@ def test_a_group_is_chosen_at_placement_and_kept_when_the_configuration_changes(
     )
     pool = snapshot(SLOTS, [cpus(1, Groups='"ops,dev"')])
     result = run_cycle(pool, first, Cycle(1, NOW, first.digest))
-    standing = Standing(result.queueing.queues, result.queueing.register)
+    standing = CycleState(result.queueing.queues, result.queueing.register)
     write(tmp_path / "b", limited("{limit: l, groups: [ops, dev], maxresources: {vcore: 9}}"), GROUPS)
     second = load_bundle(tmp_path / "b")
     standing.queues.apply(second.partition.root, NOW)
@@ -388,7 +388,7 @@ def test_the_same_input_gives_the_same_output_and_the_standing_stays(tmp_path):
     """The ledger of a cycle is its own."""
     chosen = bundle(tmp_path / "b", limited(TWO_CORES), GROUPS)
     pool = snapshot(SLOTS, [runs(1), *(cpus(number, user=user) for number, user in enumerate("abcab"))])
-    standing = Standing.new(chosen, NOW)
+    standing = CycleState.new(chosen, NOW)
     before = repr(standing)
     results = [run_cycle(pool, chosen, Cycle(1, NOW, chosen.digest), standing) for _ in range(2)]
     assert repr(standing) == before

@@ -8,19 +8,19 @@ from pools import NOW, slot, snapshot
 from queueing import app
 
 from negotiator.audit.records import records_by_kind
+from negotiator.cycle.cycle_state import ApplicationHold, CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import Hold, Standing
 from negotiator.hooks import Cycle
-from negotiator.queues import Change
-from negotiator.queues.register import ApplicationId
+from negotiator.queues import QueueChangeKind
+from negotiator.queues.applications import ApplicationId
 from negotiator.records import Verdict
 
 COUNTING = """
-from negotiator.hooks import hookimpl, PlacementRule, Target
+from negotiator.hooks import hookimpl, PlacementRule, QueueTarget
 ASKED = []
 def target(application, rule):
     ASKED.append(application)
-    return Target.given(application.queue or "root.one")
+    return QueueTarget.given(application.queue or "root.one")
 @hookimpl
 def negotiator_placement_rules():
     yield PlacementRule(name="counted", target=target)
@@ -37,12 +37,12 @@ def cycle(bundle, jobs, standing=None, slots=()):
 
 
 def standing(bundle, **more):
-    return attrs.evolve(Standing.new(bundle, NOW), **more)
+    return attrs.evolve(CycleState.new(bundle, NOW), **more)
 
 
 def after(result, **more):
     """What the next cycle has to know."""
-    return Standing(result.queueing.queues, result.queueing.register, **more)
+    return CycleState(result.queueing.queues, result.queueing.register, **more)
 
 
 def queues(result):
@@ -152,7 +152,7 @@ def test_the_largest_cluster_is_kept(bundle):
 
 
 def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
-    held = {ApplicationId("node1", "tester", 1): Hold("boss", NOW, "fills the disk")}
+    held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW, "fills the disk")}
     result = cycle(bundle, [app(1), app(1, 1), app(2)], standing(bundle, held=held))
     (discarded,) = result.discarded
     assert (discarded.reason.code, discarded.count, discarded.examples) == (
@@ -166,7 +166,7 @@ def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
 
 def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
     """One that is in no queue could not be found by who is to release it."""
-    held = {ApplicationId("node1", "tester", 1): Hold("boss", NOW)}
+    held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW)}
     result = cycle(bundle, [app(1, queue="root.two")], standing(bundle, held=held))
     assert queues(result) == {("node1#1", "tester"): "root.two"}
 
@@ -214,7 +214,7 @@ def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
     jobs = [app(number, queue=f"root.above.{name}") for number, name in enumerate(names * 2)]
     result = cycle(bundle, jobs)
     created = [(each.path, each.change) for each in result.changes]
-    assert created == [(f"root.above.{name}", Change.CREATED) for name in names]
+    assert created == [(f"root.above.{name}", QueueChangeKind.CREATED) for name in names]
     assert all(not result.queueing.queues.get(f"root.above.{name}").managed for name in names)
 
 
@@ -228,7 +228,7 @@ def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
 
 def test_the_same_input_gives_the_same_output(bundle):
     jobs = [app(n, p, f"u{n % 3}", f"root.above.q{n % 5}") for n in range(20) for p in range(2)]
-    held = {ApplicationId("node1", "u1", 4): Hold("boss", NOW)}
+    held = {ApplicationId("node1", "u1", 4): ApplicationHold("boss", NOW)}
     results = [
         cycle(bundle, jobs, standing(bundle, held=held), [slot(n) for n in range(9)]) for _ in range(2)
     ]

@@ -10,14 +10,14 @@ from queueing import app
 
 from negotiator.bundle import load_bundle
 from negotiator.classad import ClassAd, Environment, Table, parse_old
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.resources import amounts, requested
-from negotiator.cycle.standing import Standing
-from negotiator.cycle.usage import place_in_use
+from negotiator.cycle.running_jobs import place_in_use
 from negotiator.hooks import Cycle
+from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards
-from negotiator.queues.register import ApplicationId
 
 QUEUES = """
 partitions:
@@ -66,7 +66,7 @@ def claimed(number, queue, **more):
 def count(bundle, jobs=(), slots=(), standing=None):
     """By queue: vcore in whole ones, memory in GiB, gpus, and applications."""
     cycle = Cycle(1, NOW, bundle.digest)
-    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, standing or Standing.new(bundle, NOW))
+    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, standing or CycleState.new(bundle, NOW))
     found = queue_usage(in_use, bundle, cycle)
     return {
         path: (
@@ -117,9 +117,12 @@ def test_a_match_counts_until_its_job_runs(bundle):
     """And with the application that it is of; one that was moved since counts once above both queues."""
     waiting = [runs(1, JobStatus="1"), runs(1, 1, JobStatus="1")]
     result = run_cycle(
-        snapshot([slot(0), slot(1)], waiting), bundle, Cycle(1, NOW, bundle.digest), Standing.new(bundle, NOW)
+        snapshot([slot(0), slot(1)], waiting),
+        bundle,
+        Cycle(1, NOW, bundle.digest),
+        CycleState.new(bundle, NOW),
     )
-    standing = Standing(result.queueing.queues, result.queueing.register, journal=result.journal)
+    standing = CycleState(result.queueing.queues, result.queueing.register, journal=result.journal)
     assert count(bundle, standing=standing)["root.one"] == (2, 2, 0, 1)
     assert count(bundle, [runs(1)], standing=standing)["root.one"] == (2, 2, 0, 1)
     assert count(bundle, [runs(1), runs(1, 1)], standing=standing)["root.one"] == (2, 2, 0, 1)
@@ -165,7 +168,7 @@ def test_each_queue_is_the_sum_of_what_runs_below_it(bundle, drawn):
     ]
     wanted = {}
     placed = place_in_use(
-        snapshot((), jobs), bundle, Cycle(1, NOW, bundle.digest), Standing.new(bundle, NOW)
+        snapshot((), jobs), bundle, Cycle(1, NOW, bundle.digest), CycleState.new(bundle, NOW)
     ).places[0]
     for path, each in zip(placed.queues, placed.jobs.ads, strict=True):
         for queue in upwards(path):

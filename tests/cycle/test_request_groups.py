@@ -4,8 +4,8 @@ import attrs
 import pytest
 from pools import NOW, job, slot, snapshot, write_bundle
 
+from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import JournalEntry, Standing, ad_text
 from negotiator.hooks import Cycle
 
 PLUGIN = """
@@ -25,7 +25,7 @@ SLOTS = [slot(number) for number in range(4)]
 def counted(folder, jobs, groups=(), journal=(), pool="placement: {groups: MY.Groups}\n"):
     """The users and groups that matches were charged on."""
     own = write_bundle(folder / "b", pool, plugins={"p": PLUGIN})
-    standing = attrs.evolve(Standing.new(own, NOW), groups=dict(groups), journal=journal)
+    standing = attrs.evolve(CycleState.new(own, NOW), groups=dict(groups), journal=journal)
     result = run_cycle(snapshot(SLOTS, jobs), own, Cycle(1, NOW, own.digest), standing)
     return {key[1:]: amount for key, amount in result.ledger.counters() if key[0] == "p"}
 

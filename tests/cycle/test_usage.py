@@ -5,8 +5,8 @@ import pytest
 from pools import NOW, slot, snapshot, used, write_bundle
 from queueing import app, bundle, limited
 
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import Standing
 from negotiator.hooks import Cycle
 
 SLOTS = [slot(number, Machine=f'"h{number % 2}"') for number in range(6)]
@@ -48,7 +48,7 @@ def hosts(tmp_path):
 
 def count(own, jobs, slots=SLOTS, journal=(), standing=None):
     """One cycle in which these run, and what was handed out."""
-    standing = standing or Standing.new(own, NOW)
+    standing = standing or CycleState.new(own, NOW)
     standing = attrs.evolve(standing, journal=tuple(journal))
     return run_cycle(snapshot(slots, jobs), own, Cycle(2, NOW, own.digest), standing)
 
@@ -57,9 +57,9 @@ def handed(own, jobs, slots=SLOTS):
     """The journal of a cycle that made these matches."""
     result = run_cycle(snapshot(slots, jobs), own, Cycle(1, NOW, own.digest))
     assert len(result.matches) == len(result.journal) > 0
-    standing = Standing.new(own, NOW)
+    standing = CycleState.new(own, NOW)
     if result.queueing:
-        standing = Standing(result.queueing.queues, result.queueing.register)
+        standing = CycleState(result.queueing.queues, result.queueing.register)
     return result.journal, standing
 
 

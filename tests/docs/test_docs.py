@@ -18,12 +18,12 @@ from negotiator.bundle import check_bundle, load_bundle
 from negotiator.bundle.model import AuditSettings, PlacementSettings
 from negotiator.cli import main
 from negotiator.hooks.loading import PluginSettings
-from negotiator.queues import Change, QueueChange
+from negotiator.queues import QueueChange, QueueChangeKind
 from negotiator.records import Severity
 from negotiator_access import AccessSettings
 from negotiator_condor import ConcurrencyLimits
 from negotiator_expressions.settings import CentralExpressions, NamedPolicy
-from negotiator_groups.settings import Groups
+from negotiator_groups.settings import GroupSources
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -96,12 +96,19 @@ def test_the_defaults_of_placement_and_groups_are_told(tmp_path):
     for key in attrs.fields_dict(PlacementSettings).keys() - {"resources"}:
         value, default = getattr(told.placement, key), getattr(nothing, key)
         assert key == "fallback" or getattr(value, "text", value) == getattr(default, "text", default), key
-    assert attrs.evolve(told.settings["groups"].groups, map=None) == Groups()
+    assert attrs.evolve(told.settings["groups"].groups, map=None) == GroupSources()
 
 
 def test_every_key_of_the_bundle_is_documented():
     text = (ROOT / "docs" / "bundle.md").read_text()
-    classes = (CentralExpressions, NamedPolicy, PluginSettings, PlacementSettings, AccessSettings, Groups)
+    classes = (
+        CentralExpressions,
+        NamedPolicy,
+        PluginSettings,
+        PlacementSettings,
+        AccessSettings,
+        GroupSources,
+    )
     classes += (ConcurrencyLimits,)
     keys = [field.alias for each in classes for field in attrs.fields(each)]
     missing = [key for key in keys if f"`{key}`" not in text and f"{key}:" not in text]
@@ -111,7 +118,7 @@ def test_every_key_of_the_bundle_is_documented():
 def test_every_kind_and_field_of_an_audit_record_is_documented():
     text = (ROOT / "docs" / "audit.md").read_text()
     result = pools.cycle(pools.snapshot([], [pools.job(), pools.job(1, Owner=None)]), number=1)
-    result = attrs.evolve(result, changes=(QueueChange("root.old", Change.DRAINING, pools.NOW),))
+    result = attrs.evolve(result, changes=(QueueChange("root.old", QueueChangeKind.DRAINING, pools.NOW),))
     common = {"now": 0.0, "digest": "", "how": "", "before": "", "problems": (), "accepted": True}
     act = inspect.signature(act_record).parameters
     records = [

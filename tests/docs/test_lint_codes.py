@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from negotiator.classad.lint import Code
+from negotiator.classad.lint import LintCode
 from negotiator.cli.check import check
 from negotiator.cli.lint import lint_command
 
@@ -29,7 +29,7 @@ def here(monkeypatch):
 
 
 def test_every_code_is_told_in_its_order():
-    assert [code for code, _, _ in ROWS] == list(Code)
+    assert [code for code, _, _ in ROWS] == list(LintCode)
 
 
 @pytest.mark.parametrize(("code", "text"), [(code, text) for code, _, text in ROWS if text])

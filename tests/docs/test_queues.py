@@ -13,15 +13,15 @@ from click.testing import CliRunner
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
 from negotiator.cli import main
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import Standing
-from negotiator.hooks import AccessQuestion, Act, Cycle, Decision
+from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion, Cycle
 from negotiator.placement.chain import FATAL
-from negotiator.placement.trace import NO_RULE_MATCHED, Step
-from negotiator.queues import Acl, Change, QueueTree, State
+from negotiator.placement.trace import NO_RULE_MATCHED, PlacementStep
+from negotiator.queues import Acl, QueueChangeKind, QueueState, QueueTree
 from negotiator.queues import config as written
 from negotiator.queues.quantities import QuantityError, parse_quantity
-from negotiator.runtime.state import ActKind
+from negotiator.runtime.state import AdminAction
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("queues", "placement")}
@@ -103,7 +103,7 @@ def placed(bundle, user, groups=(), queue="", tag=""):
     asked = {"Queue": f'"{queue}"'} if queue else {}
     tags = {key: f'"{value}"'} if key else {}
     job = pools.job(Owner=f'"{user}"', **asked, **tags)
-    standing = attrs.evolve(Standing.new(bundle, pools.NOW), groups={user: groups})
+    standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: groups})
     cycle = Cycle(1, pools.NOW, bundle.digest)
     result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, standing)
     (found,) = result.placements
@@ -161,7 +161,7 @@ def test_as_many_jobs_are_matched_as_the_table_says_and_the_others_are_told_why(
     asked = {"Owner": f'"{user}"', "Queue": '"root.students"', "RequestMemory": "1024"}
     ads = [pools.job(number, **asked, RequestCpus=cpus or None) for number in range(int(jobs))]
     slots = [pools.slot(number, Cpus="16") for number in range(4)]
-    standing = attrs.evolve(Standing.new(bundle, pools.NOW), groups={user: names(groups)})
+    standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: names(groups)})
     result = run_cycle(pools.snapshot(slots, ads), bundle, Cycle(1, pools.NOW, bundle.digest), standing)
     (told,) = (each.reason for outcome in result.outcomes for each in outcome.removals)
     assert (str(len(result.matches)), told.verdict, told.text) == (matched, verdict, why)
@@ -240,9 +240,12 @@ class TestTables:
     def test_the_first_example_gives_access_as_the_table_says(self, tmp_path, row):
         user, groups, queue, *wanted = row
         bundle = load_bundle(folder_of(tmp_path, next(examples("queues")).queues))
-        asked = [AccessQuestion(user, names(groups), act, queue) for act in (Act.SUBMIT, Act.ADMINISTER)]
+        asked = [
+            AccessQuestion(user, names(groups), act, queue)
+            for act in (AccessKind.SUBMIT, AccessKind.ADMINISTER)
+        ]
         answers, _ = bundle.hooks.access(asked, QueueTree.of(bundle.partition.root, 0), bundle.settings)
-        got = ["yes" if each.record.decision is Decision.GRANT else "no" for each in answers]
+        got = ["yes" if each.record.decision is AccessDecision.GRANT else "no" for each in answers]
         assert got == wanted
 
     @pytest.mark.parametrize("row", tables("queues", ["resource", "written", "is"]))
@@ -317,12 +320,12 @@ class TestNothingIsLeftOut:
         assert [key for key in keys if not re.search(rf"^  {key}: ", PAGES["queues"], re.MULTILINE)] == []
 
     def test_every_code_of_a_rule(self):
-        codes = set(re.findall(r"``(\w+)``", Step.__doc__)) - {"code"}
+        codes = set(re.findall(r"``(\w+)``", PlacementStep.__doc__)) - {"code"}
         listed = tables("placement", ["code", "", "and then"])
         assert {code for code, _, _ in listed} == codes
         assert {code for code, _, then in listed if then == "rejected"} == FATAL
         assert NO_RULE_MATCHED in [code for code, _ in tables("placement", ["code", ""])]
 
-    @pytest.mark.parametrize("word", [*State, *ActKind, *Change])
+    @pytest.mark.parametrize("word", [*QueueState, *AdminAction, *QueueChangeKind])
     def test_every_word_for_states_acts_and_changes(self, word):
         assert re.search(rf"[`*]{word}[`* ]", PAGES["queues"])

@@ -3,12 +3,12 @@
 import pools
 import pytest
 
-from negotiator.hooks import Used
+from negotiator.hooks import CounterUsage
 from negotiator.hooks.testkit import cycle, queues, request, table
 from negotiator.records import Mode, Verdict
 
 SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
-USED = Used({}, {}, {})
+USED = CounterUsage({}, {}, {})
 
 HEADER = "import attrs, numpy as np\nfrom negotiator.hooks import *\nfrom negotiator.records import Mode\n"
 LABEL = "Quota(rule='r', text='jobs')"

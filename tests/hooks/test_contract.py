@@ -12,7 +12,7 @@ import pytest
 
 import negotiator.hooks
 from negotiator.classad import parse
-from negotiator.hooks import AccessQuestion, Act, QueueNotice, Used, specs, testkit
+from negotiator.hooks import AccessKind, AccessQuestion, CounterUsage, QueueNotice, specs, testkit
 from negotiator.hooks.pluggy_adapter import specs_of
 
 HERE = Path(__file__).parent
@@ -47,9 +47,12 @@ def ask(name, code):
     plugin = type("Plugin", (), {name: staticmethod(scope[name])})()
     slots = testkit.table('Machine = "a"\nLastHeardFrom = 5\n\nMachine = "b"\nLastHeardFrom = 1749999999')
     given = {"slots": slots, "ads": slots, "matches": [testkit.match()], "users": ["eve", "bob"]}
-    given["questions"] = [AccessQuestion("eve", (), Act.CONFIGURE), AccessQuestion("bob", (), Act.CONFIGURE)]
+    given["questions"] = [
+        AccessQuestion("eve", (), AccessKind.CONFIGURE),
+        AccessQuestion("bob", (), AccessKind.CONFIGURE),
+    ]
     given["changes"] = [QueueNotice("root.old", "draining", testkit.cycle().now - 2 * 86400, ("bob",))]
-    given |= {"report": "hosts", "used": Used({("jobs on host", "a"): 3}, {}, {})}
+    given |= {"report": "hosts", "used": CounterUsage({("jobs on host", "a"): 3}, {}, {})}
     taken = {key: value for key, value in given.items() if key in SPECS[name].arguments}
     return testkit.call(plugin, name, **taken)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from negotiator.hooks import AccessQuestion, Act, Decision
+from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.testkit import queues
 
 
 def says(name, decision, text="t"):
     """A plugin that answers every question with one decision."""
-    body = f'yield from [Access(Decision.{decision}, "{name}", "{text}")] * len(questions)'
+    body = f'yield from [Access(AccessDecision.{decision}, "{name}", "{text}")] * len(questions)'
     return f"@hookimpl\ndef negotiator_access(questions):\n    {body}\n"
 
 
@@ -36,11 +36,11 @@ def test_answers_are_combined_forbid_before_grant_before_nothing(plugins, said, 
     names = {"A": "ABSTAIN", "G": "GRANT", "F": "FORBID"}
     for name, each in zip("abc", said, strict=False):
         plugins.write(f"{name}.py", says(name, names[each]))
-    asked = [AccessQuestion("bob", (), Act.CONFIGURE)] * 2
+    asked = [AccessQuestion("bob", (), AccessKind.CONFIGURE)] * 2
     answers, failures = plugins.load().access(asked, queues(), {})
     assert failures == ()
     assert [(each.record.rule, each.record.decision) for each in answers] == [
-        (decides, Decision[decision])
+        (decides, AccessDecision[decision])
     ] * 2
     assert {each.plugin for each in answers} == {decides if said else "negotiator"}
 
@@ -54,10 +54,10 @@ def test_each_question_is_decided_by_itself(plugins):
             @hookimpl
             def negotiator_access(questions):
                 for asked in questions:
-                    yield Access(Decision.GRANT if asked.user == "{user}" else Decision.ABSTAIN, "{name}", "t")
+                    yield Access(AccessDecision.GRANT if asked.user == "{user}" else AccessDecision.ABSTAIN, "{name}", "t")
             """,
         )
-    asked = [AccessQuestion(user, (), Act.CONFIGURE) for user in ("bob", "eve", "ann", "bob")]
+    asked = [AccessQuestion(user, (), AccessKind.CONFIGURE) for user in ("bob", "eve", "ann", "bob")]
     answers, _ = plugins.load().access(asked, queues(), {})
     assert [(each.plugin, each.record.decision.value) for each in answers] == [
         ("b", "grant"),
@@ -74,11 +74,11 @@ def test_a_policy_that_fails_denies_everything(plugins, body):
     plugins.write("bad.py", f"@hookimpl\ndef negotiator_access(questions): {body}\n")
     plugins.write("a.py", says("a", "GRANT"))
     plugins.write("z.py", says("z", "GRANT"))
-    asked = [AccessQuestion(user, (), Act.SUBMIT, "root.a") for user in ("bob", "eve")]
+    asked = [AccessQuestion(user, (), AccessKind.SUBMIT, "root.a") for user in ("bob", "eve")]
     answers, failures = plugins.load().access(asked, queues(), {})
     assert [failure.plugin for failure in failures] == ["bad"]
     assert [(each.plugin, each.record.decision, each.record.rule) for each in answers] == [
-        ("bad", Decision.FORBID, "plugin_error")
+        ("bad", AccessDecision.FORBID, "plugin_error")
     ] * 2
     assert answers[0].record.text == str(failures[0])
 
@@ -92,22 +92,24 @@ def test_each_question_must_be_answered(plugins, count, got):
         @hookimpl
         def negotiator_access():
             for _ in range({count}):
-                yield Access(Decision.GRANT, "r", "t")
+                yield Access(AccessDecision.GRANT, "r", "t")
         """,
     )
-    asked = [AccessQuestion(user, (), Act.CONFIGURE) for user in ("bob", "eve")]
+    asked = [AccessQuestion(user, (), AccessKind.CONFIGURE) for user in ("bob", "eve")]
     answers, failures = plugins.load().access(asked, queues(), {})
     assert [failure.message for failure in failures] == (
         [] if got is None else [f"wrong answer: expected 2 records of Access, one a question, got {got}"]
     )
-    assert {each.record.decision for each in answers} == {Decision.FORBID if got else Decision.GRANT}
+    assert {each.record.decision for each in answers} == {
+        AccessDecision.FORBID if got else AccessDecision.GRANT
+    }
 
 
 def test_more_questions_are_answered_than_other_answers_may_have_records(plugins):
     """A pool has as many users and queues as it has."""
     plugins.write("a.py", says("a", "GRANT"))
     plugins.write("b.py", says("b", "ABSTAIN"))
-    asked = [AccessQuestion(f"user{number}", (), Act.CONFIGURE) for number in range(20_001)]
+    asked = [AccessQuestion(f"user{number}", (), AccessKind.CONFIGURE) for number in range(20_001)]
     answers, failures = plugins.load().access(asked, queues(), {})
     assert failures == ()
     assert len(answers) == 20_001

@@ -6,19 +6,19 @@ import pytest
 
 from negotiator.classad import parse
 from negotiator.hooks import (
+    AccessDecision,
+    AccessKind,
     AccessQuestion,
-    Act,
     AdKind,
     Application,
     Constraint,
     ConstraintSide,
-    Decision,
+    CounterUsage,
     QueueNotice,
+    QueueTarget,
     Quota,
-    Target,
-    Used,
 )
-from negotiator.hooks.manager import Stamped
+from negotiator.hooks.manager import Attributed
 from negotiator.hooks.testkit import cycle, match, queues, request, rule, table
 from negotiator.records import Mode, Source, Verdict
 
@@ -76,7 +76,7 @@ def test_negotiator_constraints_gets_the_plugins_own_settings(plugins):
             """,
         )
     answers = plugins.load().constraints({"a": "those of a"})
-    assert answers.records[0] == Stamped(
+    assert answers.records[0] == Attributed(
         Constraint(
             rule="r",
             side=ConstraintSide.JOB,
@@ -127,7 +127,7 @@ def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(p
         "b.py",
         """
         def by_project(application, rule):
-            return Target.given(application.tags["project"] + rule.value)
+            return QueueTarget.given(application.tags["project"] + rule.value)
         @hookimpl
         def negotiator_placement_rules():
             yield PlacementRule(name="Project_2", target=by_project, tags=lambda value: [value], fixed=True)
@@ -149,7 +149,7 @@ def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(p
     assert (project.name, project.needs_value, project.fixed) == ("project_2", False, True)
     assert none.target(Application("alice"), rule()) is None
     given = project.target(Application("alice", tags={"project": "root.a"}), rule("b"))
-    assert given == Target("root.ab", qualified=True)
+    assert given == QueueTarget("root.ab", qualified=True)
     assert (list(none.tags("x")), list(project.tags("x"))) == ([], ["x"])
 
 
@@ -163,19 +163,19 @@ def test_negotiator_access_is_asked_with_all_questions_and_the_queues(plugins):
             for asked in questions:
                 queue = queues.get(asked.queue)
                 whom = queue.config.submit.allows(asked.user, asked.groups) if queue else ""
-                yield Access(Decision.GRANT if whom else Decision.ABSTAIN, f"{settings} {asked.act}", whom,
+                yield Access(AccessDecision.GRANT if whom else AccessDecision.ABSTAIN, f"{settings} {asked.act}", whom,
                              Source("queues.yaml", 3))
         """,
     )
-    asked = [AccessQuestion(user, ("dev",), Act.SUBMIT, "root.a") for user in ("bob", "eve")]
-    asked.append(AccessQuestion("eve", (), Act.CONFIGURE))
+    asked = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a") for user in ("bob", "eve")]
+    asked.append(AccessQuestion("eve", (), AccessKind.CONFIGURE))
     manager = plugins.load()
     answers, failures = manager.access(asked, queues({"root.a": "bob"}), {"acl": "mine"})
     assert failures == ()
     assert [(each.record.decision, each.record.rule, each.record.text) for each in answers] == [
-        (Decision.GRANT, "mine submit", "user bob"),
-        (Decision.ABSTAIN, "mine submit", ""),
-        (Decision.ABSTAIN, "mine configure", ""),
+        (AccessDecision.GRANT, "mine submit", "user bob"),
+        (AccessDecision.ABSTAIN, "mine submit", ""),
+        (AccessDecision.ABSTAIN, "mine configure", ""),
     ]
     assert {(each.plugin, each.version) for each in answers} == {("acl", manager.plugins[0].version)}
     assert answers[0].record.source == Source("queues.yaml", 3)
@@ -347,7 +347,11 @@ def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(
     for name in ("a", "c"):
         plugins.write(f"{name}.py", source)
     plugins.write("b.py", "@hookimpl\ndef negotiator_usage(): raise ValueError('no')\n")
-    counted = {"a": Used({("x",): 1}, {}, {}), "b": Used({}, {}, {}), "c": Used({("y",): 2}, {}, {})}
+    counted = {
+        "a": CounterUsage({("x",): 1}, {}, {}),
+        "b": CounterUsage({}, {}, {}),
+        "c": CounterUsage({("y",): 2}, {}, {}),
+    }
     answers = plugins.load().usage("users", counted.get, queues(), {"c": "mine"}, spec_names=True)
     assert [(stamped.plugin, stamped.record) for stamped in answers.records] == [
         ("a", {"of": "x", "used": 1, "more": ["users", 1, None, True]}),

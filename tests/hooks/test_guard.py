@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from negotiator.hooks import AccessQuestion, Act, AdKind, Filter, hookimpl
+from negotiator.hooks import AccessKind, AccessQuestion, AdKind, Filter, hookimpl
 from negotiator.hooks.manager import PluginStatus
 from negotiator.hooks.testkit import PluginFailedError, call, cycle, queues, request, table
 from negotiator.records import Mode, Source, Verdict
@@ -237,17 +237,21 @@ def a_rule_with(field):
         ("access", "None", "an iterable of Access, got None; return [] or yield nothing" + NOTHING),
         ("access", "'yes'", "an iterable of Access, got str"),
         ("access", "[True]", "an Access, got bool"),
-        ("access", "[Decision.GRANT]", "an Access, got Decision"),
-        ("access", "[type('Mine', (Access,), {})(Decision.GRANT, 'r', 't')]", "an Access, got Mine"),
-        ("access", "[Access('grant', 'r', 't')]", "a Decision in an Access, got str"),
-        ("access", "[Access(True, 'r', 't')]", "a Decision in an Access, got bool"),
-        ("access", "[Access(Decision.GRANT, '', 't')]", "a rule of an Access, got an empty string"),
-        ("access", "[Access(Decision.GRANT, None, 't')]", "a string as rule of an Access, got None"),
-        ("access", "[Access(Decision.GRANT, 'r', 3)]", "a string as text of an Access, got int"),
-        ("access", "[Access(Decision.GRANT, 'r', '\\n')]", "printable characters only as text of an Access"),
+        ("access", "[AccessDecision.GRANT]", "an Access, got AccessDecision"),
+        ("access", "[type('Mine', (Access,), {})(AccessDecision.GRANT, 'r', 't')]", "an Access, got Mine"),
+        ("access", "[Access('grant', 'r', 't')]", "an AccessDecision in an Access, got str"),
+        ("access", "[Access(True, 'r', 't')]", "an AccessDecision in an Access, got bool"),
+        ("access", "[Access(AccessDecision.GRANT, '', 't')]", "a rule of an Access, got an empty string"),
+        ("access", "[Access(AccessDecision.GRANT, None, 't')]", "a string as rule of an Access, got None"),
+        ("access", "[Access(AccessDecision.GRANT, 'r', 3)]", "a string as text of an Access, got int"),
         (
             "access",
-            "[Access(Decision.GRANT, 'r', 't', 'a:3')]",
+            "[Access(AccessDecision.GRANT, 'r', '\\n')]",
+            "printable characters only as text of an Access",
+        ),
+        (
+            "access",
+            "[Access(AccessDecision.GRANT, 'r', 't', 'a:3')]",
             "a Source or None as source of an Access, got str",
         ),
         ("access", "[]", "1 records of Access, one a question, got 0"),
@@ -284,7 +288,7 @@ def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
         "matches_made": lambda: manager.matches_made([], cycle(), {}),
         "queues_changed": lambda: manager.queues_changed([], cycle(), {}),
         "placement_rules": lambda: manager.placement_rules().failures,
-        "access": lambda: manager.access([AccessQuestion("bob", (), Act.CONFIGURE)], queues(), {})[1],
+        "access": lambda: manager.access([AccessQuestion("bob", (), AccessKind.CONFIGURE)], queues(), {})[1],
         "user_groups": lambda: manager.user_groups(["bob"], 0.0, {})[1],
     }[hook]()
     assert [failure.message for failure in failures] == [f"wrong answer: expected {expected}"]

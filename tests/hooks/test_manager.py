@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.hooks import hookimpl, specs
-from negotiator.hooks.manager import HookManager, Loaded
+from negotiator.hooks.manager import HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.testkit import cycle, match, request, table
@@ -46,7 +46,7 @@ def test_no_order_of_registration_changes_the_order_of_asking(registered, order)
     registry = Registry(specs)
     for name in registered:
         registry.register(Policy(), name)
-    loaded = [Loaded(name, "1", "here") for name in registered]
+    loaded = [LoadedPlugin(name, "1", "here") for name in registered]
     manager = HookManager(registry, loaded, PluginSettings(order=tuple(order)))
     first = [name for name in dict.fromkeys(order) if name in "abcdef"]
     expected = first + sorted(set("abcdef") - set(first))

@@ -4,13 +4,13 @@ import pytest
 
 from negotiator.hooks import (
     Access,
+    AccessDecision,
+    AccessKind,
     AccessQuestion,
-    Act,
     Application,
-    Decision,
+    CounterUsage,
     QueueNotice,
-    Target,
-    Used,
+    QueueTarget,
     UserGroups,
 )
 from negotiator.hooks.testkit import PluginFailedError, ads, call, cycle, queues, request, rule, table
@@ -60,13 +60,13 @@ from negotiator.hooks import *
 def negotiator_access(questions, queues):
     for asked in questions:
         allowed = queues.nearest(asked.queue).config.submit.allows(asked.user, asked.groups)
-        yield Access(Decision.GRANT if allowed else Decision.FORBID, "acl", allowed)
+        yield Access(AccessDecision.GRANT if allowed else AccessDecision.FORBID, "acl", allowed)
 @hookimpl
 def negotiator_user_groups(users, settings, now):
     return [UserGroups(user, (settings or str(now),)) for user in reversed(users) if user != "eve"]
 @hookimpl
 def negotiator_placement_rules():
-    yield PlacementRule(name="Of", target=lambda app, rule: Target.child(app.user) if rule.lets_through("a") else None)
+    yield PlacementRule(name="Of", target=lambda app, rule: QueueTarget.child(app.user) if rule.lets_through("a") else None)
 @hookimpl
 def negotiator_queues_changed(changes):
     raise ValueError([each.queue for each in changes])
@@ -82,14 +82,14 @@ def policy(tmp_path):
 
 def test_access_is_asked_over_queues_that_a_test_makes(policy):
     """An answer for each question; without queues there is the root alone."""
-    asked = [AccessQuestion(user, ("dev",), Act.SUBMIT, "root.a.b.c") for user in ("bob", "eve")]
+    asked = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a.b.c") for user in ("bob", "eve")]
     made = queues({"root.A.b": "bob", "root.z": " dev"})
     assert call(policy, "negotiator_access", questions=asked, queues=made) == (
-        Access(Decision.GRANT, "acl", "user bob"),
-        Access(Decision.FORBID, "acl", ""),
+        Access(AccessDecision.GRANT, "acl", "user bob"),
+        Access(AccessDecision.FORBID, "acl", ""),
     )
     alone = call(policy, "negotiator_access", questions=asked)
-    assert [each.decision for each in alone] == [Decision.FORBID] * 2
+    assert [each.decision for each in alone] == [AccessDecision.FORBID] * 2
     assert call(policy, "negotiator_access") == ()
 
 
@@ -144,7 +144,7 @@ def test_charges_are_declared_for_a_request_that_a_test_makes(tmp_path):
 def test_usage_is_reported_of_what_a_test_counts(tmp_path):
     """The report of users of nothing, where nothing else is given."""
     (tmp_path / "quotas.py").write_text(QUOTAS)
-    used = Used({("a", "b"): 1}, {}, {})
+    used = CounterUsage({("a", "b"): 1}, {}, {})
     given = {"report": "hosts", "used": used, "spec_names": True}
     assert call(tmp_path / "quotas.py", "negotiator_usage", **given) == (
         {"report": "hosts", "keys": [["a", "b"]], "spec_names": True},
@@ -171,9 +171,9 @@ def test_a_placement_rule_is_called_with_a_rule_that_a_test_makes(policy):
     """Its filter lets every group through, or those that are named."""
     (made,) = call(policy, "negotiator_placement_rules")
     assert made.name == "of"
-    assert made.target(Application("bob"), rule()) == Target("bob")
+    assert made.target(Application("bob"), rule()) == QueueTarget("bob")
     assert made.target(Application("bob"), rule(groups=["b"])) is None
-    assert made.target(Application("bob"), rule(groups=["a", "b"])) == Target("bob")
+    assert made.target(Application("bob"), rule(groups=["a", "b"])) == QueueTarget("bob")
     configured = rule("x", name="of", create=True)
     assert (configured.value, configured.name, configured.create) == ("x", "of", True)
 

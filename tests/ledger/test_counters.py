@@ -16,7 +16,7 @@ from negotiator.ledger import (
     Ledger,
     LedgerError,
     Postings,
-    Refused,
+    RefusedCharge,
 )
 from negotiator.records import Mode
 
@@ -86,15 +86,15 @@ def test_what_is_given_back_may_name_a_counter_twice():
     ("sums", "keys", "refused"),
     [
         ([(SUE, 1, 6)], [], None),
-        ([(SUE, 2, 6), (BOB, 1, None)], [], Refused(SUE, 0, False, 2, 5, 6)),
-        ([(SUE, 1, None), (BOB, 1, None)], [], Refused(BOB, 1, False, 1, LARGEST, LARGEST)),
-        ([(BOB, 1, 2**70)], [], Refused(BOB, 0, False, 1, LARGEST, LARGEST)),
+        ([(SUE, 2, 6), (BOB, 1, None)], [], RefusedCharge(SUE, 0, False, 2, 5, 6)),
+        ([(SUE, 1, None), (BOB, 1, None)], [], RefusedCharge(BOB, 1, False, 1, LARGEST, LARGEST)),
+        ([(BOB, 1, 2**70)], [], RefusedCharge(BOB, 0, False, 1, LARGEST, LARGEST)),
         ([(SUE, 0, 1)], [], None),
-        ([(SUE, 1, 9), (SUE, 1, 6)], [], Refused(SUE, 1, False, 2, 5, 6)),
+        ([(SUE, 1, 9), (SUE, 1, 6)], [], RefusedCharge(SUE, 1, False, 2, 5, 6)),
         ([], [(APPS, "a1", 0)], None),
         ([], [(APPS, "a1", 0), (APPS, "a1", None)], None),
-        ([], [(APPS, "a2", 1)], Refused(APPS, 0, True, 1, 1, 1)),
-        ([], [(APPS, "a2", None), (APPS, "a3", 2)], Refused(APPS, 1, True, 2, 1, 2)),
+        ([], [(APPS, "a2", 1)], RefusedCharge(APPS, 0, True, 1, 1, 1)),
+        ([], [(APPS, "a2", None), (APPS, "a3", 2)], RefusedCharge(APPS, 1, True, 2, 1, 2)),
         ([], [(APPS, "a2", 2), (APPS, "a2", 2)], None),
     ],
 )

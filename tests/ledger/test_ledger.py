@@ -6,16 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from ledger_model import Model, on
 
-from negotiator.ledger import (
-    LARGEST,
-    Charge,
-    Family,
-    Grouping,
-    KeyCharge,
-    Ledger,
-    LedgerError,
-    Refused,
-)
+from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LedgerError, RefusedCharge
 from negotiator.records import Mode
 
 MODES = st.sampled_from(Mode)
@@ -68,7 +59,7 @@ class Beside(RuleBasedStateMachine):
         if stop is None and stop_of_keys is None:
             self.keep(answer, mode, sums, keys)
             return
-        assert isinstance(answer, Refused)
+        assert isinstance(answer, RefusedCharge)
         assert (answer.of_keys, answer.position) == (
             (False, stop) if stop is not None else (True, stop_of_keys)
         )

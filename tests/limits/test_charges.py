@@ -5,8 +5,8 @@ import pytest
 from yunikorn_pool import read
 
 from negotiator.ledger import Ledger
-from negotiator.queues.checks.limits import Whom
-from negotiator_limits import Scope, charges_for, read_usage
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator_limits import LimitIndex, charges_for, read_usage
 from negotiator_limits.levels import levels
 
 CONFIG = """
@@ -21,7 +21,7 @@ partitions:
             limits:
               - {users: [sue], groups: [dev], maxapplications: 2}
 """
-SCOPE = Scope(read({"text": CONFIG}).partition.root)
+SCOPE = LimitIndex(read({"text": CONFIG}).partition.root)
 
 
 def test_every_level_is_charged_for_the_user_and_then_for_the_group():
@@ -100,8 +100,8 @@ def test_as_many_jobs_are_admitted_as_fit_the_smallest_limit():
     assert sums[stopped].label.rule == "limit of user * at root"
     ledger.commit(admitted)
     usage = read_usage(ledger.counters(), ledger.counters().key_sets())
-    assert usage[Whom.GROUP, "dev"]["root"].resources == {"memory": 6 * 10**9, "vcore": 1800}
-    assert usage[Whom.USER, "bob"]["root.a"].applications == {"one": 6}
+    assert usage[SubjectKind.GROUP, "dev"]["root"].resources == {"memory": 6 * 10**9, "vcore": 1800}
+    assert usage[SubjectKind.USER, "bob"]["root.a"].applications == {"one": 6}
 
 
 def test_applications_beyond_their_limit_are_passed_over():

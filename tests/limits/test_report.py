@@ -3,8 +3,8 @@
 from yunikorn_pool import read
 
 from negotiator.ledger import Counters, Postings
-from negotiator.queues.checks.limits import Whom
-from negotiator_limits import Scope, Tracking, group_usage, read_usage, user_usage
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator_limits import LimitIndex, Tracking, group_usage, read_usage, user_usage
 
 CONFIG = {
     "queues": [
@@ -36,7 +36,7 @@ def tracked():
 
 def test_users_in_the_form_of_yunikorn():
     """Full paths, amounts in the unit of their resource; what is zero or empty is left out."""
-    assert tracked().report(Whom.USER) == [
+    assert tracked().report(SubjectKind.USER) == [
         {
             "userName": "user1",
             "groups": {"app2": "tester"},
@@ -62,7 +62,7 @@ def test_users_in_the_form_of_yunikorn():
 
 def test_users_with_the_names_of_the_specification():
     """The specification's example, key by key: empty values stand there."""
-    (entry,) = tracked().report(Whom.USER, spec_names=True)
+    (entry,) = tracked().report(SubjectKind.USER, spec_names=True)
     assert entry["queues"]["children"][1] == {
         "queuename": "root.test",
         "resourceUsage": HALF,
@@ -77,7 +77,7 @@ def test_users_with_the_names_of_the_specification():
 
 def test_groups_in_both_forms():
     """With their applications, or with their users."""
-    (entry,) = tracked().report(Whom.GROUP)
+    (entry,) = tracked().report(SubjectKind.GROUP)
     assert (entry["groupName"], entry["applications"]) == ("tester", ["app2"])
     assert entry["queues"]["children"] == [
         {
@@ -88,7 +88,7 @@ def test_groups_in_both_forms():
             "maxResources": {"vcore": 10_000},
         }
     ]
-    (entry,) = tracked().report(Whom.GROUP, spec_names=True)
+    (entry,) = tracked().report(SubjectKind.GROUP, spec_names=True)
     assert list(entry) == ["groupName", "users", "queues"]
     assert entry["users"] == ["user1"]
 
@@ -96,7 +96,7 @@ def test_groups_in_both_forms():
 def test_what_is_limited_is_told_before_it_is_used():
     """With nothing but its limits; in the specification's form nothing is left out."""
     tracking = Tracking(read(CONFIG).partition.root)
-    assert tracking.report(Whom.GROUP) == [
+    assert tracking.report(SubjectKind.GROUP) == [
         {
             "groupName": "tester",
             "queues": {
@@ -107,7 +107,7 @@ def test_what_is_limited_is_told_before_it_is_used():
             },
         }
     ]
-    (entry,) = tracking.report(Whom.USER, spec_names=True)
+    (entry,) = tracking.report(SubjectKind.USER, spec_names=True)
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
@@ -125,7 +125,7 @@ def test_any_counters_can_be_told_of():
             ((("user", "bob", "root"), "app"), (("queue", "root", "applications"), "app")),
         )
     )
-    scope = Scope(read(CONFIG).partition.root)
+    scope = LimitIndex(read(CONFIG).partition.root)
     usage = read_usage(counters, counters.key_sets())
     bob, _ = user_usage(scope, usage, {("bob", "app"): "tester", ("bob", "free"): ""})
     assert bob == {

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yunikorn_pool import read
 
-from negotiator.queues import Limit, QueueConfig
-from negotiator.queues.checks.limits import Whom
-from negotiator_limits import Scope
+from negotiator.queues import QueueConfig, QueueLimit
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator_limits import LimitIndex
 
 CONFIG = """
 partitions:
@@ -25,24 +25,24 @@ partitions:
               - {groups: ["*"], maxapplications: 9}
           - name: c
 """
-SCOPE = Scope(read({"text": CONFIG}).partition.root)
+SCOPE = LimitIndex(read({"text": CONFIG}).partition.root)
 
 
 def limit(users=(), groups=(), applications=1):
-    return Limit(tuple(users), tuple(groups), {}, applications, "")
+    return QueueLimit(tuple(users), tuple(groups), {}, applications, "")
 
 
 @pytest.mark.parametrize(
     ("whom", "name", "path", "under"),
     [
-        (Whom.USER, "sue", "root", "sue"),
-        (Whom.USER, "bob", "root", "*"),
-        (Whom.USER, "bob", "root.a", None),
-        (Whom.USER, "bob", "root.a.made", None),
-        (Whom.GROUP, "b", "root.a", "b"),
-        (Whom.GROUP, "*", "root.a", "*"),
-        (Whom.GROUP, "other", "root.a", None),
-        (Whom.GROUP, "b", "root", None),
+        (SubjectKind.USER, "sue", "root", "sue"),
+        (SubjectKind.USER, "bob", "root", "*"),
+        (SubjectKind.USER, "bob", "root.a", None),
+        (SubjectKind.USER, "bob", "root.a.made", None),
+        (SubjectKind.GROUP, "b", "root.a", "b"),
+        (SubjectKind.GROUP, "*", "root.a", "*"),
+        (SubjectKind.GROUP, "other", "root.a", None),
+        (SubjectKind.GROUP, "b", "root", None),
     ],
 )
 def test_a_queue_has_one_limit_for_a_name(whom, name, path, under):
@@ -53,14 +53,14 @@ def test_a_queue_has_one_limit_for_a_name(whom, name, path, under):
 
 def test_a_named_limit_has_nothing_of_the_wildcard():
     """It takes the place of the wildcard's as a whole: what it does not say is not limited."""
-    holding = SCOPE.limit(Whom.USER, "sue", "root")
+    holding = SCOPE.limit(SubjectKind.USER, "sue", "root")
     assert (holding.applications, holding.resources) == (9, {})
 
 
 def test_a_limit_knows_where_it_is_written():
     """In the file of the queues, with line and column."""
-    assert str(SCOPE.limit(Whom.USER, "bob", "root").source) == "queues.yaml:8:13"
-    assert str(SCOPE.limit(Whom.USER, "bob", "root")) == "limit of user * at root"
+    assert str(SCOPE.limit(SubjectKind.USER, "bob", "root").source) == "queues.yaml:8:13"
+    assert str(SCOPE.limit(SubjectKind.USER, "bob", "root")) == "limit of user * at root"
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_groups_are_found_as_the_rule_says(levels, groups):
     for named in levels if groups else []:
         match = [name for name in named if name in groups] or [name for name in named if name == "*"]
         expected = match[0] if match else expected
-    assert Scope(root).group(groups, "root.a.b") == expected
+    assert LimitIndex(root).group(groups, "root.a.b") == expected

@@ -6,8 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from negotiator.queues import Limit, QueueConfig
-from negotiator.queues.checks.limits import Whom
+from negotiator.queues import QueueConfig, QueueLimit
+from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import Tracking
 
 LEAVES = ("root.a.x", "root.a.made", "root.b")
@@ -44,8 +44,8 @@ def root_of(queues):
 
     def queue(path, *children):
         users, groups = queues[path]
-        limits = [Limit((name,), (), *amounts, "") for name, amounts in users.items()]
-        limits += [Limit((), (name,), *amounts, "") for name, amounts in groups.items()]
+        limits = [QueueLimit((name,), (), *amounts, "") for name, amounts in users.items()]
+        limits += [QueueLimit((), (name,), *amounts, "") for name, amounts in groups.items()]
         return QueueConfig(path, not children, limits=tuple(limits), children=children)
 
     return queue("root", queue("root.a", queue("root.a.x")), queue("root.b"))
@@ -82,12 +82,16 @@ class Model:
 
     def limit(self, whom, name, path):
         users, groups = self.queues.get(path, ({}, {}))
-        if whom is Whom.GROUP:
+        if whom is SubjectKind.GROUP:
             return groups.get(name, ({}, 0))
         return users.get(name) or users.get("*") or ({}, 0)
 
     def apps(self, whom, name):
-        mine = (lambda app: app[0] == name) if whom is Whom.USER else (lambda app: self.group[app] == name)
+        mine = (
+            (lambda app: app[0] == name)
+            if whom is SubjectKind.USER
+            else (lambda app: self.group[app] == name)
+        )
         return [app for app in self.group if mine(app)]
 
     def usage(self, whom, name, path):
@@ -101,7 +105,9 @@ class Model:
         return {app for app in self.apps(whom, name) if path in self.running[app]}
 
     def levels(self, app, leaf):
-        holders = [(Whom.USER, app[0])] + [(Whom.GROUP, self.group[app])] * bool(self.group[app])
+        holders = [(SubjectKind.USER, app[0])] + [(SubjectKind.GROUP, self.group[app])] * bool(
+            self.group[app]
+        )
         return [(whom, name, path) for whom, name in holders for path in up(leaf)]
 
     def headroom(self, app, leaf):
@@ -204,13 +210,15 @@ class Limits(RuleBasedStateMachine):
     def usage_is_what_happened(self):
         if not hasattr(self, "model"):
             return
-        trees = [(Whom.USER, user, self.tracking.user_usage(user)) for user in MEMBERS]
-        trees += [(Whom.GROUP, group, self.tracking.group_usage(group)) for group in ("dev", "ops", "*")]
+        trees = [(SubjectKind.USER, user, self.tracking.user_usage(user)) for user in MEMBERS]
+        trees += [
+            (SubjectKind.GROUP, group, self.tracking.group_usage(group)) for group in ("dev", "ops", "*")
+        ]
         for whom, name, root in trees:
             told = {node.path: node for node in root.walk()} if root else {}
             for path in {*CONFIGURED, *LEAVES}:
                 node = told.get(path)
-                if whom is Whom.GROUP and name not in self.model.limited():
+                if whom is SubjectKind.GROUP and name not in self.model.limited():
                     assert node is None
                     continue
                 assert dict(node.resources if node else {}) == self.model.usage(whom, name, path)

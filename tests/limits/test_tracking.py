@@ -5,7 +5,7 @@ from yunikorn_pool import read
 from yunikorn_tracking import YuniKornTracking
 
 from negotiator.ledger import LARGEST, LedgerError
-from negotiator.queues.checks.limits import Whom
+from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import Tracking
 
 SUE = ("sue", ["dev"], "root.a.b", "app")
@@ -211,17 +211,17 @@ def test_a_wildcard_reaches_users_who_are_known():
     tracked.update(queues(limit(["*"], memory="9")))
     assert tracked.headroom(*SUE) == {"memory": 4}
     tracked.decrease("sue", "root.a.b", "app", {"memory": 5}, remove_app=True)
-    assert tracked.trackers(Whom.USER) == ["eve", "sue"]
+    assert tracked.trackers(SubjectKind.USER) == ["eve", "sue"]
     tracked.decrease("eve", "root.c", "app", {"memory": 5}, remove_app=True)
     tracked.update(queues())
-    assert tracked.trackers(Whom.USER) == []
+    assert tracked.trackers(SubjectKind.USER) == []
 
 
 def test_trackers_exist_as_soon_as_a_limit_names_them():
     """The wildcard is a group, and no user."""
     tracked = tracking(limit(["sue"], ["dev"], memory="9"), limit(["*"], ["*"], memory="9"))
-    assert tracked.trackers(Whom.USER) == ["sue"]
-    assert tracked.trackers(Whom.GROUP) == ["*", "dev"]
+    assert tracked.trackers(SubjectKind.USER) == ["sue"]
+    assert tracked.trackers(SubjectKind.GROUP) == ["*", "dev"]
     assert tracked.user_usage("*") is None
     assert tracked.user_usage("sue").children[0].holding.resources == {"memory": 9}
 
@@ -357,4 +357,4 @@ def test_yunikorn_takes_nothing_from_a_group_that_an_application_has_left():
     tracked.decrease("sue", "root.a.b", "app", {"memory": 5}, remove_app=True)
     assert root_usage(tracked, "dev") == {}
     assert tracked.app_group("sue", "app") == ""
-    assert tracked.usage()[Whom.USER, "bob"]["root.c"].resources == {"memory": 2}
+    assert tracked.usage()[SubjectKind.USER, "bob"]["root.c"].resources == {"memory": 2}

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yunikorn_pool import NOW, Pool, bundle, read
 
-from negotiator.hooks.answers import Stamped
-from negotiator.hooks.placement import Application, PlacementRule, Target
-from negotiator.placement import AccessBook, make_chain
+from negotiator.hooks.answers import Attributed
+from negotiator.hooks.placement import Application, PlacementRule, QueueTarget
+from negotiator.placement import AccessCache, make_chain
 from negotiator.queues import QueueTree
 from negotiator.queues.names import LONGEST_PATH
 
@@ -211,12 +211,15 @@ def ending(_application, _rule):
 BROKEN = {
     "ends the program": (ending, "SystemExit: 7"),
     "raises": (raising, "RuntimeError: no directory"),
-    "gives a text": (lambda _application, _rule: "root.open", "expected a Target or None, got str"),
+    "gives a text": (lambda _application, _rule: "root.open", "expected a QueueTarget or None, got str"),
     "gives a whole path that is not below the root": (
-        lambda _application, _rule: Target("open", qualified=True),
-        "expected a qualified Target to begin at the root",
+        lambda _application, _rule: QueueTarget("open", qualified=True),
+        "expected a qualified QueueTarget to begin at the root",
     ),
-    "gives a path that is no text": (lambda _application, _rule: Target(5), "expected a Target or None"),
+    "gives a path that is no text": (
+        lambda _application, _rule: QueueTarget(5),
+        "expected a QueueTarget or None",
+    ),
 }
 
 
@@ -224,13 +227,13 @@ BROKEN = {
 def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
     """It is named, and no later rule lets in what it might have kept out."""
     target, words = BROKEN[what]
-    own_type = Stamped(PlacementRule(name="mine", target=target), "tiny", "1.2")
+    own_type = Attributed(PlacementRule(name="mine", target=target), "tiny", "1.2")
     types = (own_type, *bundle().hooks.placement_rules().records)
     rules = [{"name": "mine"}, {"name": "fixed", "value": "open"}]
     partition = read({"queues": QUEUES, "placementrules": rules}).partition
     chain, problems = make_chain(partition, types)
     queues = QueueTree.of(partition.root, NOW)
-    book = AccessBook(bundle().hooks, bundle().settings, queues)
+    book = AccessCache(bundle().hooks, bundle().settings, queues)
     placements, _ = chain.place([Application("sue", forced=True)], queues, book, NOW)
     assert (problems, placements[0].code) == ((), "plugin_error")
     (failure,) = chain.failures(placements)
@@ -242,7 +245,7 @@ def test_two_plugins_can_not_bring_the_same_rule():
     """Nor can one take the name that is the core's: which of them decides would be a matter of chance."""
     types = bundle().hooks.placement_rules().records
     for name in ("user", "recovery"):
-        second = Stamped(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
+        second = Attributed(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
         chain, (problem,) = make_chain(read({"queues": QUEUES}).partition, (*types, second))
         assert (chain, problem.code) == (None, "rule_defined_twice")
         assert f"placement rule {name} of plugin tiny belongs to" in problem.message
@@ -267,7 +270,7 @@ def test_a_rule_that_can_not_say_what_it_reads_refuses_the_bundle(what):
     """It is told as the plugin's, at the rule; it does not end the program."""
     mine = PlacementRule(name="mine", target=lambda *_: None, tags=UNREADABLE[what])
     partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
-    chain, (problem,) = make_chain(partition, [Stamped(mine, "tiny", "1.2")])
+    chain, (problem,) = make_chain(partition, [Attributed(mine, "tiny", "1.2")])
     assert (chain, problem.code, problem.source.file) == (None, "plugin_error", "queues.yaml")
     assert "plugin tiny: rule mine: " in problem.message
 
@@ -276,9 +279,9 @@ def test_what_a_rule_prints_goes_to_standard_error(capsys):
     """Standard output may be read by another program."""
     mine = PlacementRule(name="mine", target=lambda *_: print("seen"))  # noqa: T201 - what is tested
     partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
-    chain, _ = make_chain(partition, [Stamped(mine, "tiny", "1.2")])
+    chain, _ = make_chain(partition, [Attributed(mine, "tiny", "1.2")])
     queues = QueueTree.of(partition.root, NOW)
-    book = AccessBook(bundle().hooks, bundle().settings, queues)
+    book = AccessCache(bundle().hooks, bundle().settings, queues)
     chain.place([Application("sue")], queues, book, NOW)
     chain.decide(Application("sue"), queues, book)
     assert capsys.readouterr() == ("", "seen\n" * 2)

@@ -8,7 +8,7 @@ from yunikorn_pool import read
 from negotiator.placement.filters import make_filter
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
-from negotiator.records import Written
+from negotiator.records import ScalarText
 
 QUEUES = [
     {
@@ -72,7 +72,7 @@ def test_rules_may_be_made_without_that_check(rule, code):
 
 def filter_of(**lists):
     findings = Findings()
-    entry = FilterEntry(**{key: tuple(Written(name) for name in names) for key, names in lists.items()})
+    entry = FilterEntry(**{key: tuple(ScalarText(name) for name in names) for key, names in lists.items()})
     return make_filter(entry, findings), findings.problems
 
 

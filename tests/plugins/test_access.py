@@ -6,7 +6,7 @@ import pwd
 import pytest
 from yunikorn_pool import bundle, read
 
-from negotiator.hooks.access import AccessQuestion, Act, Decision
+from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
 from negotiator.queues import QueueTree
 from negotiator_access import _owner
 
@@ -21,9 +21,12 @@ def ask(queues, *questions):
 def test_a_question_about_a_long_path_spoils_no_other():
     """An answer that is too long would make all answers of a batch wrong, and deny everybody everything."""
     far = "root." + ".".join(["x" * 64] * 50)
-    questions = (AccessQuestion("sue", (), Act.SUBMIT, path) for path in ("root.a", far))
+    questions = (AccessQuestion("sue", (), AccessKind.SUBMIT, path) for path in ("root.a", far))
     answers, failures = ask([{"name": "a", "submitacl": "sue"}], *questions)
-    assert ([answer.decision for answer in answers], failures) == ([Decision.GRANT, Decision.ABSTAIN], ())
+    assert ([answer.decision for answer in answers], failures) == (
+        [AccessDecision.GRANT, AccessDecision.ABSTAIN],
+        (),
+    )
     assert far[:100] in answers[1].text
 
 
@@ -33,8 +36,8 @@ def test_a_list_of_a_queue_with_a_long_path_gives_access():
     for _ in range(5):
         queues = [{"name": "q" * 64, "queues": queues}]
     path = "root" + ".{}".format("q" * 64) * 6
-    (answer,), failures = ask(queues, AccessQuestion("sue", (), Act.SUBMIT, path))
-    assert (answer.decision, failures) == (Decision.GRANT, ())
+    (answer,), failures = ask(queues, AccessQuestion("sue", (), AccessKind.SUBMIT, path))
+    assert (answer.decision, failures) == (AccessDecision.GRANT, ())
 
 
 @pytest.fixture
@@ -53,6 +56,6 @@ def nameless(monkeypatch):
 @pytest.mark.usefixtures("nameless")
 def test_an_owner_without_a_name_goes_by_the_number():
     """Who calls a command is named alike."""
-    questions = (AccessQuestion(user, (), Act.CONFIGURE) for user in (str(os.geteuid()), "boss"))
+    questions = (AccessQuestion(user, (), AccessKind.CONFIGURE) for user in (str(os.geteuid()), "boss"))
     answers, _ = ask([], *questions)
-    assert [answer.decision for answer in answers] == [Decision.GRANT, Decision.ABSTAIN]
+    assert [answer.decision for answer in answers] == [AccessDecision.GRANT, AccessDecision.ABSTAIN]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import negotiator_groups.system
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.hooks.testkit import call
-from negotiator_groups.settings import Groups, GroupsSettings
+from negotiator_groups.settings import GroupSources, GroupsSettings
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 NOBODY = "no such user on any system"
@@ -168,7 +168,7 @@ def test_more_users_than_are_remembered_are_answered_all_the_same(folder, monkey
 
 def test_what_is_remembered_is_not_shared_between_settings(asked):
     """Two bundles, or one that was loaded twice, ask for themselves, even where they say the same."""
-    one, two = GroupsSettings(Groups(system=True)), GroupsSettings(Groups(system=True))
+    one, two = GroupsSettings(GroupSources(system=True)), GroupsSettings(GroupSources(system=True))
     assert one == two
     for settings in (one, one, two):
         call(negotiator_groups, "negotiator_user_groups", users=["no-a"], settings=settings, now=0.0)
@@ -313,7 +313,7 @@ def test_whatever_is_quoted_is_read_as_it_is_written(tmp_path_factory, groups):
     path = tmp_path_factory.mktemp("map") / "groups.yaml"
     lines = (f"{quote(user)}: [{', '.join(map(quote, names))}]\n" for user, names in groups.items())
     path.write_text("".join(lines), encoding="utf-8")
-    settings = GroupsSettings(Groups(map=path))
+    settings = GroupsSettings(GroupSources(map=path))
     asked = {"users": list(groups), "settings": settings, "now": 0.0}
     found = call(negotiator_groups, "negotiator_user_groups", **asked)
     assert {each.user: list(each.groups) for each in found} == groups
@@ -324,5 +324,5 @@ def test_whatever_stands_in_the_file_it_is_read_or_refused(tmp_path_factory, con
     """Never an error of Python's, and never groups beside a problem."""
     path = tmp_path_factory.mktemp("map") / "groups.yaml"
     path.write_bytes(content)
-    read = Groups(map=path).map
+    read = GroupSources(map=path).map
     assert not (read.groups and read.problems)

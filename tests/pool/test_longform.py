@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from negotiator.classad import dictionary
+from negotiator.classad.tables import dictionary
 from negotiator.pool import longform, read_ads, read_table
 from negotiator.pool.longform import read_long, whole_lines
 from negotiator.pool.projection import pool_dictionary

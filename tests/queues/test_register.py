@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from negotiator.queues.register import ApplicationId, Entry, Register, keys_of
+from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication, keys_of
 
 SCHEDDS, USERS = ("", "a", "b.example.org"), ("ann", "bob", "\udcff", "")
 QUEUES = ("root.a", "root.b", "root.c.d")
@@ -32,7 +32,7 @@ class Beside(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.register, self.model = Register(), {}
+        self.register, self.model = ApplicationRegistry(), {}
         self.mark, self.marked = self.register.mark(), {}
 
     def keys(self, ids):
@@ -93,7 +93,7 @@ class Beside(RuleBasedStateMachine):
     @rule(schedd=st.sampled_from((*SCHEDDS, "elsewhere")), cluster=CLUSTERS)
     def find(self, schedd, cluster):
         wanted = {
-            Entry(each, *there)
+            RegisteredApplication(each, *there)
             for each, there in self.model.items()
             if each.cluster == cluster and schedd in ("", each.schedd)
         }
@@ -146,11 +146,11 @@ class Beside(RuleBasedStateMachine):
 TestBeside = Beside.TestCase
 
 
-@given(st.lists(st.builds(Entry, IDS, st.sampled_from(QUEUES), TIMES)))
+@given(st.lists(st.builds(RegisteredApplication, IDS, st.sampled_from(QUEUES), TIMES)))
 def test_a_register_begins_with_entries_of_which_the_last_of_each_application_holds(entries):
     """A cluster that is none is in no register, also where a file says so."""
     wanted = {each.id: (each.queue, each.seen) for each in entries if is_kept(each.id)}
-    assert {each.id: (each.queue, each.seen) for each in Register(entries)} == wanted
+    assert {each.id: (each.queue, each.seen) for each in ApplicationRegistry(entries)} == wanted
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yunikorn_pool import read
 
-from negotiator.queues import Change, QueueTree, State
+from negotiator.queues import QueueChangeKind, QueueState, QueueTree
 from negotiator.queues.tree import QueueError
 
 FLAT = [{"name": "a"}, {"name": "b"}]
@@ -71,16 +71,16 @@ def test_what_was_told_is_what_happened(steps):
         named = {change.path: change.change for change in result}
         assert len(named) == len(result)
         assert {path for path in after if path not in before} == {
-            path for path, change in named.items() if change is Change.CREATED
+            path for path, change in named.items() if change is QueueChangeKind.CREATED
         }
         assert before.keys() - after.keys() == {
-            path for path, change in named.items() if change is Change.REMOVED
+            path for path, change in named.items() if change is QueueChangeKind.REMOVED
         }
         for path in before.keys() & after.keys():
             assert (before[path].state, before[path].managed) == (
                 after[path].state,
                 after[path].managed,
-            ) or named[path] in {Change.DRAINING, Change.RESTORED, Change.MANAGED}
+            ) or named[path] in {QueueChangeKind.DRAINING, QueueChangeKind.RESTORED, QueueChangeKind.MANAGED}
             assert after[path].since in {before[path].since, float(now)}
 
 
@@ -104,21 +104,21 @@ def test_a_clean_up_leaves_the_configuration_and_what_is_busy(steps, root, busy)
 def test_a_queue_that_leaves_the_configuration_goes_when_it_is_empty():
     """It drains first; coming back it is active again, with the time from which it is."""
     queues = tree(FLAT)
-    assert told(queues.apply(config([{"name": "a"}]), 1.0)) == [("root.b", Change.DRAINING)]
+    assert told(queues.apply(config([{"name": "a"}]), 1.0)) == [("root.b", QueueChangeKind.DRAINING)]
     assert queues.clean({"root.b"}, 2.0) == ()
-    assert told(queues.apply(config(FLAT), 3.0)) == [("root.b", Change.RESTORED)]
-    assert (queues.get("root.b").state, queues.get("root.b").since) == (State.ACTIVE, 3.0)
+    assert told(queues.apply(config(FLAT), 3.0)) == [("root.b", QueueChangeKind.RESTORED)]
+    assert (queues.get("root.b").state, queues.get("root.b").since) == (QueueState.ACTIVE, 3.0)
     queues.apply(config([{"name": "a"}]), 4.0)
-    assert told(queues.clean({"root.a"}, 5.0)) == [("root.b", Change.REMOVED)]
+    assert told(queues.clean({"root.a"}, 5.0)) == [("root.b", QueueChangeKind.REMOVED)]
 
 
 def test_a_queue_that_a_rule_made_can_become_one_of_the_configuration():
     """Then it stays when it is empty, and has what the configuration gives it."""
     queues = tree([{"name": "p", "parent": True}])
-    assert told(queues.create("root.P.Sue", 1.0)) == [("root.p.sue", Change.CREATED)]
+    assert told(queues.create("root.P.Sue", 1.0)) == [("root.p.sue", QueueChangeKind.CREATED)]
     assert queues.create("root.p.sue", 1.5) == ()
     named = config([{"name": "p", "queues": [{"name": "Sue", "maxapplications": 7}]}])
-    assert ("root.p.sue", Change.MANAGED) in told(queues.apply(named, 2.0))
+    assert ("root.p.sue", QueueChangeKind.MANAGED) in told(queues.apply(named, 2.0))
     assert queues.clean((), 3.0) == ()
     assert queues.get("root.p.SUE").config.applications == 7
 
@@ -140,8 +140,8 @@ def test_draining_takes_in_what_the_configuration_has_below():
     queues.create("root.p.d", 1.0)
     without = config([{"name": "q"}])
     assert told(queues.apply(without, 2.0)) == [
-        ("root.p", Change.DRAINING),
-        ("root.p.c", Change.DRAINING),
+        ("root.p", QueueChangeKind.DRAINING),
+        ("root.p.c", QueueChangeKind.DRAINING),
     ]
     assert queues.apply(without, 3.0) == ()
     assert not queues.get("root.p.d").draining

@@ -6,7 +6,7 @@ from quota_sets import COMPLEXES, ENGINE, bundle, counted, decide, host_slots, o
 
 from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Relation, Requestable
-from negotiator_quotasets.jobs import Asked
+from negotiator_quotasets.jobs import RequestedResources
 
 FORCED = Complex("big", "b", ComplexType.BOOL, Relation.EQ, Requestable.FORCED)
 EXCLUSIVE = Complex("alone", "al", ComplexType.INT, Relation.EXCL, consumable="YES")
@@ -25,12 +25,12 @@ def layers(everywhere=(), hosts=(), queues=(), places=None, complexes=None):
 
 
 def charged(found, queue="root.q", **amounts):
-    return [on_slots(charge) for charge in found.charges(queue, Asked(amounts, {}))]
+    return [on_slots(charge) for charge in found.charges(queue, RequestedResources(amounts, {}))]
 
 
 def short(found, queue="root.q", requested=(), **values):
     """Where a job can't run: the slots that will do, and why the others will not."""
-    asked = Asked({}, values)
+    asked = RequestedResources({}, values)
     return [
         (each.allow.tolist(), each.text)
         for each in found.shortages(queue, asked, {**dict(requested), **values, "big": 1})
@@ -84,7 +84,7 @@ def test_what_is_exclusive_is_no_amount():
 
 def test_nothing_asked_for_is_held_against_what_there_is():
     """A request of 0 probes."""
-    (charge,) = layers({"lic": "9"}).charges("q", Asked({"lic": 0}, {}))
+    (charge,) = layers({"lic": "9"}).charges("q", RequestedResources({"lic": 0}, {}))
     assert (charge.amount, charge.probes) == (0, True)
 
 
@@ -145,13 +145,15 @@ def test_what_hosts_say_is_told_in_few_printable_words():
 def test_who_does_not_ask_for_what_is_forced_can_only_run_where_it_is_not_there():
     """On any layer."""
     found = layers(hosts={"big": ["true", None]})
-    (shortage,) = found.shortages("root.q", Asked({}, {}), {})
+    (shortage,) = found.shortages("root.q", RequestedResources({}, {}), {})
     assert (shortage.allow.tolist(), shortage.text) == (
         [not each for each in FIRST],
         'it does not request "forced" resource "big"',
     )
-    assert list(found.shortages("root.q", Asked({}, {}), {"big": "true"})) == []
-    assert [each.allow.any() for each in layers({"big": "true"}).shortages("q", Asked({}, {}), {})] == [False]
+    assert list(found.shortages("root.q", RequestedResources({}, {}), {"big": "true"})) == []
+    assert [
+        each.allow.any() for each in layers({"big": "true"}).shortages("q", RequestedResources({}, {}), {})
+    ] == [False]
 
 
 def test_which_complexes_are_forced():

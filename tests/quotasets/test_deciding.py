@@ -4,7 +4,14 @@ import pytest
 from quota_sets import COMPLEXES, parsed, rules, spots
 
 from negotiator_quotasets.capacities import Offers
-from negotiator_quotasets.deciding import PE_SLOTS, ROUND_ROBIN, Decision, Denier, Desk, Job
+from negotiator_quotasets.deciding import (
+    PE_SLOTS,
+    ROUND_ROBIN,
+    AllocationDecision,
+    AllocationSimulator,
+    Denier,
+    Job,
+)
 
 PES = {"mpi": ROUND_ROBIN, "smp": PE_SLOTS}
 
@@ -13,7 +20,7 @@ def desk(text, slots="9", everywhere=(), **hosts):
     """Two queues on two hosts, each with so many slots."""
     places = spots("lxa", "sol", queues=("all.q", "fast.q"), num_proc=[2, 4])
     offers = Offers(dict(everywhere), lambda name: hosts.get(name, [None, None]), lambda _: {"slots": slots})
-    return Desk(parsed(text), COMPLEXES, {"staff": ("roland",)}, places, offers, PES)
+    return AllocationSimulator(parsed(text), COMPLEXES, {"staff": ("roland",)}, places, offers, PES)
 
 
 def run(own, *jobs):
@@ -28,9 +35,9 @@ ALICE = Job("alice")
 def test_a_job_may_run_where_all_rules_have_room():
     """And counts from then on."""
     own = desk(rules("users {*} to slots=1"))
-    assert own.decide(ALICE) == Decision(allowed=True, slots=1)
+    assert own.decide(ALICE) == AllocationDecision(allowed=True, slots=1)
     run(own, ALICE)
-    assert own.decide(ALICE) == Decision(False, 0, frozenset({Denier("r/1", "alice/////")}))
+    assert own.decide(ALICE) == AllocationDecision(False, 0, frozenset({Denier("r/1", "alice/////")}))
     assert own.decide(Job("bob")).allowed
     assert dict(own.ledger.counters())[("r/1", "slots", "alice", "", "", "", "")] == 1
 
@@ -38,7 +45,9 @@ def test_a_job_may_run_where_all_rules_have_room():
 def test_to_ask_changes_nothing():
     """However often."""
     own = desk(rules("to slots=3"))
-    assert {own.decide(Job("a", pe="mpi", slots=3)) for _ in range(3)} == {Decision(allowed=True, slots=3)}
+    assert {own.decide(Job("a", pe="mpi", slots=3)) for _ in range(3)} == {
+        AllocationDecision(allowed=True, slots=3)
+    }
     assert dict(own.ledger.counters()) == {}
 
 
@@ -102,7 +111,7 @@ def test_what_is_not_consumed_is_compared_after_what_is():
     """The rule that says no, and where its counters are full that one."""
     own = desk(rules("to slots=1", name="first") + rules("users {*} to h_rt=10", name="second"))
     decided = own.decide(Job("a", resources={"h_rt": "20"}))
-    assert decided == Decision(False, 0, frozenset({Denier("second/1", "a/////")}))
+    assert decided == AllocationDecision(False, 0, frozenset({Denier("second/1", "a/////")}))
     run(own, ALICE)
     assert own.decide(Job("a", resources={"h_rt": "20"})).denied_by == {Denier("first/1", "/////")}
 
@@ -111,7 +120,7 @@ def test_a_layer_below_the_sets_says_no_where_these_do_not():
     """What the pool has, what hosts have."""
     own = desk(rules("to lic=5"), everywhere={"lic": "3"})
     decided = own.decide(Job("a", resources={"lic": "4"}))
-    assert decided == Decision(
+    assert decided == AllocationDecision(
         False, 0, frozenset(), frozenset({"cannot run globally because it exceeds what the pool has"})
     )
     assert own.decide(Job("a", resources={"lic": "6"})).denied_by == {Denier("r/1", "/////")}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from negotiator.records import Source
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language.model import Filter, Term
+from negotiator_quotasets.language.model import NameFilter, Term
 from negotiator_quotasets.language.parsing import parse_sets
 
 
@@ -63,24 +63,24 @@ def test_white_space_and_comments_count_for_nothing(text):
     """A set means the same on one line, in many, with CRLF, comments and continued lines."""
     (set_,) = read(text)
     assert (set_.name, set_.description, set_.enabled) == ("r", "NONE", True)
-    assert set_.rules[0].users == Filter(("a", "b"))
+    assert set_.rules[0].users == NameFilter(("a", "b"))
 
 
 def test_the_order_of_filters_is_free():
     """Each filter is found wherever it stands before the limits."""
     found = rule("hosts {*} queues q pes !pe projects * users {@staff,!bob} name n to slots=1")
     assert list(found.filters()) == [
-        ("users", Filter(("@staff",), ("bob",), expanded=True)),
-        ("projects", Filter(("*",))),
-        ("pes", Filter((), ("pe",))),
-        ("queues", Filter(("q",))),
-        ("hosts", Filter(("*",), expanded=True)),
+        ("users", NameFilter(("@staff",), ("bob",), expanded=True)),
+        ("projects", NameFilter(("*",))),
+        ("pes", NameFilter((), ("pe",))),
+        ("queues", NameFilter(("q",))),
+        ("hosts", NameFilter(("*",), expanded=True)),
     ]
 
 
 def test_words_of_the_language_may_be_names():
     """After a filter's word comes its list, whatever it says."""
-    assert rule("users to,users projects limit to slots=1").users == Filter(("to", "users"))
+    assert rule("users to,users projects limit to slots=1").users == NameFilter(("to", "users"))
 
 
 def test_a_rule_may_have_no_limit():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language.model import Filter, Limit, Rule, RuleSet, Term
+from negotiator_quotasets.language.model import NameFilter, QuotaRule, RuleLimit, RuleSet, Term
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.language.printing import format_set, format_sets
 
@@ -16,7 +16,7 @@ NAMES = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,30}", fullmatch=True).filter(
 )
 ENTRIES = st.from_regex(r"@?[a-z0-9é*?.\[\]-]{1,90}", fullmatch=True)
 FILTERS = st.builds(
-    Filter,
+    NameFilter,
     st.lists(ENTRIES, max_size=12, unique=True).map(tuple),
     st.lists(ENTRIES, max_size=12, unique=True).map(tuple),
     st.booleans(),
@@ -24,17 +24,17 @@ FILTERS = st.builds(
 LIMITS = st.lists(
     st.sampled_from(
         [
-            Limit("slots", "5"),
-            Limit("virtual_free", "1.5g"),
-            Limit("h_rt", "3600"),
-            Limit("arch", "lx24-*|sol" + "-long" * 15),
-            Limit("load_avg", "1e3"),
+            RuleLimit("slots", "5"),
+            RuleLimit("virtual_free", "1.5g"),
+            RuleLimit("h_rt", "3600"),
+            RuleLimit("arch", "lx24-*|sol" + "-long" * 15),
+            RuleLimit("load_avg", "1e3"),
         ]
     ),
     unique_by=lambda limit: limit.resource,
 ).map(tuple)
 RULES = st.builds(
-    Rule,
+    QuotaRule,
     name=st.just("") | NAMES,
     users=st.none() | FILTERS,
     projects=st.none() | FILTERS,
@@ -81,13 +81,13 @@ def test_lines_have_eighty_bytes_where_they_can_be_broken(sets):
 def test_a_set_is_printed_in_its_normal_form():
     """Attributes are aligned, filters stand in the order of the grammar, exclusions after inclusions."""
     rules = (
-        Rule(
+        QuotaRule(
             "n",
-            users=Filter(("a", "b"), ("c",)),
-            hosts=Filter(("*",), (), expanded=True),
-            limits=(Limit("slots", "5"),),
+            users=NameFilter(("a", "b"), ("c",)),
+            hosts=NameFilter(("*",), (), expanded=True),
+            limits=(RuleLimit("slots", "5"),),
         ),
-        Rule(hosts=Filter((), ("x",))),
+        QuotaRule(hosts=NameFilter((), ("x",))),
     )
     assert format_set(RuleSet("r", rules, '"x"', enabled=False)) == (
         "{\n"
@@ -102,8 +102,10 @@ def test_a_set_is_printed_in_its_normal_form():
 
 def test_a_long_rule_is_broken_after_a_comma_or_at_a_blank():
     """The pieces end in a backslash, and leave room for it in 80 columns."""
-    users = Filter(tuple(f"user{number:03}" for number in range(20)))
-    set_ = RuleSet("r", (Rule(users=users, hosts=Filter(("h" * 36,)), limits=(Limit("slots", "5"),)),))
+    users = NameFilter(tuple(f"user{number:03}" for number in range(20)))
+    set_ = RuleSet(
+        "r", (QuotaRule(users=users, hosts=NameFilter(("h" * 36,)), limits=(RuleLimit("slots", "5"),)),)
+    )
     assert format_set(set_).splitlines()[4:-1] == [
         "   limit        users user000,user001,user002,user003,user004,user005,user006, \\",
         "   user007,user008,user009,user010,user011,user012,user013,user014,user015, \\",
@@ -116,20 +118,20 @@ def test_a_line_of_eighty_is_whole_and_one_of_eighty_one_is_not():
     """Eighty columns are enough for eighty characters."""
     for length, lines in ((80, 1), (81, 2)):
         name = "u" * (length - len("   limit        users  to slots=5"))
-        set_ = RuleSet("r", (Rule(users=Filter((name,)), limits=(Limit("slots", "5"),)),))
+        set_ = RuleSet("r", (QuotaRule(users=NameFilter((name,)), limits=(RuleLimit("slots", "5"),)),))
         assert len(format_set(set_).splitlines()) == 5 + lines
 
 
 def test_a_name_too_long_for_its_line_has_one_of_its_own():
     """It is broken before the name, as Grid Engine does."""
-    text = format_set(RuleSet("a" * 512, (Rule(limits=(Limit("slots", "5"),)),)))
+    text = format_set(RuleSet("a" * 512, (QuotaRule(limits=(RuleLimit("slots", "5"),)),)))
     assert text.splitlines()[1:3] == ["   name         \\", f"   {'a' * 512}"]
 
 
 def test_formulas_are_printed_as_they_were_written():
     """The text of a formula is kept; its terms come back with it."""
-    limit = Limit("slots", "1+$num_proc*2", (Term(Fraction(1)), Term(Fraction(2), "num_proc")))
-    sets = (RuleSet("r", (Rule(hosts=Filter(("*",), expanded=True), limits=(limit,)),)),)
+    limit = RuleLimit("slots", "1+$num_proc*2", (Term(Fraction(1)), Term(Fraction(2), "num_proc")))
+    sets = (RuleSet("r", (QuotaRule(hosts=NameFilter(("*",), expanded=True), limits=(limit,)),)),)
     assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets
 
 
@@ -145,5 +147,5 @@ def test_formulas_are_printed_as_they_were_written():
 )
 def test_a_long_description_keeps_each_of_its_blanks(text):
     """It is broken over lines, and comes back to the letter."""
-    sets = (RuleSet("r", (Rule(limits=(Limit("slots", "5"),)),), f'"{text}"'),)
+    sets = (RuleSet("r", (QuotaRule(limits=(RuleLimit("slots", "5"),)),), f'"{text}"'),)
     assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.language.model import NameFilter
 from negotiator_quotasets.names import Hosts, is_for, is_for_user, queue_matches
 from negotiator_quotasets.patterns import matcher
 
@@ -32,7 +32,7 @@ NAMES = [
 @pytest.mark.parametrize(("names", "excluded", "value", "wanted"), NAMES)
 def test_what_is_left_out_wins_over_what_is_named(names, excluded, value, wanted):
     """Wildcards as in fnmatch(3); case counts; exclusions alone are for everybody else."""
-    assert is_for(Filter(names, excluded), value) is wanted
+    assert is_for(NameFilter(names, excluded), value) is wanted
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_left_out_wins_over_what_is_named(names, excluded, value, wanted
 )
 def test_a_job_without_a_project_matches_exclusions_only(names, excluded, wanted):
     """Even ``!*``: that is how rules for jobs without a project are written."""
-    assert is_for(Filter(names, excluded), None) is wanted
+    assert is_for(NameFilter(names, excluded), None) is wanted
 
 
 @pytest.mark.parametrize("value", ["anything", None])
@@ -86,7 +86,7 @@ USERSETS = {"staff": ("roland", "@wheel"), "stuff": ("eve",), "empty": ()}
 )
 def test_a_userset_has_its_members_and_those_of_its_groups(names, excluded, user, groups, wanted):
     """A group of the system counts where the userset names it; no user is taken for a group."""
-    assert is_for_user(Filter(names, excluded), user, groups, USERSETS) is wanted
+    assert is_for_user(NameFilter(names, excluded), user, groups, USERSETS) is wanted
 
 
 GROUPS = {
@@ -106,24 +106,24 @@ def hosts(wanted, names=("lxa", "lxb.site", "sol1", "sol2"), **options):
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Filter(("lxa",)), ["lxa"]),
-        (Filter(("LXA",)), ["lxa"]),
-        (Filter(("lxa.other",)), ["lxa"]),
-        (Filter(("lxb",)), ["lxb.site"]),
-        (Filter(("lxb.other",)), ["lxb.site"]),
-        (Filter(("@lx",)), ["lxa", "lxb.site"]),
-        (Filter(("@LX",)), ["lxa", "lxb.site"]),
-        (Filter(("@all",)), ["lxa", "lxb.site", "sol1", "sol2"]),
-        (Filter(("@sol",), ("@lx",)), ["sol1", "sol2"]),
-        (Filter(("@s*",), ("sol2",)), ["lxa", "lxb.site", "sol1"]),
-        (Filter(("@self",)), []),
-        (Filter(("@gone",)), []),
-        (Filter(("sol?",)), ["sol1", "sol2"]),
-        (Filter(("*.site",)), ["lxb.site"]),
-        (Filter((), ("@lx",)), ["sol1", "sol2"]),
-        (Filter((), ("*",)), []),
-        (Filter(("*",), ("lxa",)), ["lxb.site", "sol1", "sol2"]),
-        (Filter(("nowhere",)), []),
+        (NameFilter(("lxa",)), ["lxa"]),
+        (NameFilter(("LXA",)), ["lxa"]),
+        (NameFilter(("lxa.other",)), ["lxa"]),
+        (NameFilter(("lxb",)), ["lxb.site"]),
+        (NameFilter(("lxb.other",)), ["lxb.site"]),
+        (NameFilter(("@lx",)), ["lxa", "lxb.site"]),
+        (NameFilter(("@LX",)), ["lxa", "lxb.site"]),
+        (NameFilter(("@all",)), ["lxa", "lxb.site", "sol1", "sol2"]),
+        (NameFilter(("@sol",), ("@lx",)), ["sol1", "sol2"]),
+        (NameFilter(("@s*",), ("sol2",)), ["lxa", "lxb.site", "sol1"]),
+        (NameFilter(("@self",)), []),
+        (NameFilter(("@gone",)), []),
+        (NameFilter(("sol?",)), ["sol1", "sol2"]),
+        (NameFilter(("*.site",)), ["lxb.site"]),
+        (NameFilter((), ("@lx",)), ["sol1", "sol2"]),
+        (NameFilter((), ("*",)), []),
+        (NameFilter(("*",), ("lxa",)), ["lxb.site", "sol1", "sol2"]),
+        (NameFilter(("nowhere",)), []),
     ],
 )
 def test_hosts_are_found_by_name_wildcard_and_group(wanted, found):
@@ -133,15 +133,15 @@ def test_hosts_are_found_by_name_wildcard_and_group(wanted, found):
 
 def test_domains_count_where_they_are_not_ignored():
     """``ignore_fqdn`` of sge_bootstrap(5)."""
-    assert hosts(Filter(("lxb",)), ignore_domain=False) == []
-    assert hosts(Filter(("lxb.SITE",)), ignore_domain=False) == ["lxb.site"]
+    assert hosts(NameFilter(("lxb",)), ignore_domain=False) == []
+    assert hosts(NameFilter(("lxb.SITE",)), ignore_domain=False) == ["lxb.site"]
 
 
 def test_hosts_of_several_domains_are_told_apart_by_their_whole_names():
     """The short name is for both."""
     names = ("a.north", "a.south")
-    assert hosts(Filter(("a.north",)), names) == ["a.north"]
-    assert hosts(Filter(("a",)), names) == ["a.north", "a.south"]
+    assert hosts(NameFilter(("a.north",)), names) == ["a.north"]
+    assert hosts(NameFilter(("a",)), names) == ["a.north", "a.south"]
     assert Hosts(names, {}).spelled("A.NORTH") == "a.north"
     assert Hosts(names, {}).spelled("A") == "A"
 
@@ -152,7 +152,7 @@ def test_a_long_chain_of_groups_and_a_large_group_are_no_trouble():
     groups = {f"@g{number}": (f"@g{number + 1}", "@g0") for number in range(size)}
     groups[f"@g{size}"] = tuple(f"h{number}" for number in range(size))
     known = Hosts([f"h{number}" for number in range(100)], groups)
-    assert known.mask(Filter(("@g0",))).all()
+    assert known.mask(NameFilter(("@g0",))).all()
 
 
 @pytest.mark.parametrize(

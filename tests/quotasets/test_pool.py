@@ -9,8 +9,8 @@ from pools import NOW, cycle, job, matched, slot, snapshot
 from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write
 
 from negotiator.bundle import check_bundle, load_bundle
+from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.standing import JournalEntry, Standing, ad_text
 from negotiator.hooks import Cycle
 from negotiator.hooks.testkit import request
 from negotiator_quotasets import hooks
@@ -245,7 +245,7 @@ class TestWhatRuns:
         entry = JournalEntry(
             "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), told_ad
         )
-        standing = attrs.evolve(Standing.new(given, NOW), journal=(entry,))
+        standing = attrs.evolve(CycleState.new(given, NOW), journal=(entry,))
         result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), standing)
         assert where(result) == ["0@lxb", "1@lxb", "0@sol", "1@sol"]
         assert counted(result)["r/1/slots/tester////lxa"] == 2

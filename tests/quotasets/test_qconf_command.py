@@ -13,7 +13,7 @@ from gridengine_site import write_site
 from queueing import records
 
 from negotiator.cli.site import ProgramSite
-from negotiator.hooks import Places
+from negotiator.hooks import CommandTargets
 from negotiator_quotasets.language.printing import format_sets
 from negotiator_quotasets.qconf import files, lock
 
@@ -221,7 +221,7 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
     found = {}
     for folder in killed_at_each_step(tmp_path, points, change, most=60, after=True):
         if "ready" in (folder / "told").read_text():
-            places = Places(bundle=folder / "site" / "bundle")
+            places = CommandTargets(bundle=folder / "site" / "bundle")
             sets = ProgramSite().bundle(places).settings("quotasets").sets
             left = {path.name for path in places.bundle.glob("*.rqs")}
             found.setdefault(format_sets(sets), set()).add(frozenset(left))

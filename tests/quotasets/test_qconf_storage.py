@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.records import Severity
-from negotiator_quotasets.language.model import Filter, Limit, Rule, RuleSet
+from negotiator_quotasets.language.model import NameFilter, QuotaRule, RuleLimit, RuleSet
 from negotiator_quotasets.language.printing import format_sets
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.qconf.storage import (
     NEW_FILE,
     by_file,
@@ -22,7 +22,9 @@ from negotiator_quotasets.settings import QuotaSettings, check
 
 
 def a_set(name, slots=1):
-    return RuleSet(name, (Rule(users=Filter(("*",), expanded=True), limits=(Limit("slots", str(slots)),)),))
+    return RuleSet(
+        name, (QuotaRule(users=NameFilter(("*",), expanded=True), limits=(RuleLimit("slots", str(slots)),)),)
+    )
 
 
 def settings(**files):
@@ -87,7 +89,7 @@ def test_what_is_as_it_was_is_not_written():
 def test_a_file_that_cannot_be_told_is_not_taken_in():
     """The line that names the files has blanks between them."""
     said = QuotaSettings({"a b.rqs": sets("x"), "c.rqs": sets("y")})
-    with pytest.raises(RefusedError, match="give the file a name without blanks first"):
+    with pytest.raises(QconfRefusedError, match="give the file a name without blanks first"):
         planned(said, replaced(said, [a_set("z")]))
 
 

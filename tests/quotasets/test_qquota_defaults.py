@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from negotiator_quotasets.qquota.arguments import QquotaArguments
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
-from negotiator_quotasets.qquota.words import Asked
 
 
 @pytest.fixture
@@ -20,18 +20,18 @@ def test_both_files_add_up(folders):
     """The file for everybody first, then that of who calls."""
     (folders[0] / "sge_qquota").write_text("-u roland -xml\n")
     (folders[1] / ".sge_qquota").write_text("-u andre\n")
-    assert read_defaults(*folders) == Asked({"users": ("roland", "andre")}, frozenset({"-xml"}))
+    assert read_defaults(*folders) == QquotaArguments({"users": ("roland", "andre")}, frozenset({"-xml"}))
 
 
 def test_without_files_and_without_a_home_nothing_is_asked_for(folders):
-    assert read_defaults(*folders) == read_defaults(folders[0], None) == Asked()
+    assert read_defaults(*folders) == read_defaults(folders[0], None) == QquotaArguments()
 
 
 def test_words_are_quoted_as_on_a_command_line(folders):
     (folders[0] / "sge_qquota").write_text(
         "# everybody's\n-u \"*\"\n  # and\n'alice'\n-l virtual_free -q #1\n"
     )
-    assert read_defaults(*folders) == Asked(
+    assert read_defaults(*folders) == QquotaArguments(
         {"users": ("*", "alice"), "resources": ("virtual_free",), "queues": ("#1",)}
     )
 
@@ -58,4 +58,4 @@ def test_what_is_no_file_is_not_waited_for(folders):
     """A pipe that nobody writes to, say, or a folder."""
     os.mkfifo(folders[0] / "sge_qquota")
     (folders[1] / ".sge_qquota").mkdir()
-    assert read_defaults(*folders) == Asked()
+    assert read_defaults(*folders) == QquotaArguments()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import SCOPES, Filter
+from negotiator_quotasets.language.model import SCOPES, NameFilter
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.qquota import markup
 from negotiator_quotasets.usage import Row
@@ -21,7 +21,9 @@ IN = f"{{{markup.NAMESPACE}}}"
 
 #: Whatever a job ad may hold, half of a pair of surrogates too.
 NAMES = st.text(st.characters(), max_size=8)
-FILTERS = st.builds(Filter, st.lists(NAMES, max_size=3).map(tuple), st.lists(NAMES, max_size=2).map(tuple))
+FILTERS = st.builds(
+    NameFilter, st.lists(NAMES, max_size=3).map(tuple), st.lists(NAMES, max_size=2).map(tuple)
+)
 
 
 @st.composite
@@ -53,7 +55,7 @@ def test_what_is_printed_is_valid_whatever_names_there_are(found):
 )
 def test_names_are_read_back_as_they_were(name):
     """In elements, and in attributes, where quotes would end them."""
-    (rule,) = ET.fromstring(document(Row(name, {"users": Filter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
+    (rule,) = ET.fromstring(document(Row(name, {"users": NameFilter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
     user, limit = rule
     assert (rule.get("name"), user.text or "") == (name, name)
     assert limit.attrib == {"resource": "slots", "limit": name, "value": name}
@@ -63,7 +65,7 @@ def test_names_are_read_back_as_they_were(name):
     ("name", "read"), [("a\nb\tc\rd", "a\nb\tc\rd"), ("a\x1bb\x00", "a\ufffdb\ufffd"), ("\ud800", "\ufffd")]
 )
 def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
-    (rule,) = ET.fromstring(document(Row(name, {"users": Filter((name,))}, {}, SLOTS, "5")))  # noqa: S314
+    (rule,) = ET.fromstring(document(Row(name, {"users": NameFilter((name,))}, {}, SLOTS, "5")))  # noqa: S314
     assert (rule.get("name"), rule[0].text) == (read, read)
     assert rule[1].attrib == {"resource": "slots", "limit": "5"}
 
@@ -81,7 +83,7 @@ def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
 )
 def test_the_schema_refuses_what_is_never_printed(element, other):
     """Each part that a program relies on, otherwise than it is."""
-    text = document(Row("a/1", {"users": Filter(("a",))}, {}, SLOTS, "5", "1"))
+    text = document(Row("a/1", {"users": NameFilter(("a",))}, {}, SLOTS, "5", "1"))
     SCHEMA.validate(text.encode())
     wrong = text.replace(element, other).replace("</users>" if other == "<user>" else "\0", "</user>")
     assert wrong != text

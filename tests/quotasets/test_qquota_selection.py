@@ -3,9 +3,9 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.language.model import NameFilter
 from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.qquota.selection import Selection, members_of
+from negotiator_quotasets.qquota.selection import RowSelection, members_of
 from negotiator_quotasets.usage import Row
 
 COMPLEXES = Complexes(STANDARD)
@@ -15,7 +15,7 @@ MEMBERS = members_of(USERSETS, HOSTS)
 
 
 def row(scope, names, excluded=(), value=None, resource="slots"):
-    wanted = Filter(tuple(names), tuple(excluded), value is not None)
+    wanted = NameFilter(tuple(names), tuple(excluded), value is not None)
     values = {} if value is None else {scope: value}
     return Row("a/1", {scope: wanted}, values, COMPLEXES.find(resource), "5", "1")
 
@@ -46,7 +46,7 @@ def row(scope, names, excluded=(), value=None, resource="slots"):
     ids=str,
 )
 def test_shown(selected, shown):
-    assert Selection(**shown).wants(selected, MEMBERS, COMPLEXES)
+    assert RowSelection(**shown).wants(selected, MEMBERS, COMPLEXES)
 
 
 @pytest.mark.parametrize(
@@ -71,19 +71,19 @@ def test_shown(selected, shown):
     ids=str,
 )
 def test_hidden(selected, hidden):
-    assert not Selection(**hidden).wants(selected, MEMBERS, COMPLEXES)
+    assert not RowSelection(**hidden).wants(selected, MEMBERS, COMPLEXES)
 
 
 def test_rows_of_a_rule_come_user_by_user():
     """As Grid Engine goes through them: of each user all resources; then project by project, host by host."""
-    filters = {scope: Filter(("*",), (), True) for scope in ("users", "hosts")}
+    filters = {scope: NameFilter(("*",), (), True) for scope in ("users", "hosts")}
     rows = [
         Row("a/1", filters, {"users": user, "hosts": host}, COMPLEXES.find(resource), "5", "1")
         for resource in ("slots", "virtual_free")
         for user in ("roland", "alice", "andre", "bob")
         for host in ("carc", "Durin")
     ]
-    selection = Selection(users=["andre", "@staff", "al*"], hosts=["durin", "c*", "durin"])
+    selection = RowSelection(users=["andre", "@staff", "al*"], hosts=["durin", "c*", "durin"])
     found = [
         (row.values["users"], row.values["hosts"], row.complex.name)
         for row in selection.chosen(rows, MEMBERS, COMPLEXES)
@@ -100,5 +100,5 @@ def test_rows_of_several_rules_are_decided_each_by_its_own_rule():
     """What is decided of a rule is forgotten at the next one."""
     rows = [row("users", ["*"], value="alice"), row("users", [], ["alice"]), row("users", ["*"], value="bob")]
     rows += [row("hosts", ["@all"], value="Durin"), row("hosts", ["@lx"], value="Durin")]
-    selection = Selection(users=["alice"], hosts=["@lx"])
+    selection = RowSelection(users=["alice"], hosts=["@lx"])
     assert list(selection.chosen(rows, MEMBERS, COMPLEXES)) == [rows[0], rows[4]]

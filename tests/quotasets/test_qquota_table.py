@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.language.model import NameFilter
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.qquota import table
 from negotiator_quotasets.usage import Row
@@ -27,11 +27,11 @@ def test_without_rows_there_is_no_head():
     ("filters", "values", "text"),
     [
         ({}, {}, "-"),
-        ({"users": Filter(("@eng",), ("bob",))}, {}, "users @eng,!bob"),
-        ({"users": Filter(("@eng",), ("bob",), expanded=True)}, {}, "users {@eng,!bob}"),
-        ({"users": Filter(("@eng",), ("bob",), expanded=True)}, {"users": "al"}, "users al"),
+        ({"users": NameFilter(("@eng",), ("bob",))}, {}, "users @eng,!bob"),
+        ({"users": NameFilter(("@eng",), ("bob",), expanded=True)}, {}, "users {@eng,!bob}"),
+        ({"users": NameFilter(("@eng",), ("bob",), expanded=True)}, {"users": "al"}, "users al"),
         (
-            {"projects": Filter((), ("p1",)), "hosts": Filter(("durin", "@lx"))},
+            {"projects": NameFilter((), ("p1",)), "hosts": NameFilter(("durin", "@lx"))},
             {},
             "projects !p1 hosts Durin,@lx",
         ),
@@ -53,5 +53,5 @@ def test_a_limit_of_what_is_not_consumed_has_no_usage():
 @pytest.mark.parametrize("name", ["\x1b[2J", "\n[2J", "\u202e[2J"])
 def test_what_would_move_the_cursor_is_replaced(name):
     """Users and projects are named by job ads."""
-    found = line({"users": Filter(("*",), expanded=True)}, {"users": name})
+    found = line({"users": NameFilter(("*",), expanded=True)}, {"users": name})
     assert found == "a/1                slots=1/5            users \N{REPLACEMENT CHARACTER}[2J"

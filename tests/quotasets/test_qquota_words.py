@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.qquota.words import LISTS, Asked, WordError, read_words
+from negotiator_quotasets.qquota.arguments import LISTS, QquotaArguments, WordError, read_words
 
 TABLE = [
     ("", {}, ()),
@@ -32,7 +32,7 @@ WORDS = st.lists(SWITCHES, max_size=4).map(lambda switches: [word for each in sw
 
 @pytest.mark.parametrize(("line", "lists", "switches"), TABLE, ids=[line for line, *_ in TABLE])
 def test_a_switch_takes_all_names_up_to_the_next_one(line, lists, switches):
-    assert read_words(line.split()) == Asked(lists, frozenset(switches))
+    assert read_words(line.split()) == QquotaArguments(lists, frozenset(switches))
 
 
 @pytest.mark.parametrize(

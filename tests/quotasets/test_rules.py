@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quota_sets import COMPLEXES, on_slots, parsed, rules, spots
 
-from negotiator_quotasets.jobs import LARGEST, Asked, Claimant
+from negotiator_quotasets.jobs import LARGEST, Claimant, RequestedResources
 from negotiator_quotasets.names import is_for
 from negotiator_quotasets.rules import Rules
 
 USERSETS = {"staff": ("roland", "@wheel")}
-ONE = Asked({"slots": 1, "lic": 1, "mem": 1}, {})
+ONE = RequestedResources({"slots": 1, "lic": 1, "mem": 1}, {})
 ALICE = Claimant("alice")
 
 
@@ -44,7 +44,7 @@ def test_the_first_rule_whose_filters_match_counts(claimant, rule, limit):
 def test_it_counts_whatever_it_limits():
     """A rule about another resource, or about none, ends the search all the same."""
     other = rules("users alice to lic=9", "users * to slots=1")
-    assert charged(other, asked=Asked({"slots": 1}, {})) == []
+    assert charged(other, asked=RequestedResources({"slots": 1}, {})) == []
     assert charged(rules("users alice to NONE", "users * to slots=1")) == []
     assert charged(rules("users bob to NONE", "users * to slots=1")) == [[("r/2/slots/////", 1)]]
 
@@ -161,22 +161,22 @@ def _is(name, host, groups):
 def test_a_formula_gives_each_host_its_limit(formula, value, limit):
     """Rounded down; a host that does not tell gets nothing; the largest numbers are no others."""
     places = spots("a", "b", num_proc=[value, 1], mem_total=[value, 1])
-    asked = Asked({"slots": 1, "shared": 1, "mem": 1}, {})
+    asked = RequestedResources({"slots": 1, "shared": 1, "mem": 1}, {})
     (found,) = charged(rules(f"hosts {{*}} to {formula}"), places=places, asked=asked)
     assert found[0][1] == limit
 
 
 def test_what_is_not_asked_for_is_not_charged_and_nothing_is_held_against_the_limit():
     """A request of 0 probes."""
-    charges = list(account(rules("to slots=1,lic=2")).charges(Asked({"lic": 0}, {})))
+    charges = list(account(rules("to slots=1,lic=2")).charges(RequestedResources({"lic": 0}, {})))
     assert [(charge.amount, charge.probes, charge.limit) for charge in charges] == [(0, True, 2)]
-    charges = list(account(rules("to slots=1,lic=2")).charges(Asked({"slots": 3}, {})))
+    charges = list(account(rules("to slots=1,lic=2")).charges(RequestedResources({"slots": 3}, {})))
     assert [(charge.amount, charge.probes) for charge in charges] == [(3, False)]
 
 
 def test_limits_keep_their_fractions():
     """Decimals in millionths, memory in bytes, time in seconds."""
-    asked = Asked({"shared": 1, "mem": 1, "tm": 1}, {})
+    asked = RequestedResources({"shared": 1, "mem": 1, "tm": 1}, {})
     assert [found[0][1] for found in charged(rules("to shared=0.3,mem=1.5K,tm=1:00:00"), asked=asked)] == [
         300_000,
         1536,
@@ -203,7 +203,7 @@ def test_limits_keep_their_fractions():
 def test_what_is_not_consumed_is_compared_by_its_relation(limit, value, refused):
     """Only where a job asks for it; nothing is charged."""
     found = account(rules(f"to {limit}"))
-    asked = Asked({}, {limit.partition("=")[0]: value})
+    asked = RequestedResources({}, {limit.partition("=")[0]: value})
     assert bool(list(found.refusals(asked))) is refused
     assert list(found.charges(asked)) == []
     assert list(found.refusals(ONE)) == []
@@ -212,10 +212,10 @@ def test_what_is_not_consumed_is_compared_by_its_relation(limit, value, refused)
 def test_a_refusal_names_the_rule_the_expanded_values_and_where_it_holds():
     """Of several hosts the first, and how many more."""
     text = rules("name no_rt users {*} hosts {@lx} to h_rt=0")
-    (bound,) = account(text).refusals(Asked({}, {"h_rt": "1"}))
+    (bound,) = account(text).refusals(RequestedResources({}, {"h_rt": "1"}))
     assert bound.where.tolist() == [True, True, False]
     assert bound.text() == 'cannot run because it exceeds limit "alice////lxa/" in rule "r/no_rt" and 1 more'
-    (everywhere,) = account(rules("users {*} to h_rt=0")).refusals(Asked({}, {"h_rt": "1"}))
+    (everywhere,) = account(rules("users {*} to h_rt=0")).refusals(RequestedResources({}, {"h_rt": "1"}))
     assert (everywhere.where, everywhere.text()) == (
         None,
         'cannot run because it exceeds limit "alice/////" in rule "r/1"',
@@ -289,5 +289,10 @@ def test_a_pool_without_slots_is_no_error():
     """No rule about hosts counts there."""
     none = spots()
     assert charged(rules("hosts {*} to slots=1", "hosts * to slots=1"), places=none) == []
-    assert list(account(rules("hosts {*} to h_rt=0"), places=none).refusals(Asked({}, {"h_rt": "1"}))) == []
+    assert (
+        list(
+            account(rules("hosts {*} to h_rt=0"), places=none).refusals(RequestedResources({}, {"h_rt": "1"}))
+        )
+        == []
+    )
     assert charged(rules("users {*} to slots=1"), places=none) == [[("r/1/slots/alice////", 1)]]

@@ -6,11 +6,11 @@ from queueing import ME, World, app, drain
 
 from negotiator.audit.verify import verify
 from negotiator.cycle.place import place_running
-from negotiator.cycle.usage import running
+from negotiator.cycle.running_jobs import running
 from negotiator.hooks.records import Cycle
-from negotiator.runtime.state import Act, ActKind
+from negotiator.runtime.state import AdminAction, AdminRequest
 
-MOVE, HOLD, RELEASE, RELOAD = ActKind.MOVE, ActKind.HOLD, ActKind.RELEASE, ActKind.RELOAD
+MOVE, HOLD, RELEASE, RELOAD = AdminAction.MOVE, AdminAction.HOLD, AdminAction.RELEASE, AdminAction.RELOAD
 SCHEDULER = [ME, "boss"]
 """The owner of the process, and who is on the ``scheduleracl``."""
 
@@ -231,7 +231,7 @@ def test_texts_of_any_length_and_bytes_can_be_recorded(world):
 
 
 def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
-    number = world.store.request(Act(0, 1.0, ME, (), HOLD, "1"))
+    number = world.store.request(AdminRequest(0, 1.0, ME, (), HOLD, "1"))
     world.log.close()
     with pytest.raises(Exception, match=r"closed|audit"):
         world.run.between()
@@ -245,7 +245,7 @@ def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
 
 def test_acts_are_done_in_the_order_in_which_they_were_asked_for(world):
     for kind, queue in ((HOLD, ""), (MOVE, "root.two"), (RELEASE, ""), (MOVE, "root.one")):
-        world.store.request(Act(0, 1.0, ME, (), kind, "1", queue))
+        world.store.request(AdminRequest(0, 1.0, ME, (), kind, "1", queue))
     _, done = world.run.between()
     assert [(each.request.kind, each.answer.ok) for each in done] == [
         (kind, True) for kind in (HOLD, MOVE, RELEASE, MOVE)

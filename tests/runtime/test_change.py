@@ -10,7 +10,7 @@ from dying import killed_at_each_step
 from queueing import NOW, QUEUES
 
 from negotiator.bundle import examine_bundle, load_bundle
-from negotiator.runtime.change import ChangeError, change_file
+from negotiator.runtime.change_file import ChangeError, change_file
 
 KEPT = "queues.yaml.20270115T080000Z"
 OTHER = QUEUES.replace("name: two", "name: three").encode()

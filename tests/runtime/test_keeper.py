@@ -11,9 +11,9 @@ from queueing import ME, QUEUES, World, app
 
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
-from negotiator.runtime.keeper import Keeper
 from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import Act, ActKind, StateStore
+from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
+from negotiator.runtime.state_manager import StateManager
 
 WITHOUT_TWO = QUEUES.replace('          - {name: two, adminacl: "deputy"}\n', "")
 BELOW_ABOVE = QUEUES.replace(
@@ -31,7 +31,7 @@ def negotiator_queues_changed(changes):
 """
 
 DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
-ASKED = (ActKind.MOVE, "1", "root.two"), (ActKind.HOLD, "2", ""), (ActKind.RELEASE, "2", "")
+ASKED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (AdminAction.RELEASE, "2", "")
 
 
 def cycles_and_acts(folder, tell):
@@ -50,7 +50,7 @@ def cycles_and_acts(folder, tell):
     with world:
         world.cycle()
         for kind, name, queue in ASKED:
-            tell("asked", world.store.request(Act(0, world.now, ME, (), kind, name, queue)), kind)
+            tell("asked", world.store.request(AdminRequest(0, world.now, ME, (), kind, name, queue)), kind)
         world.run.between()
         world.jobs += [app(3)]
         world.cycle()
@@ -90,7 +90,7 @@ def test_an_application_stays_in_its_queue_over_cycles_restarts_and_other_bundle
 
 def test_without_a_store_the_queues_live_as_long_as_the_process(tmp_path):
     chosen = queueing.bundle(tmp_path / "b")
-    keeper = Keeper.begin(chosen, 1.0)
+    keeper = StateManager.begin(chosen, 1.0)
     keeper.write()
     assert [queue.path for queue in keeper.queues] == ["root", "root.above", "root.one", "root.two"]
 
@@ -141,7 +141,7 @@ def test_an_application_leaves_though_each_cycle_is_a_process_of_its_own(world, 
     world.jobs = [app(1, queue="root.above.made"), app(2)]
     with world:
         world.cycle()
-        assert world.ask(ActKind.HOLD, "1").ok
+        assert world.ask(AdminAction.HOLD, "1").ok
     world.jobs, gone, there = [app(2)], 0, world.where()
     while gone <= 600:
         assert "node1#1" in there
@@ -161,7 +161,7 @@ def test_a_command_between_two_cycles_does_not_see_who_is_there(world):
         world.cycle()
     world.now += 400
     with world:
-        assert world.ask(ActKind.HOLD, "1").ok
+        assert world.ask(AdminAction.HOLD, "1").ok
     world.jobs = []
     world.now += 201
     with world:
@@ -195,7 +195,7 @@ def test_where_no_plugin_places_what_is_held_stays_held(world):
     with world:
         world.jobs = [app(1, JobStatus="2")]
         world.cycle()
-        assert world.ask(ActKind.HOLD, "1").ok
+        assert world.ask(AdminAction.HOLD, "1").ok
         world.jobs = [app(1), app(2)]
         world.bundle = world.run.bundle = attrs.evolve(world.bundle, chain=None)
         world.run.keeper.use(world.bundle, world.now)
@@ -218,8 +218,8 @@ def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
         (tmp_path / "told").write_text("")
         with world:
             world.cycle()
-            assert world.ask(ActKind.HOLD, "1", by="deputy").ok
-            assert not world.ask(ActKind.HOLD, "1", by="head").ok
+            assert world.ask(AdminAction.HOLD, "1", by="deputy").ok
+            assert not world.ask(AdminAction.HOLD, "1", by="head").ok
         (told,) = map(json.loads, (tmp_path / "told").read_text().splitlines())
         assert told[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
 
@@ -326,7 +326,7 @@ def test_what_changed_while_nothing_ran_is_told_by_the_first_cycle_also_after_an
         world.cycle()
     world.bundle = queueing.bundle(world.folder / "bundle", WITHOUT_TWO)
     with world:
-        assert world.ask(ActKind.HOLD, "1").ok
+        assert world.ask(AdminAction.HOLD, "1").ok
     with world:
         assert changed(world.cycle()) == [("root.two", "draining")]
     assert world.records("queue")[-1]["change"] == "draining"
@@ -413,4 +413,4 @@ def _is_whole(folder, told):
         assert world.where() == {"node1#1": one, "node1#2": "root.above.made", "node1#3": "root.one"}
         assert bool(world.run.keeper.held) == ("hold" in asked and "release" not in asked)
         assert verify(folder / "audit").fault is None
-        assert world.ask(ActKind.HOLD, "1", by=ME).ok
+        assert world.ask(AdminAction.HOLD, "1", by=ME).ok

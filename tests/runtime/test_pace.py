@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from negotiator.runtime import pace as module
-from negotiator.runtime.pace import Pace
+from negotiator.runtime import cycle_timer as module
+from negotiator.runtime.cycle_timer import CycleTimer
 
 FOREVER = 10_000_000.0
 
@@ -30,7 +30,7 @@ class Clock:
 
 
 def paced(clock, *arguments):
-    pace = Pace(*arguments)
+    pace = CycleTimer(*arguments)
     if clock:
         pace._woken = clock
     return pace
@@ -46,7 +46,7 @@ def nothing():
 
 
 def test_so_many_cycles_follow_each_other_and_between_is_called_before_each(begun):
-    with Pace(print, None, 3) as pace:
+    with CycleTimer(print, None, 3) as pace:
         for number in pace.cycles(lambda: begun.append("between")):
             begun.append(number)
     assert begun == ["between", 1, "between", 2, "between", 3]
@@ -74,7 +74,7 @@ def test_what_was_asked_for_is_looked_at_every_second_meanwhile(monkeypatch):
 def test_a_hangup_asks_for_the_bundle_to_be_read_and_nobody_waits_for_the_next_look(begun):
     """The process sends it to itself: it waits for a second that it has not, were it not woken."""
     asked = []
-    with Pace(asked.append, FOREVER) as pace:
+    with CycleTimer(asked.append, FOREVER) as pace:
         for number in pace.cycles(lambda: begun.append(tuple(asked)) or (asked and pace._end(0, None))):
             begun.append(number)
             os.kill(os.getpid(), signal.SIGHUP)
@@ -84,7 +84,7 @@ def test_a_hangup_asks_for_the_bundle_to_be_read_and_nobody_waits_for_the_next_l
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_cycle_that_runs_is_finished_and_no_other_is_begun(begun, number):
-    with Pace(print, FOREVER) as pace:
+    with CycleTimer(print, FOREVER) as pace:
         for cycle in pace.cycles(nothing):
             os.kill(os.getpid(), number)
             begun.append(cycle)
@@ -103,14 +103,14 @@ def test_who_waits_is_ended_at_once(monkeypatch, begun, number):
 def test_what_signals_did_before_they_do_again_afterwards():
     numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
     before = [signal.getsignal(number) for number in numbers]
-    with Pace(print, 1.0):
+    with CycleTimer(print, 1.0):
         assert all(signal.getsignal(number) not in before for number in numbers)
     assert [signal.getsignal(number) for number in numbers] == before
 
 
 def test_a_run_of_so_many_cycles_is_interrupted_as_any_command():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    with Pace(print, None, 1):
+    with CycleTimer(print, None, 1):
         assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
@@ -118,7 +118,7 @@ def test_in_a_thread_of_somebody_elses_process_signals_are_left_alone(begun):
     before = signal.getsignal(signal.SIGTERM)
 
     def run():
-        with Pace(print, 0.0, 2) as pace:
+        with CycleTimer(print, 0.0, 2) as pace:
             begun.extend(pace.cycles(nothing))
             assert signal.getsignal(signal.SIGTERM) is before
 
@@ -130,7 +130,7 @@ def test_in_a_thread_of_somebody_elses_process_signals_are_left_alone(begun):
 
 def test_a_signal_is_safe_wherever_it_comes(begun):
     """Also while the one that waits has just begun to: ten thousand of them, and none is stuck."""
-    with Pace(begun.append, 0.001) as pace:
+    with CycleTimer(begun.append, 0.001) as pace:
         cycles = pace.cycles(nothing)
         for _ in range(50):
             next(cycles)

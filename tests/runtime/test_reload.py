@@ -10,7 +10,7 @@ from queueing import QUEUES, World, app
 from negotiator.audit.verify import verify
 from negotiator.bundle import examine_bundle
 from negotiator.runtime.reload import Reloader
-from negotiator.runtime.state import ActKind
+from negotiator.runtime.state import AdminAction
 
 OTHER = QUEUES.replace("two, adminacl", "three, adminacl")
 BROKEN = QUEUES.replace("parent: true", "parent: true, nonsense: [, 7")
@@ -264,7 +264,7 @@ def test_plugins_and_knobs_change_with_the_queues(tmp_path):
 
 def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recorded(world):
     queueing.write(world.folder / "bundle", OTHER)
-    assert world.ask(ActKind.CHANGE, note="queues.yaml was written").ok
+    assert world.ask(AdminAction.CHANGE, note="queues.yaml was written").ok
     act, reload = world.records("act", "reload")
     assert (act["act"], act["note"]) == ("change", "queues.yaml was written")
     assert reload["how"] == f"command by {queueing.ME}"
@@ -273,7 +273,7 @@ def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recor
 
 def test_who_may_not_configure_the_scheduler_makes_nobody_look(world):
     queueing.write(world.folder / "bundle", OTHER)
-    assert not world.ask(ActKind.RELOAD, by="deputy").ok
+    assert not world.ask(AdminAction.RELOAD, by="deputy").ok
     assert world.records("reload") == []
 
 

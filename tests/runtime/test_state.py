@@ -11,10 +11,10 @@ from dying import killed_at_each_step
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.cycle.standing import Hold
-from negotiator.queues import Acl, Queue, QueueConfig, QueueTree, State
-from negotiator.queues.register import ApplicationId, Entry
-from negotiator.runtime.state import Act, ActKind, Answer, StateError, StateStore
+from negotiator.cycle.cycle_state import ApplicationHold
+from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
+from negotiator.queues.applications import ApplicationId, RegisteredApplication
+from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateError, StateStore
 
 TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand for bytes that are not UTF-8
 IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
@@ -36,10 +36,12 @@ def three_acts(folder, tell):
     queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
     with StateStore.open(folder) as store:
         for number in range(3):
-            asked = store.request(Act(0, 1.0, "boss", (), ActKind.MOVE, "s#1", f"root.q{number}"))
+            asked = store.request(
+                AdminRequest(0, 1.0, "boss", (), AdminAction.MOVE, "s#1", f"root.q{number}")
+            )
             tell("asked", asked)
-            placed = Entry(ApplicationId("s", "u", 1), f"root.q{number}", 1.0)
-            store.save([placed], [], [], queues=queues, answered=(asked, Answer(True, "done")))
+            placed = RegisteredApplication(ApplicationId("s", "u", 1), f"root.q{number}", 1.0)
+            store.save([placed], [], [], queues=queues, answered=(asked, AdminAnswer(True, "done")))
             tell("done", asked)
 
 
@@ -58,8 +60,8 @@ def tree(*queues):
     return QueueTree({each.path: each for each in queues})
 
 
-def act(kind=ActKind.HOLD, **more):
-    return Act(0, 5.0, "ann", ("staff", "ops"), kind, "node1#1", **more)
+def act(kind=AdminAction.HOLD, **more):
+    return AdminRequest(0, 5.0, "ann", ("staff", "ops"), kind, "node1#1", **more)
 
 
 def test_a_new_state_is_empty(store):
@@ -72,27 +74,34 @@ def test_what_was_saved_is_there_for_the_next_process(folder, store):
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     queues = tree(
         Queue(QueueConfig("root", leaf=False), managed=True, since=1.0),
-        Queue(QueueConfig("root.a", leaf=True), managed=True, since=2.0, state=State.DRAINING),
+        Queue(QueueConfig("root.a", leaf=True), managed=True, since=2.0, state=QueueState.DRAINING),
         Queue(QueueConfig("root.b", leaf=True), managed=False, since=3.5),
     )
-    hold = Hold("boss", 4.0, "why")
-    entries = [Entry(one, "root.a", 7.0), Entry(two, "root.b", 1.0)]
+    hold = ApplicationHold("boss", 4.0, "why")
+    entries = [RegisteredApplication(one, "root.a", 7.0), RegisteredApplication(two, "root.b", 1.0)]
     store.save(entries, [], [(one, hold)], queues=queues, last=7.0)
     store.save([], [], [(one, hold)], last=8.0)
     with StateStore.open(folder) as other:
         found = other.load(9.0)
     assert tree(*found.queues) == queues
-    assert set(found.applications) == {Entry(one, "root.a", 8.0), Entry(two, "root.b", 1.0)}
+    assert set(found.applications) == {
+        RegisteredApplication(one, "root.a", 8.0),
+        RegisteredApplication(two, "root.b", 1.0),
+    }
     assert found.last == 8.0
     assert found.held == {one: hold}
 
 
 def test_only_what_changed_is_written_and_what_went_is_gone(store):
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
-    store.save([Entry(one, "root.a", 1.0), Entry(two, "root.a", 1.0)], [], [(one, Hold("b", 1.0))])
-    store.save([Entry(two, "root.b", 1.0)], [one], [], last=1.0)
+    store.save(
+        [RegisteredApplication(one, "root.a", 1.0), RegisteredApplication(two, "root.a", 1.0)],
+        [],
+        [(one, ApplicationHold("b", 1.0))],
+    )
+    store.save([RegisteredApplication(two, "root.b", 1.0)], [one], [], last=1.0)
     found = store.load(1.0)
-    assert found.applications == (Entry(two, "root.b", 1.0),)
+    assert found.applications == (RegisteredApplication(two, "root.b", 1.0),)
     assert found.held == {}
 
 
@@ -100,7 +109,7 @@ def test_the_lists_of_queues_are_kept_since_no_configuration_has_those_of_one_th
     root = QueueConfig("root", leaf=False, submit=Acl.parse("*"))
     left = QueueConfig("root.a", leaf=True, submit=Acl.parse("sue,bob dev"), admin=Acl.parse(" ops"))
     queues = tree(
-        Queue(root, managed=True, since=1.0), Queue(left, managed=True, since=1.0, state=State.DRAINING)
+        Queue(root, managed=True, since=1.0), Queue(left, managed=True, since=1.0, state=QueueState.DRAINING)
     )
     store.save([], [], [], queues=queues)
     assert tree(*store.load(1.0).queues) == queues
@@ -111,13 +120,13 @@ def test_answers_are_kept_for_a_thousand_acts(store):
     store._db.executemany("INSERT INTO acts (act, done) VALUES ('hold', 1)", [()] * 1_500)
     store._db.execute("COMMIT")
     open_ones = [store.request(act()) for _ in range(3)]
-    store.answer(open_ones[0], Answer(ok=True, text="done"))
+    store.answer(open_ones[0], AdminAnswer(ok=True, text="done"))
     assert [row[0] for row in store._db.execute("SELECT min(number) FROM acts")] == [open_ones[0] - 999]
     assert [each.number for each in store.waiting()] == open_ones[1:]
 
 
 def test_who_may_only_read_it_reads_it_and_leaves_nothing_beside_it(folder, store):
-    store.save([Entry(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
+    store.save([RegisteredApplication(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
     for running in (True, False):
         if not running:
             store.close()
@@ -132,7 +141,7 @@ def test_who_may_only_read_it_reads_it_and_leaves_nothing_beside_it(folder, stor
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("running", [True, False])
 def test_its_group_may_read_it_while_a_negotiator_runs_and_while_none_does(tmp_path, folder, store, running):
-    store.save([Entry(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
+    store.save([RegisteredApplication(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
     if not running:
         store.close()
     for path in (folder, *folder.iterdir()):
@@ -172,42 +181,63 @@ def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, 
     """Names come from ads, and an ad can have any bytes: none must be able to end a cycle."""
     folder = tmp_path_factory.mktemp("state")
     with StateStore.open(folder) as store:
-        store.save([Entry(application, queue, 1.0)], [], [(application, Hold(by, 1.0, note))], last=1.0)
-        number = store.request(Act(0, 1.0, by, (), ActKind.MOVE, note, queue, note))
+        store.save(
+            [RegisteredApplication(application, queue, 1.0)],
+            [],
+            [(application, ApplicationHold(by, 1.0, note))],
+            last=1.0,
+        )
+        number = store.request(AdminRequest(0, 1.0, by, (), AdminAction.MOVE, note, queue, note))
         (asked,) = store.waiting()
-        assert asked == Act(number, 1.0, by, (), ActKind.MOVE, note, queue, note)
-        store.answer(number, Answer(ok=True, text=note))
-        assert store.answered(number) == Answer(ok=True, text=note)
+        assert asked == AdminRequest(number, 1.0, by, (), AdminAction.MOVE, note, queue, note)
+        store.answer(number, AdminAnswer(ok=True, text=note))
+        assert store.answered(number) == AdminAnswer(ok=True, text=note)
         found = store.load(1.0)
         assert (found.applications, found.held) == (
-            (Entry(application, queue, 1.0),),
-            {application: Hold(by, 1.0, note)},
+            (RegisteredApplication(application, queue, 1.0),),
+            {application: ApplicationHold(by, 1.0, note)},
         )
         store.save([], [application], [])
         assert store.load(1.0).applications == ()
 
 
 def test_requests_wait_in_their_order_until_each_is_answered(store):
-    first, second = store.request(act()), store.request(act(ActKind.MOVE, queue="root.a", note="so"))
+    first, second = store.request(act()), store.request(act(AdminAction.MOVE, queue="root.a", note="so"))
     assert [each.number for each in store.waiting()] == [first, second]
-    assert store.waiting()[1] == act(ActKind.MOVE, queue="root.a", note="so").__class__(
-        second, 5.0, "ann", ("staff", "ops"), ActKind.MOVE, "node1#1", "root.a", "so"
+    assert store.waiting()[1] == act(AdminAction.MOVE, queue="root.a", note="so").__class__(
+        second, 5.0, "ann", ("staff", "ops"), AdminAction.MOVE, "node1#1", "root.a", "so"
     )
     assert store.answered(first) is None
-    store.answer(first, Answer(ok=False, text="no"))
-    assert store.answered(first) == Answer(ok=False, text="no")
+    store.answer(first, AdminAnswer(ok=False, text="no"))
+    assert store.answered(first) == AdminAnswer(ok=False, text="no")
     assert [each.number for each in store.waiting()] == [second]
 
 
 def test_a_request_is_answered_in_one_step_with_what_was_done(store):
     number = store.request(act())
     one = ApplicationId("s", "u", 1)
-    broken = [(one, Hold("b", 1.0)), (one, Hold("b", 2.0))]  # twice the same: the database refuses it
+    broken = [
+        (one, ApplicationHold("b", 1.0)),
+        (one, ApplicationHold("b", 2.0)),
+    ]  # twice the same: the database refuses it
     with pytest.raises(StateError):
-        store.save([Entry(one, "root.a", 1.0)], [], broken, answered=(number, Answer(ok=True, text="")))
+        store.save(
+            [RegisteredApplication(one, "root.a", 1.0)],
+            [],
+            broken,
+            answered=(number, AdminAnswer(ok=True, text="")),
+        )
     assert (store.load(1.0).applications, store.answered(number)) == ((), None)
-    store.save([Entry(one, "root.a", 1.0)], [], [], answered=(number, Answer(ok=True, text="done")))
-    assert (len(store.load(1.0).applications), store.answered(number)) == (1, Answer(ok=True, text="done"))
+    store.save(
+        [RegisteredApplication(one, "root.a", 1.0)],
+        [],
+        [],
+        answered=(number, AdminAnswer(ok=True, text="done")),
+    )
+    assert (len(store.load(1.0).applications), store.answered(number)) == (
+        1,
+        AdminAnswer(ok=True, text="done"),
+    )
 
 
 def test_a_command_may_ask_beside_the_negotiator(folder, store):
@@ -295,7 +325,7 @@ def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_pa
     )
     if not made or made.returncode:
         pytest.skip("only root can mount a small file system")
-    many = [Entry(ApplicationId("s", "u", number), "root.a", 1.0) for number in range(50_000)]
+    many = [RegisteredApplication(ApplicationId("s", "u", number), "root.a", 1.0) for number in range(50_000)]
     try:
         with StateStore.open(place / "state") as store:
             store.save(many[:3], [], [])

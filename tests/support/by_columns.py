@@ -11,7 +11,7 @@ from functools import cache
 from golden import NOON, attempt
 
 from negotiator.classad import ClassAd, Side, Table, evaluate_table, parse_ad, references
-from negotiator.classad.tree import (
+from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,
     Binary,
@@ -23,7 +23,7 @@ from negotiator.classad.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.treekey import tree_key
+from negotiator.classad.syntax.tree_key import tree_key
 
 MOST_ADS = 24
 """Ads of other lines in one table, each of them twice."""

@@ -8,8 +8,8 @@ from oracle import Oracle, available, real_text
 
 from negotiator.classad import ERROR, UNDEFINED, Environment, ParseError, evaluate, parse, unparse_value
 from negotiator.classad.functions.convert import as_string
-from negotiator.classad.scope import EvaluationFailed
-from negotiator.classad.values import RelTime
+from negotiator.classad.scalar.scope import EvaluationFailed
+from negotiator.classad.values.kinds import RelTime
 
 NOON = Environment(now=1_700_000_000.0)
 needs_htcondor = pytest.mark.skipif(not available(), reason="the htcondor package is not installed")

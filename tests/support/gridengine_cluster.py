@@ -8,9 +8,9 @@ from gridengine_parse import complexes_of
 
 from negotiator_quotasets.capacities import Offers
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.deciding import Desk, Job
+from negotiator_quotasets.deciding import AllocationSimulator, Job
+from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.spots import Spots
 from negotiator_quotasets.values import number
 
 
@@ -20,7 +20,7 @@ class Cluster:
 
     env: dict
     complexes: Complexes
-    spots: Spots
+    spots: HostQueueIndex
     offers: Offers
     pes: dict
 
@@ -40,7 +40,7 @@ class Cluster:
                 queues.append(name)
         numbers = {each.name: each for each in complexes if each.type.is_number}
         had = [{**host, **host["capacities"]} for host in env["hosts"].values()]
-        spots = Spots(
+        spots = HostQueueIndex(
             hosts,
             np.array(rows, np.intp),
             np.arange(len(rows), dtype=np.int32),
@@ -68,7 +68,9 @@ class Cluster:
 
     def desk(self, sets):
         """Where decisions are made under some rule sets."""
-        return Desk(sets, self.complexes, self.env["usersets"], self.spots, self.offers, self.pes)
+        return AllocationSimulator(
+            sets, self.complexes, self.env["usersets"], self.spots, self.offers, self.pes
+        )
 
     def job(self, entry):
         """A job of a case."""

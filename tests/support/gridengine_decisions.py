@@ -13,7 +13,7 @@ import attrs
 from negotiator_quotasets.deciding import Denier
 from negotiator_quotasets.jobs import units
 from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.qquota.selection import Selection, members_of
+from negotiator_quotasets.qquota.selection import RowSelection, members_of
 from negotiator_quotasets.usage import rows
 
 
@@ -192,7 +192,7 @@ def _listed(sets, cluster, sums, expected):
     found = [
         _row(each, cluster)
         for each in rows(sets, cluster.complexes, sums, cluster.on_host)
-        if Selection().wants(each, members, cluster.complexes)
+        if RowSelection().wants(each, members, cluster.complexes)
     ]
     wanted = sorted(map(str, map(_ordered, expected)))
     # NOTES: Grid Engine hides rules for jobs without project or parallel environment; that is not copied.

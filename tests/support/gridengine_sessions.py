@@ -22,7 +22,7 @@ from gridengine_site import options
 from negotiator.cli.site import ProgramSite
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.qconf import qconf
-from negotiator_quotasets.qconf.desk import PLUGIN
+from negotiator_quotasets.qconf.context import PLUGIN
 from negotiator_quotasets.qconf.storage import NEW_FILE
 
 PROGRAM = "qconf"

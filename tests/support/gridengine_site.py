@@ -9,7 +9,7 @@ import yaml
 from pools import ad
 
 from negotiator.classad import unparse
-from negotiator.hooks import Places
+from negotiator.hooks import CommandTargets
 from negotiator.runtime.state import StateStore
 
 SCHEDD, DOMAIN = "qm", "pool"
@@ -46,7 +46,7 @@ def write_site(folder, env, running=(), files=None):
     """
     bundle = write_bundle(folder / "bundle", env, files)
     StateStore.open(folder / "state").close()
-    return Places(
+    return CommandTargets(
         bundle=bundle,
         state=folder / "state",
         audit_log=folder / "audit",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from negotiator.ledger import LARGEST, Grouping, Postings, Refused
+from negotiator.ledger import LARGEST, Grouping, Postings, RefusedCharge
 from negotiator.records import Mode
 
 
@@ -10,7 +10,7 @@ def charge_all(ledger, postings: Postings, mode=Mode.ENFORCE):
     """Charge one match whatever the limits, and give its receipt."""
     sums = [(key, amount, None) for key, amount in postings.sums]
     receipt = ledger.try_charge(sums, [(counter, key, None) for counter, key in postings.keys], mode)
-    assert not isinstance(receipt, Refused)
+    assert not isinstance(receipt, RefusedCharge)
     return receipt
 
 

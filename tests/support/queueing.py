@@ -12,7 +12,7 @@ from negotiator.bundle import load_bundle
 from negotiator.queues import ROOT
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import Act, StateStore
+from negotiator.runtime.state import AdminRequest, StateStore
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 """The owner of the process, whom the scheduler obeys."""
@@ -132,7 +132,7 @@ class World:
 
     def ask(self, kind, application="", queue="", by=ME, groups=(), note=""):
         """Ask for an act, and give the answer."""
-        number = self.store.request(Act(0, self.now, by, groups, kind, application, queue, note))
+        number = self.store.request(AdminRequest(0, self.now, by, groups, kind, application, queue, note))
         self.run.between()
         return self.store.answered(number)
 

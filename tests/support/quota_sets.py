@@ -8,9 +8,9 @@ from pools import cycle, slot, snapshot
 from negotiator.bundle import load_bundle
 from negotiator.ledger import Grouping
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Consumable, Relation
+from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.spots import Spots
 
 LICENCE = Complex("lic", "l", ComplexType.INT, Relation.LE, consumable=Consumable.YES)
 SHARED = Complex("shared", "sh", ComplexType.DOUBLE, Relation.LE, consumable=Consumable.JOB)
@@ -51,7 +51,7 @@ def spots(*hosts, slots=1, queues=(), groups=None, **values):
     """Places: one for each host, with so many slots each; or with queues one for each queue on each host."""
     names = Hosts(list(hosts), groups or {"@lx": ("lxa", "lxb")})
     places = [(host, queue) for host in range(len(hosts)) for queue in (queues or [""])]
-    return Spots(
+    return HostQueueIndex(
         names,
         np.array([host for host, _ in places], np.intp),
         np.repeat(np.arange(len(places)), slots).astype(np.int32),

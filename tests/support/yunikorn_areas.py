@@ -12,7 +12,7 @@ from negotiator.queues.acl import AclError
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
 from negotiator.queues.quantities import QuantityError, parse_quantity
-from negotiator.records import Written
+from negotiator.records import ScalarText
 
 
 @attrs.frozen
@@ -107,10 +107,10 @@ def filters(case):
 
 def _filter_entry(content):
     lists = {
-        key: None if content.get(key) is None else tuple(Written(str(each)) for each in content[key])
+        key: None if content.get(key) is None else tuple(ScalarText(str(each)) for each in content[key])
         for key in ("users", "groups")
     }
-    return FilterEntry(type=Written(str(content["type"])) if content.get("type") else None, **lists)
+    return FilterEntry(type=ScalarText(str(content["type"])) if content.get("type") else None, **lists)
 
 
 def acl(case):

@@ -11,9 +11,9 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.queues import read_queues
 from negotiator.bundle.text import SourceText
-from negotiator.hooks.access import AccessQuestion, Act
+from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.placement import Application
-from negotiator.placement import AccessBook, Chain, make_chain
+from negotiator.placement import AccessCache, Chain, make_chain
 from negotiator.placement.access import is_granted
 from negotiator.queues import PartitionConfig, QueueTree
 from negotiator.records import Severity
@@ -108,7 +108,7 @@ class Pool:
     @property
     def book(self):
         """Answers about access, over the queues as they are now."""
-        return AccessBook(bundle().hooks, bundle().settings, self.queues)
+        return AccessCache(bundle().hooks, bundle().settings, self.queues)
 
     def drain(self, state):
         """Bring the queues into the state that a case gives."""
@@ -132,7 +132,7 @@ class Pool:
     def access(self, content):
         """Whether a user may submit to a queue, and administer it."""
         path, groups = content["queue"].lower(), tuple(content.get("groups") or ())
-        asked = {"submit": Act.SUBMIT, "admin": Act.ADMINISTER}
+        asked = {"submit": AccessKind.SUBMIT, "admin": AccessKind.ADMINISTER}
         book = self.book
         return {
             key: is_granted(book.answer(AccessQuestion(content.get("user") or "", groups, act, path)))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from negotiator.queues import QueueConfig
-from negotiator.queues.checks.limits import Whom
-from negotiator.queues.limits import Scope
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator.queues.limits import LimitIndex
 from negotiator.queues.names import below, parent_of, upwards
-from negotiator_limits.books import NO_SETS
-from negotiator_limits.seen import Seen
-from negotiator_limits.standing import Standing
+from negotiator_limits.application_usage import ApplicationUsage
+from negotiator_limits.overdraft_counters import NO_SETS
+from negotiator_limits.single_match import SingleMatchLimits
 from negotiator_limits.tracking import Tracking
 
 
@@ -28,23 +28,27 @@ class YuniKornTracking(Tracking):
 
     def update(self, root: QueueConfig) -> None:
         """Take over another configuration, and forget the usage of groups where they have no limit any more."""
-        before: Scope = self.scope
+        before: LimitIndex = self.scope
         super().update(root)
-        for name in sorted(before.names(Whom.GROUP)):
-            for path in sorted({*before.queues(Whom.GROUP, name)} - {*self.scope.queues(Whom.GROUP, name)}):
+        for name in sorted(before.names(SubjectKind.GROUP)):
+            for path in sorted(
+                {*before.queues(SubjectKind.GROUP, name)} - {*self.scope.queues(SubjectKind.GROUP, name)}
+            ):
                 self._forget(name, path)
 
     def decrease(
         self, user: str, queue: str, application: str, usage: Mapping[str, int], *, remove_app: bool = False
     ) -> None:
         """Take a match away; above a queue without usage, begin one level above the lowest that has some."""
-        found = (path for path in upwards(queue.lower()) if self._is_tracked(Whom.USER, user, path))
+        found = (path for path in upwards(queue.lower()) if self._is_tracked(SubjectKind.USER, user, path))
         lowest = next(found, "")
         start = lowest if lowest == queue.lower() else parent_of(lowest)
         if start:
             super().decrease(user, start, application, usage, remove_app=remove_app)
 
-    def _see(self, user: str, groups: Collection[str], path: str, application: str) -> tuple[Seen, Standing]:
+    def _see(
+        self, user: str, groups: Collection[str], path: str, application: str
+    ) -> tuple[ApplicationUsage, SingleMatchLimits]:
         seen = self.seen.get((user, application))
         if seen and (user, application) in self._unlinked:
             seen.group = self.scope.group(groups, path)
@@ -55,7 +59,7 @@ class YuniKornTracking(Tracking):
         return super()._see(user, groups, path, application)
 
     def _forget(self, group: str, path: str) -> None:
-        used = self.usage().get((Whom.GROUP, group), {})
+        used = self.usage().get((SubjectKind.GROUP, group), {})
         gone = used[path].applications if path in used else ()
         for at, seen in self.seen.items():
             if seen.group == group and at[1] in gone:

@@ -5,7 +5,7 @@ from yunikorn_areas import Finding
 from yunikorn_pool import read
 from yunikorn_tracking import YuniKornTracking
 
-from negotiator.queues.checks.limits import Whom
+from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import Tracking
 
 
@@ -80,7 +80,7 @@ def _headroom(tracking, step):
 
 
 def _trackers(tracking, _step):
-    return {"users": tracking.trackers(Whom.USER), "groups": tracking.trackers(Whom.GROUP)}
+    return {"users": tracking.trackers(SubjectKind.USER), "groups": tracking.trackers(SubjectKind.GROUP)}
 
 
 def _usage(node):

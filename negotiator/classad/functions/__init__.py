@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkab
 
 import attrs
 
-from negotiator.classad.lookup import item_value
-from negotiator.classad.patterns import Meter as Meter
+from negotiator.classad.functions.patterns import Meter as Meter
+from negotiator.classad.scalar.lookup import item_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from negotiator.classad.scope import Environment
-    from negotiator.classad.values import ListValue, Value
+    from negotiator.classad.scalar.scope import Environment
+    from negotiator.classad.values.kinds import ListValue, Value
 
 
 LONG: Final = 1000

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.ad import fold
-from negotiator.classad.bytestrings import to_bytes
-from negotiator.classad.errors import ParseError
 from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import as_string
 from negotiator.classad.functions.outside import External
-from negotiator.classad.lookup import as_item, find, item_value, select
-from negotiator.classad.operators import truth
-from negotiator.classad.parser import parse
-from negotiator.classad.patterns import CASELESS, PatternFailure, found
-from negotiator.classad.scope import EvaluationFailed, Nowhere, root
-from negotiator.classad.tree import Attr, ListExpr, Literal
-from negotiator.classad.unparse import unparse_indented
-from negotiator.classad.values import ERROR, UNDEFINED, AdValue, ListValue
+from negotiator.classad.functions.patterns import CASELESS, PatternFailure, found
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.lookup import as_item, find, item_value, select
+from negotiator.classad.scalar.scope import EvaluationFailed, NoScope, root
+from negotiator.classad.syntax.errors import ParseError
+from negotiator.classad.syntax.parser import parse
+from negotiator.classad.syntax.printing import unparse_indented
+from negotiator.classad.syntax.tree import Attr, ListExpr, Literal
+from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, AdValue, ListValue
+from negotiator.classad.values.operators import truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from negotiator.classad.scope import Environment, Node, Scope, State
-    from negotiator.classad.tree import Expr
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import AdScope, Environment, EvaluationState, Node
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
 
 
 _STEPS_TO_PARSE = 4  # a letter
 
 
 @register("ifThenElse", 3, 3, lazy=True)
-def if_then_else(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def if_then_else(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``ifThenElse(condition, yes, no)``: undefined where the condition is, and the other branch is not evaluated."""
     state = scope.state
     condition = truth(state.value(args[0]))
@@ -47,7 +47,7 @@ def debug(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 @register("eval", 1, 1, lazy=True)
-def evaluate_text(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def evaluate_text(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``eval(text)``: the value of the text here; error where it is no expression."""
     state = scope.state
     text = as_string(state.value(args[0]))
@@ -65,7 +65,7 @@ def evaluate_text(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Val
 
 
 @register("unparse", 1, 1, lazy=True)
-def text_of(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``unparse(attribute)``: the text of an attribute of this very ad, empty where there is none."""
     reference = args[0]
     if not isinstance(reference, Attr):
@@ -75,7 +75,7 @@ def text_of(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  #
 
 
 @register("unresolved", 1, 2, lazy=True)
-def unresolved(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``unresolved(attribute[, pattern])``: the names its expression refers to that this ad does not resolve.
 
     They come sorted, with commas between; with a pattern the value is whether one of them matches it, in any case.
@@ -103,16 +103,16 @@ def unresolved(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:
 
 
 @register("evalInEachContext", 2, 2, lazy=True)
-def eval_in_each_context(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``evalInEachContext(expression, ads)``: the list of its values, each inside one of the ads."""
     values = _in_each(args, scope)
     if not isinstance(values, list):
         return values
-    return ListValue(tuple(as_item(value) for value in values), Nowhere(scope.state))
+    return ListValue(tuple(as_item(value) for value in values), NoScope(scope.state))
 
 
 @register("countMatches", 2, 2, lazy=True)
-def count_matches(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def count_matches(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``countMatches(expression, ads)``: in how many of the ads it is true; 0 where the list is undefined."""
     values = _in_each(args, scope)
     if values is UNDEFINED:
@@ -120,7 +120,7 @@ def count_matches(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Val
     return sum(truth(value) is True for value in values) if isinstance(values, list) else values
 
 
-def _in_each(args: tuple[Expr, ...], scope: Scope) -> list[Value] | Value:
+def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[Value] | Value:
     state = scope.state
     expr: Node = args[0]
     if isinstance(expr, Attr):
@@ -132,7 +132,7 @@ def _in_each(args: tuple[Expr, ...], scope: Scope) -> list[Value] | Value:
     return [_inside(state, expr, ads, item) for item in ads.items]
 
 
-def _inside(state: State, expr: Node, ads: ListValue, item: Expr) -> Value:
+def _inside(state: EvaluationState, expr: Node, ads: ListValue, item: Expr) -> Value:
     try:
         value = item_value(state, ads, item)
     except EvaluationFailed:
@@ -150,7 +150,7 @@ def _inside(state: State, expr: Node, ads: ListValue, item: Expr) -> Value:
         nested.alternate, state.contexts = alternate, contexts
 
 
-def _other_ad(nested: Scope) -> Scope | None:
+def _other_ad(nested: AdScope) -> AdScope | None:
     """Return the ad of a match that unscoped names of a nested ad fall back to: the one it does not lie in.
 
     Only ads that lie in one of the two directly have it, as in HTCondor.
@@ -162,13 +162,13 @@ def _other_ad(nested: Scope) -> Scope | None:
     return side.alternate if around in (side, *_around(side)) else None
 
 
-def _around(scope: Scope) -> Iterator[Scope]:
+def _around(scope: AdScope) -> Iterator[AdScope]:
     while (outer := scope.enclosing()) is not None:
         yield outer
         scope = outer
 
 
-def _dereference(state: State, reference: Attr) -> Node | None:
+def _dereference(state: EvaluationState, reference: Attr) -> Node | None:
     """Return the expression a reference refers to, and leave the current scope where it was found, or at the outermost.
 
     Not moving back is HTCondor's, and what the rest of the expression sees: see SEMANTICS section 4.

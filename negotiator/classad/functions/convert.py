@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import to_bytes
-from negotiator.classad.numbertext import real_prefix, truncate32, truncate64
-from negotiator.classad.timetext import abs_time_text, rel_time_text
-from negotiator.classad.unparse import unparse_value
-from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, AdValue, Exceptional, ListValue, RelTime
+from negotiator.classad.syntax.printing import unparse_value
+from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.values.kinds import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    AdValue,
+    Exceptional,
+    ListValue,
+    RelTime,
+)
+from negotiator.classad.values.numbertext import real_prefix, truncate32, truncate64
+from negotiator.classad.values.timetext import abs_time_text, rel_time_text
 
 if TYPE_CHECKING:
-    from negotiator.classad.values import Value
+    from negotiator.classad.values.kinds import Value
 
 _STEPS_TO_PRINT = 3  # a letter of a list or an ad
 

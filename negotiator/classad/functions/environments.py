@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
 from negotiator.classad.functions import elements, register
 from negotiator.classad.functions.make import list_of, values_of
-from negotiator.classad.numbertext import wrap32
-from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+from negotiator.classad.values.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
+from negotiator.classad.values.numbertext import wrap32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.scope import Environment, Scope
-    from negotiator.classad.tree import Expr
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import AdScope, Environment
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
 
 _SPACES = b" \t\r\n"
 _V1_DELIMITERS = b"!#$%&*+,-/:;<>?@^`|~"
@@ -116,7 +116,7 @@ def _version(value: Value) -> int | None:
 
 
 @register("argsToList", 1, 2, lazy=True)
-def arguments_to_list(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``argsToList(arguments[, version])``: the single arguments of a job's argument string."""
     text, *versions = values_of(args, scope)
     version = _version(versions[0]) if versions else 2

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.functions import elements, register
 from negotiator.classad.functions.convert import is_compound, is_number
-from negotiator.classad.operators import BINARY
-from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
+from negotiator.classad.values.operators import BINARY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.scope import Environment
-    from negotiator.classad.values import Exceptional, Value
+    from negotiator.classad.scalar.scope import Environment
+    from negotiator.classad.values.kinds import Exceptional, Value
 
 _COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
     "is": BINARY["=?="],

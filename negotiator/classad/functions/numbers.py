@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.functions import elements, register
 from negotiator.classad.functions.convert import as_integer, as_real
-from negotiator.classad.numbertext import truncate64, wrap32, wrap64
-from negotiator.classad.scope import EvaluationFailed
-from negotiator.classad.values import ERROR, Exceptional, ListValue
+from negotiator.classad.scalar.scope import EvaluationFailed
+from negotiator.classad.values.kinds import ERROR, Exceptional, ListValue
+from negotiator.classad.values.numbertext import truncate64, wrap32, wrap64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.scope import Environment
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import Environment
+    from negotiator.classad.values.kinds import Value
 
 _RANDOM_MAX = 2_147_483_647
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.classad.ad import fold
-from negotiator.classad.bytestrings import to_bytes
-from negotiator.classad.measure import children
-from negotiator.classad.scope import Constant, look_up, root
-from negotiator.classad.tree import AdRef, Attr, Call, ListExpr, RecordExpr
-from negotiator.classad.unparse import unparse
-from negotiator.classad.values import UNDEFINED, AdValue
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.measure import children
+from negotiator.classad.scalar.scope import ValueNode, look_up, root
+from negotiator.classad.syntax.printing import unparse
+from negotiator.classad.syntax.tree import AdRef, Attr, Call, ListExpr, RecordExpr
+from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.values.kinds import UNDEFINED, AdValue
 
 if TYPE_CHECKING:
-    from negotiator.classad.scope import Node, State
+    from negotiator.classad.scalar.scope import EvaluationState, Node
 
 _PREFIX = "target."
 
@@ -24,7 +24,7 @@ _PREFIX = "target."
 class External:
     """A walk over an expression, and over those of the attributes it reaches, in the current scope of ``state``."""
 
-    state: State
+    state: EvaluationState
     seen: dict[bytes, str] = attrs.field(factory=dict)
 
     def names(self, expr: Node) -> list[str]:
@@ -45,7 +45,7 @@ class External:
             return False
         if isinstance(expr, Attr):
             return self._reference(expr, depth)
-        if isinstance(expr, Constant):
+        if isinstance(expr, ValueNode):
             if not isinstance(expr.value, AdValue):
                 return False
             return all(self._walk(below, depth - 1) for _, below in expr.value.ad.items())

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
 from negotiator.classad.functions import elements, register
 from negotiator.classad.functions.convert import strings
-from negotiator.classad.patterns import CASELESS, DOTALL, EXTENDED, MULTILINE, PatternFailure, found, replaced
-from negotiator.classad.values import ERROR, UNDEFINED, ListValue
+from negotiator.classad.functions.patterns import (
+    CASELESS,
+    DOTALL,
+    EXTENDED,
+    MULTILINE,
+    PatternFailure,
+    found,
+    replaced,
+)
+from negotiator.classad.values.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from negotiator.classad.functions import Meter
-    from negotiator.classad.scope import Environment
-    from negotiator.classad.values import Exceptional, Value
+    from negotiator.classad.scalar.scope import Environment
+    from negotiator.classad.values.kinds import Exceptional, Value
 
 _OPTIONS = {"i": CASELESS, "m": MULTILINE, "s": DOTALL, "x": EXTENDED}
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import MAX_BYTES, SPACES, fold, from_bytes, to_bytes, until_nul
 from negotiator.classad.functions import elements, register
 from negotiator.classad.functions.convert import as_bytes
 from negotiator.classad.functions.make import list_of, values_of
-from negotiator.classad.numbertext import wrap32
-from negotiator.classad.values import ERROR, UNDEFINED, AdValue, Exceptional, ListValue
+from negotiator.classad.values.bytestrings import MAX_BYTES, SPACES, fold, from_bytes, to_bytes, until_nul
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, AdValue, Exceptional, ListValue
+from negotiator.classad.values.numbertext import wrap32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.scope import Environment, Scope
-    from negotiator.classad.tree import Expr
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import AdScope, Environment
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
 
 _LOWER_TO_UPPER = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -141,7 +141,7 @@ def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 @register("split", 1, 2, lazy=True)
-def split(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def split(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``split(s[, separators])``: the parts between the separating bytes (comma, space, tab by default).
 
     White space counts as nothing between other separators; one separator twice has an empty string between.

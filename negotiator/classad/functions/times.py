@@ -9,23 +9,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import from_bytes, to_bytes
 from negotiator.classad.functions import register
 from negotiator.classad.functions.make import ad_of, values_of
-from negotiator.classad.numbertext import truncate32, wrap32, wrap64
-from negotiator.classad.scope import EvaluationFailed
-from negotiator.classad.strftime import strftime
-from negotiator.classad.timetext import Calendar, c_divmod, calendar
-from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, AdValue, RelTime
+from negotiator.classad.scalar.scope import EvaluationFailed
+from negotiator.classad.values.bytestrings import from_bytes, to_bytes
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, AdValue, RelTime
+from negotiator.classad.values.numbertext import truncate32, wrap32, wrap64
+from negotiator.classad.values.strftime import strftime
+from negotiator.classad.values.timetext import Calendar, c_divmod, calendar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.ad import ClassAd
     from negotiator.classad.functions import Strict
-    from negotiator.classad.scope import Environment, Scope
-    from negotiator.classad.tree import Expr
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.ad import ClassAd
+    from negotiator.classad.scalar.scope import AdScope, Environment
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
 
 _MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that a struct tm can hold
 
@@ -138,7 +138,7 @@ def _calendar(seconds: int, offset: int) -> Calendar | None:
 
 
 @register("splitTime", 1, 1, lazy=True)
-def split_time(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:
+def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:
     """``splitTime(t)``: an ad of the parts of a moment (also given in seconds) or of a span of time."""
     value = values_of(args, scope)[0]
     if value is UNDEFINED:
@@ -173,7 +173,7 @@ def _moment(value: Value, env: Environment) -> AbsTime | None:
     return AbsTime(truncate32(value), env.zone_offset) if isinstance(value, float) else None
 
 
-def _split_span(span: float, scope: Scope) -> Value:
+def _split_span(span: float, scope: AdScope) -> Value:
     positive = -span if span < 0 else span
     days, rest = c_divmod(truncate32(positive), 86_400)
     hours, rest = c_divmod(rest, 3600)

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import to_bytes
 from negotiator.classad.functions import register
 from negotiator.classad.functions.make import list_of, values_of
-from negotiator.classad.values import ERROR, UNDEFINED
+from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.values.kinds import ERROR, UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.scope import Environment, Scope
-    from negotiator.classad.tree import Expr
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import AdScope, Environment
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
 
 
 @register("splitUserName", 1, 1, lazy=True)
-def split_user_name(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def split_user_name(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``splitUserName(s)``: what is before and after the first ``@``; without one, all is the user."""
     return _split(args, scope, alone_first=True)
 
 
 @register("splitSlotName", 1, 1, lazy=True)
-def split_slot_name(args: tuple[Expr, ...], scope: Scope, env: Environment) -> Value:  # noqa: ARG001
+def split_slot_name(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``splitSlotName(s)``: what is before and after the first ``@``; without one, all is the machine."""
     return _split(args, scope, alone_first=False)
 
 
-def _split(args: tuple[Expr, ...], scope: Scope, *, alone_first: bool) -> Value:
+def _split(args: tuple[Expr, ...], scope: AdScope, *, alone_first: bool) -> Value:
     value = values_of(args, scope)[0]
     if not isinstance(value, str):
         return ERROR

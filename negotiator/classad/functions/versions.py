@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.bytestrings import natural_compare, until_nul
 from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import as_bytes
-from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
+from negotiator.classad.values.bytestrings import natural_compare, until_nul
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from negotiator.classad.functions import Strict
-    from negotiator.classad.scope import Environment
-    from negotiator.classad.values import Value
+    from negotiator.classad.scalar.scope import Environment
+    from negotiator.classad.values.kinds import Value
 
 
 def _compared(args: Sequence[Value]) -> int | Exceptional:

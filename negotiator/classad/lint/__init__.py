@@ -5,7 +5,7 @@ proved, by the rules of evaluation, for any ads there can be; what it says of a 
 says so.
 """
 
-from negotiator.classad.lint.finding import Code as Code
+from negotiator.classad.lint.expression_text import moved as moved
 from negotiator.classad.lint.finding import Finding as Finding
+from negotiator.classad.lint.finding import LintCode as LintCode
 from negotiator.classad.lint.linting import lint as lint
-from negotiator.classad.lint.place import moved as moved

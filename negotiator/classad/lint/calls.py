@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from negotiator.classad.ad import fold
-from negotiator.classad.calls import function_names, wrong_calls
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.lexer import LITERAL, tokenize
-from negotiator.classad.lint.finding import Code, Finding
-from negotiator.classad.lint.reading import Reading, parts
+from negotiator.classad.functions.calls import function_names, wrong_calls
+from negotiator.classad.lint.finding import Finding, LintCode
+from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare, is_bad_pattern, takes_pattern
-from negotiator.classad.tree import Attr, Call, Literal
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.lexer import LITERAL, tokenize
+from negotiator.classad.syntax.tree import Attr, Call, Literal
 from negotiator.records.text import printable, suggest
 
 _MAX_SHOWN: Final = 60
 _DIGITS: Final = re.compile(r"[0-9]+(?![.0-9eE])")
 
 
-def calls(reading: Reading) -> Iterator[Finding]:
+def calls(reading: TypedExpression) -> Iterator[Finding]:
     """Find calls that can only give an error, and patterns that are none or that an ad decides on."""
     for node in reading.nodes:
         if not isinstance(node, Call):
@@ -35,19 +35,21 @@ def calls(reading: Reading) -> Iterator[Finding]:
 def _wrong(node: Call) -> Finding:
     name, message = next(wrong_calls(node))
     if fold(name) in FUNCTIONS:
-        return Finding(Code.WRONG_ARGUMENTS, node, f"{message}: the call is always an error")
+        return Finding(LintCode.WRONG_ARGUMENTS, node, f"{message}: the call is always an error")
     hint = suggest(name, function_names(), listed=False)
-    return Finding(Code.UNKNOWN_FUNCTION, node, f"{printable(message)}: the call is always an error", hint)
+    return Finding(
+        LintCode.UNKNOWN_FUNCTION, node, f"{printable(message)}: the call is always an error", hint
+    )
 
 
-def _pattern(node: Call, reading: Reading) -> Iterator[Finding]:
+def _pattern(node: Call, reading: TypedExpression) -> Iterator[Finding]:
     pattern = node.args[0]
     if is_bad_pattern(fold(node.name), [reading.of(arg) for arg in node.args]):
         message = f"{reading.shown(pattern)} is no regular expression: {node.name} finds nothing with it"
-        yield Finding(Code.BAD_PATTERN, node, message, _escaping(reading.of(pattern).value))
+        yield Finding(LintCode.BAD_PATTERN, node, message, _escaping(reading.of(pattern).value))
     elif reading.of(pattern).value is None and any(isinstance(part, Attr) for part in parts(pattern)):
         message = f"the pattern {reading.shown(pattern)} comes from an ad: whoever writes that decides what is found"
-        yield Finding(Code.PATTERN_FROM_AD, node, message, _swapped(node, reading))
+        yield Finding(LintCode.PATTERN_FROM_AD, node, message, _swapped(node, reading))
 
 
 def _escaping(pattern: object) -> str:
@@ -56,7 +58,7 @@ def _escaping(pattern: object) -> str:
     return ""
 
 
-def _swapped(node: Call, reading: Reading) -> str:
+def _swapped(node: Call, reading: TypedExpression) -> str:
     second = bare(node.args[1])
     if isinstance(second, Literal) and isinstance(second.value, str):
         return f"the pattern comes first: {node.name}({reading.shown(second)}, {reading.shown(node.args[0])})"
@@ -72,4 +74,4 @@ def numbers(text: str) -> Iterator[Finding]:
         if digits is not None and digits[0].strip("0"):
             message = f"{digits[0][:_MAX_SHOWN]} is read as 0: an integer has 64 bits"
             hint = "write it as a real: with .0 at its end"
-            yield Finding(Code.NUMBER_TOO_LARGE, value, message, hint, span=(start, digits.end()))
+            yield Finding(LintCode.NUMBER_TOO_LARGE, value, message, hint, span=(start, digits.end()))

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from negotiator.classad.ad import fold
-from negotiator.classad.analysis import children
-from negotiator.classad.lint.finding import Code, Finding
+from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.operands import LOGIC, conditions
-from negotiator.classad.lint.reading import Reading, parts
+from negotiator.classad.lint.phrases import outcome
+from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare
-from negotiator.classad.lint.sorts import NO_VALUE, Possible, Sort, condition
-from negotiator.classad.lint.words import outcome
-from negotiator.classad.tree import Attr, Binary, Call, Conditional, Expr, Literal
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
+from negotiator.classad.lint.value_types import NO_VALUE, PossibleValue, ValueType, condition
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Expr, Literal
+from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional
 
 _BY_VALUE: Final = {
-    True: Code.ALWAYS_TRUE,
-    False: Code.ALWAYS_FALSE,
-    UNDEFINED: Code.ALWAYS_UNDEFINED,
-    ERROR: Code.ALWAYS_ERROR,
+    True: LintCode.ALWAYS_TRUE,
+    False: LintCode.ALWAYS_FALSE,
+    UNDEFINED: LintCode.ALWAYS_UNDEFINED,
+    ERROR: LintCode.ALWAYS_ERROR,
 }
 
 
-def of_whole(possible: Possible, *, truth_counts: bool) -> Code | None:
+def of_whole(possible: PossibleValue, *, truth_counts: bool) -> LintCode | None:
     """Return what can be said of an expression that can only be this; None where it is what an expression should be.
 
     ``truth_counts`` says that it is a condition; of any other its value is looked at, and few things are wrong.
@@ -33,13 +33,13 @@ def of_whole(possible: Possible, *, truth_counts: bool) -> Code | None:
     tested = condition(possible) if truth_counts else possible
     value = tested.value
     if value is not None:
-        return _BY_VALUE[value] if isinstance(value, bool | Exceptional) else Code.CONSTANT
-    if truth_counts and not tested.may_be(Sort.TRUE):
-        return Code.NEVER_TRUE
-    return Code.NEVER_TRUE if tested.is_within(NO_VALUE) else None
+        return _BY_VALUE[value] if isinstance(value, bool | Exceptional) else LintCode.CONSTANT
+    if truth_counts and not tested.may_be(ValueType.TRUE):
+        return LintCode.NEVER_TRUE
+    return LintCode.NEVER_TRUE if tested.is_within(NO_VALUE) else None
 
 
-def whole(reading: Reading, *, truth_counts: bool) -> Iterator[Finding]:
+def whole(reading: TypedExpression, *, truth_counts: bool) -> Iterator[Finding]:
     """Say what the whole expression always is."""
     possible = reading.of(reading.root)
     code = of_whole(possible, truth_counts=truth_counts)
@@ -48,15 +48,15 @@ def whole(reading: Reading, *, truth_counts: bool) -> Iterator[Finding]:
         yield Finding(code, reading.root, message)
 
 
-def _said(code: Code, possible: Possible, *, truth_counts: bool) -> str:
-    if code is Code.NEVER_TRUE:
+def _said(code: LintCode, possible: PossibleValue, *, truth_counts: bool) -> str:
+    if code is LintCode.NEVER_TRUE:
         return f"never true: it is {outcome(condition(possible) if truth_counts else possible)}"
     if truth_counts and possible.sorts != condition(possible).sorts:
         return f"{outcome(possible)}, as a condition {outcome(condition(possible))}"
     return outcome(possible)
 
 
-def clauses(reading: Reading, found: Collection[int]) -> Iterator[Finding]:
+def clauses(reading: TypedExpression, found: Collection[int]) -> Iterator[Finding]:
     """Find conditions inside the expression that are decided before any ad is looked at.
 
     Where that follows from what was ``found`` inside of one, it is not told again.
@@ -101,30 +101,30 @@ def _stands_alone(operand: Expr) -> bool:
     return isinstance(operand, Literal) and not isinstance(operand.value, str)
 
 
-def constants(reading: Reading) -> Iterator[Finding]:
+def constants(reading: TypedExpression) -> Iterator[Finding]:
     """Find constants that stand as a condition of their own."""
     for node in reading.nodes:
         test = _test(node)
         if isinstance(test, Literal):
             message = f"{reading.shown(test)} is no question: one of the branches is never taken"
-            yield Finding(Code.CONSTANT_OPERAND, test, message, "leave out the other")
+            yield Finding(LintCode.CONSTANT_OPERAND, test, message, "leave out the other")
         elif isinstance(node, Binary) and node.op in LOGIC:
             for operand in filter(_stands_alone, (node.left, node.right)):
                 effect = _effect(node.op, reading.of(operand))
                 message = f"{reading.shown(bare(operand))} stands as a condition of its own: {effect}"
                 yield Finding(
-                    Code.CONSTANT_OPERAND, bare(operand), message, "leave it out, if it is not meant"
+                    LintCode.CONSTANT_OPERAND, bare(operand), message, "leave it out, if it is not meant"
                 )
 
 
-def _effect(op: str, operand: Possible) -> str:
+def _effect(op: str, operand: PossibleValue) -> str:
     value = condition(operand).value
     if value is (op == "&&"):
         return "it changes nothing"
     return f"what it is joined to by {op} can never be {'true' if op == '&&' else 'false'}"
 
 
-def duplicates(reading: Reading) -> Iterator[Finding]:
+def duplicates(reading: TypedExpression) -> Iterator[Finding]:
     """Find operands of a chain of ``&&`` or ``||`` that stand in it twice."""
     inner = {
         (node.op, id(bare(operand)))
@@ -141,7 +141,7 @@ def duplicates(reading: Reading) -> Iterator[Finding]:
             if key in seen and not isinstance(operand, Literal) and not _draws(operand):
                 message = f"{reading.shown(operand)} stands twice in this chain of {node.op}"
                 yield Finding(
-                    Code.DUPLICATE_OPERAND, operand, message, "is another attribute or value meant?"
+                    LintCode.DUPLICATE_OPERAND, operand, message, "is another attribute or value meant?"
                 )
             seen.add(key)
 

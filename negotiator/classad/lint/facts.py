@@ -9,39 +9,39 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.classad.ad import fold
-from negotiator.classad.footprint import scope_side
-from negotiator.classad.lint.sorts import (
+from negotiator.classad.columnar.footprint import scope_side
+from negotiator.classad.lint.value_types import (
     ANYTHING,
     COMPOUND,
     NOTHING,
     TIME,
-    Possible,
-    Sort,
+    PossibleValue,
+    ValueType,
     either_of,
     exactly,
 )
-from negotiator.classad.scope import RESERVED
-from negotiator.classad.table import Column, Table
-from negotiator.classad.tree import AdRef, Attr, Side
-from negotiator.classad.values import Kind
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.scope import RESERVED
+from negotiator.classad.syntax.tree import AdRef, Attr, Side
+from negotiator.classad.tables.table import Column, Table
+from negotiator.classad.values.kinds import Kind
 
 SHADOWS: Final = frozenset({"my", "target", "self", "other"})
 """Attributes that take the place of the two ads, where an expression is not bound."""
 
 _SPELLED: Final = 2000
 _SORTS: Final = (
-    (Kind.UNDEFINED, Sort.UNDEFINED),
-    (Kind.ERROR, Sort.ERROR),
-    (Kind.INTEGER, Sort.INTEGER),
-    (Kind.REAL, Sort.REAL),
-    (Kind.STRING, Sort.STRING),
+    (Kind.UNDEFINED, ValueType.UNDEFINED),
+    (Kind.ERROR, ValueType.ERROR),
+    (Kind.INTEGER, ValueType.INTEGER),
+    (Kind.REAL, ValueType.REAL),
+    (Kind.STRING, ValueType.STRING),
     (Kind.OTHER, COMPOUND | TIME),
 )
-_UNDEFINED: Final = Possible(Sort.UNDEFINED)
+_UNDEFINED: Final = PossibleValue(ValueType.UNDEFINED)
 
 
-def of_column(column: Column, absent: Sort = Sort.UNDEFINED) -> Possible:
+def of_column(column: Column, absent: ValueType = ValueType.UNDEFINED) -> PossibleValue:
     """Return what the rows of a column are, ``absent`` where one is; anything where one is an expression."""
     if column.has(Kind.EXPRESSION):
         return ANYTHING
@@ -53,13 +53,13 @@ def of_column(column: Column, absent: Sort = Sort.UNDEFINED) -> Possible:
             sorts |= sort
     if column.has(Kind.BOOLEAN):
         true, boolean = column.data[Kind.BOOLEAN], column.where(Kind.BOOLEAN)
-        sorts |= Sort.TRUE if bool((true & boolean).any()) else NOTHING
-        sorts |= Sort.FALSE if bool((~true & boolean).any()) else NOTHING
-    return Possible(sorts)
+        sorts |= ValueType.TRUE if bool((true & boolean).any()) else NOTHING
+        sorts |= ValueType.FALSE if bool((~true & boolean).any()) else NOTHING
+    return PossibleValue(sorts)
 
 
 @attrs.frozen(eq=False)
-class Ads:
+class KnownAds:
     """The ads of one side; ``word`` is what one of them is called."""
 
     table: Table
@@ -77,7 +77,7 @@ class Ads:
         found = {fold(name): name for row in rows for name in self.table.ad(row).names()}
         return frozenset(found.get(name, name) for name in self.names)
 
-    def reference(self, name: str, otherwise: Possible = _UNDEFINED) -> Possible:
+    def reference(self, name: str, otherwise: PossibleValue = _UNDEFINED) -> PossibleValue:
         """Return what an attribute is in these ads, and ``otherwise`` where it is absent."""
         if name not in self.names:
             return otherwise
@@ -96,11 +96,11 @@ class Ads:
 
 
 @attrs.frozen(eq=False)
-class Pool:
+class LintPool:
     """The ads that an expression is asked of, as far as they are known; ``alone`` says that there is no other ad."""
 
-    my: Ads | None
-    target: Ads | None
+    my: KnownAds | None
+    target: KnownAds | None
     alone: bool = False
 
     @cached_property
@@ -108,11 +108,11 @@ class Pool:
         """Whether an ad may have an attribute called MY or TARGET: the names may then mean anything."""
         return self.my is None or not SHADOWS.isdisjoint(self.my.names)
 
-    def sides(self) -> Iterable[Ads]:
+    def sides(self) -> Iterable[KnownAds]:
         """Give the sides that are known."""
         return [ads for ads in (self.my, self.target) if ads is not None]
 
-    def searched(self, expr: Attr) -> tuple[Ads | None, ...]:
+    def searched(self, expr: Attr) -> tuple[KnownAds | None, ...]:
         """Return where a reference is looked up, in order; None stands for ads that are not known."""
         side = scope_side(expr.scope)
         if side is Side.MY or (side is None and self.alone):
@@ -126,12 +126,12 @@ class Pool:
         meant = expr.scope is None or isinstance(expr.scope, AdRef) or not self._shadowed
         return meant and not expr.absolute and fold(expr.name) not in RESERVED
 
-    def reference(self, expr: Attr) -> Possible:
+    def reference(self, expr: Attr) -> PossibleValue:
         """Return what an attribute can be in these ads."""
         if not self.is_plain(expr):
             return ANYTHING
         name = fold(expr.name)
-        found: Possible = _UNDEFINED
+        found: PossibleValue = _UNDEFINED
         for ads in reversed(self.searched(expr)):
             found = ANYTHING if ads is None else ads.reference(name, found)
         return found
@@ -141,7 +141,7 @@ class Pool:
         words = {ads.word: None for each in references for ads in self._asked(each)}
         return f"for every {' and '.join(words)} of this pool" if words else "in this pool"
 
-    def _asked(self, expr: Attr) -> Iterable[Ads]:
+    def _asked(self, expr: Attr) -> Iterable[KnownAds]:
         for ads in self.searched(expr):
             if ads is not None:
                 yield ads

@@ -7,13 +7,13 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.tree import Expr
-from negotiator.classad.treekey import tree_key
-from negotiator.classad.unparse import unparse
+from negotiator.classad.syntax.printing import unparse
+from negotiator.classad.syntax.tree import Expr
+from negotiator.classad.syntax.tree_key import tree_key
 from negotiator.records import Severity
 
 
-class Code(enum.StrEnum):
+class LintCode(enum.StrEnum):
     """What was found; ``docs/expressions.md`` has an example of each.
 
     Codes that end in ``-in-pool`` hold for the ads that were given, and for no others; so do those of names
@@ -58,19 +58,21 @@ class Code(enum.StrEnum):
 
 _NOTICES: Final = frozenset(
     {
-        Code.CONSTANT,
-        Code.CONSTANT_OPERAND,
-        Code.DUPLICATE_OPERAND,
-        Code.QUOTED_CONSTANT,
-        Code.PATTERN_FROM_AD,
-        Code.TOO_LARGE,
-        Code.BOTH_SIDES,
-        Code.ALWAYS_TRUE_IN_POOL,
-        Code.ALWAYS_FALSE_IN_POOL,
+        LintCode.CONSTANT,
+        LintCode.CONSTANT_OPERAND,
+        LintCode.DUPLICATE_OPERAND,
+        LintCode.QUOTED_CONSTANT,
+        LintCode.PATTERN_FROM_AD,
+        LintCode.TOO_LARGE,
+        LintCode.BOTH_SIDES,
+        LintCode.ALWAYS_TRUE_IN_POOL,
+        LintCode.ALWAYS_FALSE_IN_POOL,
     }
 )
 IN_POOL: Final = {
-    code: Code(f"{code}-in-pool") for code in Code if f"{code}-in-pool" in {str(each) for each in Code}
+    code: LintCode(f"{code}-in-pool")
+    for code in LintCode
+    if f"{code}-in-pool" in {str(each) for each in LintCode}
 }
 """The codes that there are twice: of any ads, and of those that were given."""
 
@@ -84,7 +86,7 @@ class Finding:
     in the text of the expression (characters, from 0), None where that is not known.
     """
 
-    code: Code
+    code: LintCode
     expr: Expr = attrs.field(eq=tree_key, repr=unparse)
     message: str
     hint: str = ""

@@ -8,23 +8,23 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.ad import fold
-from negotiator.classad.evaluate import Environment
 from negotiator.classad.lint.attributes import attributes, case, no_other_ad, references
 from negotiator.classad.lint.calls import calls, numbers
 from negotiator.classad.lint.claims import clauses, constants, duplicates, of_whole, whole
-from negotiator.classad.lint.facts import Ads, Pool
-from negotiator.classad.lint.finding import IN_POOL, Code, Finding
+from negotiator.classad.lint.expression_text import ExpressionText
+from negotiator.classad.lint.facts import KnownAds, LintPool
+from negotiator.classad.lint.finding import IN_POOL, Finding, LintCode
 from negotiator.classad.lint.operands import not_conditions, operands, quoted
 from negotiator.classad.lint.outcomes import is_of_one_side, over_ads, over_pairs
-from negotiator.classad.lint.place import Spelling
-from negotiator.classad.lint.reading import MAX_LEVELS, Reading, TextAlone, is_too_high, parts, read
+from negotiator.classad.lint.phrases import outcome
+from negotiator.classad.lint.reading import MAX_LEVELS, NoFacts, TypedExpression, is_too_high, parts, read
 from negotiator.classad.lint.results import bare
-from negotiator.classad.lint.sorts import Possible
-from negotiator.classad.lint.words import outcome
-from negotiator.classad.table import Table
-from negotiator.classad.tree import Attr, Call, Expr, Literal
-from negotiator.classad.values import Exceptional
+from negotiator.classad.lint.value_types import PossibleValue
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.evaluate import Environment
+from negotiator.classad.syntax.tree import Attr, Call, Expr, Literal
+from negotiator.classad.tables.table import Table
+from negotiator.classad.values.kinds import Exceptional
 from negotiator.records import Severity
 
 MAX_NODES: Final = 20_000
@@ -57,13 +57,13 @@ def lint(
             f"the expression has more than {MAX_LEVELS} levels or {MAX_NODES} parts: it was not looked at"
         )
         hint = "HTCondor gives up an evaluation beyond 400 levels"
-        return (Finding(Code.TOO_LARGE, expr, message, hint),)
-    pool = Pool(
-        Ads(my, my_word) if my is not None and len(my) else None,
-        Ads(target, target_word) if target is not None and len(target) and not alone else None,
+        return (Finding(LintCode.TOO_LARGE, expr, message, hint),)
+    pool = LintPool(
+        KnownAds(my, my_word) if my is not None and len(my) else None,
+        KnownAds(target, target_word) if target is not None and len(target) and not alone else None,
         alone=alone,
     )
-    spelling = Spelling(text)
+    spelling = ExpressionText(text)
     found = _Linting(expr, pool, spelling, truth_counts, env or Environment()).run()
     found = [attrs.evolve(finding, span=spelling.span(finding.expr)) for finding in found]
     return (*found, *numbers(text or ""))
@@ -72,13 +72,13 @@ def lint(
 @attrs.frozen(eq=False)
 class _Linting:
     expr: Expr
-    pool: Pool
-    spelling: Spelling
+    pool: LintPool
+    spelling: ExpressionText
     truth_counts: bool
     env: Environment
 
     def run(self) -> list[Finding]:
-        reading = read(self.expr, TextAlone(self.pool.alone), self.spelling)
+        reading = read(self.expr, NoFacts(self.pool.alone), self.spelling)
         with_pool = None
         if any(True for _ in self.pool.sides()) and not _wanders(reading):
             with_pool = read(self.expr, self.pool, self.spelling)
@@ -96,15 +96,15 @@ class _Linting:
             found += self._whole(reading, with_pool)
         return found
 
-    def _whole(self, reading: Reading, with_pool: Reading | None) -> list[Finding]:
+    def _whole(self, reading: TypedExpression, with_pool: TypedExpression | None) -> list[Finding]:
         said = list(whole(reading, truth_counts=self.truth_counts))
         return said if said or with_pool is None else list(self._whole_in_pool(with_pool))
 
-    def _operands(self, reading: Reading) -> Iterator[Finding]:
+    def _operands(self, reading: TypedExpression) -> Iterator[Finding]:
         yield from operands(reading)
         yield from not_conditions(reading, whole=self.truth_counts)
 
-    def _of_pool(self, reading: Reading, told: frozenset[int]) -> Iterator[Finding]:
+    def _of_pool(self, reading: TypedExpression, told: frozenset[int]) -> Iterator[Finding]:
         yield from attributes(reading, self.pool)
         yield from case(reading, self.pool)
         for finding in self._operands(reading):
@@ -112,7 +112,7 @@ class _Linting:
                 yield self._in_pool(finding, reading)
         yield from quoted(reading)
 
-    def _in_pool(self, finding: Finding, reading: Reading) -> Finding:
+    def _in_pool(self, finding: Finding, reading: TypedExpression) -> Finding:
         concerned = self.pool.concerned(self._references(finding.expr, reading))
         return attrs.evolve(
             finding,
@@ -120,21 +120,21 @@ class _Linting:
             message=f"{concerned}, {finding.message}",
         )
 
-    def _references(self, expr: Expr, reading: Reading) -> list[Attr]:
+    def _references(self, expr: Expr, reading: TypedExpression) -> list[Attr]:
         inside = {id(part) for part in parts(expr)}
         return [node for node in references(reading, self.pool) if id(node) in inside]
 
-    def _whole_in_pool(self, reading: Reading) -> Iterator[Finding]:
+    def _whole_in_pool(self, reading: TypedExpression) -> Iterator[Finding]:
         possible, whatever = self._outcome(reading)
         code = of_whole(possible, truth_counts=self.truth_counts)
         if code is None or code not in IN_POOL:
             return
         concerned = self.pool.concerned(self._references(self.expr, reading))
-        is_never = "never true: it is " if code is Code.NEVER_TRUE else ""
+        is_never = "never true: it is " if code is LintCode.NEVER_TRUE else ""
         message = f"{concerned}{whatever}, {reading.shown(self.expr)} is {is_never}{outcome(possible)}"
         yield Finding(IN_POOL[code], self.expr, message)
 
-    def _outcome(self, reading: Reading) -> tuple[Possible, str]:
+    def _outcome(self, reading: TypedExpression) -> tuple[PossibleValue, str]:
         """Return what the whole is in this pool, and words for what it does not depend on."""
         my, target = self.pool.my, self.pool.target
         known = reading.of(reading.root)
@@ -151,7 +151,7 @@ def _first(*found: Iterable[Finding]) -> list[Finding]:
     return list(islice(chain(*found), MAX_FINDINGS))
 
 
-def _wanders(reading: Reading) -> bool:
+def _wanders(reading: TypedExpression) -> bool:
     """Return whether a call may leave later names to be looked up elsewhere (SEMANTICS section 4)."""
     return any(isinstance(node, Call) and fold(node.name) in _WANDERING for node in reading.nodes)
 
@@ -161,6 +161,6 @@ def _ids(found: Iterable[Finding]) -> frozenset[int]:
     return frozenset(
         id(bare(finding.expr))
         for finding in found
-        if finding.severity is Severity.WARNING and finding.code is not Code.CASE_DIFFERS
+        if finding.severity is Severity.WARNING and finding.code is not LintCode.CASE_DIFFERS
         if not (isinstance(finding.expr, Literal) and isinstance(finding.expr.value, bool | Exceptional))
     )

@@ -6,25 +6,25 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from negotiator.classad.ad import fold
-from negotiator.classad.analysis import children
-from negotiator.classad.lint.finding import Code, Finding
-from negotiator.classad.lint.reading import Reading, is_of_an_ad
+from negotiator.classad.lint.finding import Finding, LintCode
+from negotiator.classad.lint.phrases import kind, kinds, outcome
+from negotiator.classad.lint.reading import TypedExpression, is_of_an_ad
 from negotiator.classad.lint.results import bare
-from negotiator.classad.lint.sorts import (
+from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
     NO_VALUE,
     NUMBER,
     UNCONDITIONAL,
-    Possible,
-    Sort,
+    PossibleValue,
+    ValueType,
     condition,
 )
-from negotiator.classad.lint.words import kind, kinds, outcome
-from negotiator.classad.operators import COMPARE
-from negotiator.classad.tree import Attr, Binary, Call, Conditional, Expr, Literal, Subscript, Unary
-from negotiator.classad.values import ERROR, UNDEFINED
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Expr, Literal, Subscript, Unary
+from negotiator.classad.values.kinds import ERROR, UNDEFINED
+from negotiator.classad.values.operators import COMPARE
 
 LOGIC: Final = frozenset({"&&", "||"})
 IDENTITY: Final = frozenset({"=?=", "=!="})
@@ -33,7 +33,7 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _INTEGERS_ONLY: Final = frozenset("%&|^~") | {"<<", ">>", ">>>"}
 
 
-def operands(reading: Reading) -> Iterator[Finding]:
+def operands(reading: TypedExpression) -> Iterator[Finding]:
     """Find the operators that have no rule for what their operands are."""
     for node in reading.nodes:
         if isinstance(node, Binary) and node.op in IDENTITY:
@@ -54,14 +54,14 @@ def _is_strict(node: Expr) -> bool:
             return isinstance(node, Subscript)
 
 
-def _no_rule(node: Expr, reading: Reading) -> Iterator[Finding]:
+def _no_rule(node: Expr, reading: TypedExpression) -> Iterator[Finding]:
     of = [reading.of(child) for child in children(node)]
     result = outcome(reading.of(node))
     if isinstance(node, Binary) and node.op in COMPARE:
         literal = next((each for each in (node.right, node.left) if _is_no_value(each)), None)
         if literal is not None:
             yield Finding(
-                Code.UNDEFINED_COMPARISON,
+                LintCode.UNDEFINED_COMPARISON,
                 node,
                 f"{reading.shown(node)} is never true: it is {result}",
                 _instead(node, literal, reading),
@@ -70,20 +70,20 @@ def _no_rule(node: Expr, reading: Reading) -> Iterator[Finding]:
     if any(each.is_within(NO_VALUE) for each in of):
         return  # what made them so is told
     compares = isinstance(node, Binary) and node.op in COMPARE
-    code = Code.STRING_NUMBER if compares and _string_and_number(of) else Code.WRONG_OPERAND
+    code = LintCode.STRING_NUMBER if compares and _string_and_number(of) else LintCode.WRONG_OPERAND
     yield Finding(
         code, node, f"{reading.shown(node)} is {result}: {_told(node, of, reading)}", _hint(node, of)
     )
 
 
-def _never_identical(node: Binary, reading: Reading) -> Iterator[Finding]:
+def _never_identical(node: Binary, reading: TypedExpression) -> Iterator[Finding]:
     """``=?=`` of different kinds is false, whatever they are."""
     of = [reading.of(node.left), reading.of(node.right)]
     left, right = map(kinds, of)
     value = reading.of(node).value
     if value is None or not left or not right or left & right:
         return
-    code = Code.STRING_NUMBER if _string_and_number(of) else Code.WRONG_OPERAND
+    code = LintCode.STRING_NUMBER if _string_and_number(of) else LintCode.WRONG_OPERAND
     yield Finding(
         code,
         node,
@@ -97,7 +97,7 @@ def _is_no_value(expr: Expr) -> bool:
     return isinstance(expr, Literal) and (expr.value is UNDEFINED or expr.value is ERROR)
 
 
-def _instead(node: Binary, literal: Expr, reading: Reading) -> str:
+def _instead(node: Binary, literal: Expr, reading: TypedExpression) -> str:
     other = reading.shown(node.left if node.right is literal else node.right)
     if node.op == "==":
         return f"write {other} =?= {reading.shown(literal)}"
@@ -105,16 +105,17 @@ def _instead(node: Binary, literal: Expr, reading: Reading) -> str:
     return f"{asks}write {other} =!= {reading.shown(literal)}"
 
 
-def _string_and_number(of: list[Possible]) -> bool:
+def _string_and_number(of: list[PossibleValue]) -> bool:
     if len(of) != 2:
         return False
     left, right = map(kinds, of)
     return any(
-        one == Sort.STRING and other and not other & ~NUMBER for one, other in ((left, right), (right, left))
+        one == ValueType.STRING and other and not other & ~NUMBER
+        for one, other in ((left, right), (right, left))
     )
 
 
-def _told(node: Expr, of: list[Possible], reading: Reading) -> str:
+def _told(node: Expr, of: list[PossibleValue], reading: TypedExpression) -> str:
     """Say of what kinds the operands are, or what else is wrong with them."""
     numbers = all(not kinds(each) & ~NUMBER for each in of)
     if isinstance(node, Binary) and numbers and node.op not in IDENTITY:
@@ -129,7 +130,7 @@ def _told(node: Expr, of: list[Possible], reading: Reading) -> str:
     return ", ".join(dict.fromkeys(told))
 
 
-def _hint(node: Expr, of: list[Possible]) -> str:
+def _hint(node: Expr, of: list[PossibleValue]) -> str:
     for child in children(node):
         text = _constant_text(child)
         if text is not None and any(kinds(each) and not kinds(each) & ~NUMBER for each in of):
@@ -137,7 +138,7 @@ def _hint(node: Expr, of: list[Possible]) -> str:
                 return f"write {text.lower()} without quotes"
             if is_number(text):
                 return f"write {text} without quotes"
-    if isinstance(node, Binary) and node.op == "+" and any(kinds(each) == Sort.STRING for each in of):
+    if isinstance(node, Binary) and node.op == "+" and any(kinds(each) == ValueType.STRING for each in of):
         return "strcat() joins strings"
     if isinstance(node, Binary) and node.op in {*COMPARE, *IDENTITY} and _string_and_number(of):
         return "compare strings with strings and numbers with numbers; string(), int() and real() convert"
@@ -161,7 +162,7 @@ def is_number(text: str) -> bool:
 # -- conditions ------------------------------------------------------------------------------------------------------
 
 
-def conditions(reading: Reading, *, whole: bool) -> Iterator[Expr]:
+def conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Expr]:
     """Give the parts that stand where a condition is wanted; the ``whole`` expression, if its truth counts, last."""
     for node in reading.nodes:
         match node:
@@ -177,24 +178,24 @@ def conditions(reading: Reading, *, whole: bool) -> Iterator[Expr]:
         yield reading.root
 
 
-def not_conditions(reading: Reading, *, whole: bool) -> Iterator[Finding]:
+def not_conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Finding]:
     """Find what can never be a condition and stands for one: a string, a list, an ad, a time."""
     for node in map(bare, conditions(reading, whole=whole)):
         possible = reading.of(node)
         if possible.may_be(UNCONDITIONAL) and possible.is_within(UNCONDITIONAL | NO_VALUE):
             result = outcome(condition(possible))
             yield Finding(
-                Code.NOT_A_CONDITION,
+                LintCode.NOT_A_CONDITION,
                 node,
                 f"{reading.shown(node)} is no condition but {kind(possible)}: as one it is {result}",
-                "compare it with something" if kinds(possible) == Sort.STRING else "",
+                "compare it with something" if kinds(possible) == ValueType.STRING else "",
             )
 
 
 # -- constants in quotes ---------------------------------------------------------------------------------------------
 
 
-def quoted(reading: Reading) -> Iterator[Finding]:
+def quoted(reading: TypedExpression) -> Iterator[Finding]:
     """Find comparisons of an attribute with a number or a truth value in quotes: only a string can stand up to them.
 
     Whether the attribute is one is not known here; where it is, nothing is wrong.
@@ -206,13 +207,15 @@ def quoted(reading: Reading) -> Iterator[Finding]:
             text = _constant_text(constant)
             attribute = bare(other)
             possible = reading.of(attribute)
-            if text is None or not isinstance(attribute, Attr) or not possible.may_be(Sort.STRING):
+            if text is None or not isinstance(attribute, Attr) or not possible.may_be(ValueType.STRING):
                 continue
             if node.op in _ORDER and is_number(text) and possible.may_be(NUMBER):
                 message = (
                     f"{reading.shown(node)} never compares numbers: strings are compared letter by letter"
                 )
-                yield Finding(Code.QUOTED_CONSTANT, node, message, f"for numbers write {text} without quotes")
+                yield Finding(
+                    LintCode.QUOTED_CONSTANT, node, message, f"for numbers write {text} without quotes"
+                )
             elif (
                 node.op in {*COMPARE, *IDENTITY}
                 and text.lower() in {"true", "false"}
@@ -220,4 +223,4 @@ def quoted(reading: Reading) -> Iterator[Finding]:
             ):
                 message = f"{reading.shown(node)} compares strings: a boolean is never equal to one"
                 hint = f"for a boolean write {text.lower()} without quotes"
-                yield Finding(Code.QUOTED_CONSTANT, node, message, hint)
+                yield Finding(LintCode.QUOTED_CONSTANT, node, message, hint)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from negotiator.classad.columnar import evaluate_table
-from negotiator.classad.evaluate import Environment
-from negotiator.classad.footprint import Scan, scan
+from negotiator.classad.columnar.evaluate_table import evaluate_table
+from negotiator.classad.columnar.footprint import ReferenceScan, scan
 from negotiator.classad.lint.facts import SHADOWS, of_column
-from negotiator.classad.lint.sorts import BOOLEAN, Possible, either_of
-from negotiator.classad.table import Table
-from negotiator.classad.tree import Expr, Side
-from negotiator.classad.values import Kind
+from negotiator.classad.lint.value_types import BOOLEAN, PossibleValue, either_of
+from negotiator.classad.scalar.evaluate import Environment
+from negotiator.classad.syntax.tree import Expr, Side
+from negotiator.classad.tables.table import Table
+from negotiator.classad.values.kinds import Kind
 
 MAX_OTHERS: Final = 32
 """Counterpart ads that an expression is evaluated with; where more of them differ, nothing is said."""
@@ -20,14 +20,14 @@ MAX_OTHERS: Final = 32
 MAX_NAMES: Final = 500
 
 
-def over_ads(expr: Expr, my: Table, env: Environment) -> Possible | None:
+def over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
     """Return what an expression is for all of these ads, each alone; None where that can change with each evaluation."""
     if _reached(expr, my) is None:
         return None
     return of_column(evaluate_table(expr, my, env=env))
 
 
-def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possible | None:
+def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> PossibleValue | None:
     """Return what an expression is for every pair, None where ads differ in too many ways to try them all.
 
     Ads that are alike in all that the expression can reach are tried once, on either side.
@@ -41,7 +41,7 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
         rows, others, side = others, rows, Side.TARGET
     if len(others) > MAX_OTHERS:
         return None
-    found: Possible | None = None
+    found: PossibleValue | None = None
     for row in range(len(others)):
         value = of_column(evaluate_table(expr, rows, others.ad(row), side=side, env=env))
         found = value if found is None else either_of(found, value)
@@ -69,7 +69,7 @@ def _reached(expr: Expr, *tables: Table) -> list[str] | None:
     return sorted(names)
 
 
-def _followed(expr: Expr, names: set[str], tables: tuple[Table, ...]) -> Iterator[Scan]:
+def _followed(expr: Expr, names: set[str], tables: tuple[Table, ...]) -> Iterator[ReferenceScan]:
     """Give what an expression names, and the expressions of these names in the ads; ``names`` are added to."""
     pending = [scan(expr), *(part for name in names for table in tables for part in table.scans(name))]
     while pending:

@@ -1,6 +1,6 @@
 """Reading an expression without ads: what each part of it can be, from the inside out.
 
-The rules are those of evaluation, applied to sets of sorts (``sorts``). A reference can be anything, unless ``Facts``
+The rules are those of evaluation, applied to sets of sorts (``sorts``). A reference can be anything, unless ``LintFacts``
 knows better. What is said holds for every evaluation that comes to an end: where HTCondor gives one up (more than 400
 levels or 10,000,000 steps, ``random(0)``), the whole has no value at all.
 """
@@ -12,23 +12,23 @@ from typing import Final, Protocol
 
 import attrs
 
-from negotiator.classad.ad import fold
-from negotiator.classad.analysis import children
-from negotiator.classad.lint.place import Spelling
+from negotiator.classad.lint.expression_text import ExpressionText
 from negotiator.classad.lint.results import bare, choice, of_call
-from negotiator.classad.lint.sorts import (
+from negotiator.classad.lint.value_types import (
     ANYTHING,
     COMPOUND,
     NO_VALUE,
-    Possible,
-    Sort,
+    PossibleValue,
+    ValueType,
     binary,
     either_of,
     exactly,
     unary,
     without,
 )
-from negotiator.classad.tree import (
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,
     Binary,
@@ -51,30 +51,30 @@ MAX_LEVELS: Final = 380
 _ELSEWHERE: Final = frozenset({"evalineachcontext", "countmatches"})
 
 
-class Facts(Protocol):
+class LintFacts(Protocol):
     """What is known of the ads."""
 
     @property
     def alone(self) -> bool:
         """Whether there is no other ad."""
 
-    def reference(self, expr: Attr) -> Possible:
+    def reference(self, expr: Attr) -> PossibleValue:
         """Return what an attribute can be, that stands in the ad of the expression itself."""
 
 
 @attrs.frozen
-class TextAlone:
+class NoFacts:
     """Nothing is known but the text."""
 
     alone: bool = False
 
-    def reference(self, expr: Attr) -> Possible:  # noqa: ARG002 - as the protocol has it
+    def reference(self, expr: Attr) -> PossibleValue:  # noqa: ARG002 - as the protocol has it
         """Return that it can be anything."""
         return ANYTHING
 
 
 @attrs.frozen(eq=False)
-class Reading:
+class TypedExpression:
     """An expression and what each part of it can be.
 
     ``nodes`` are all parts, operands before what they are operands of. Those in ``elsewhere`` (by identity) may be
@@ -82,12 +82,12 @@ class Reading:
     """
 
     root: Expr
-    spelling: Spelling
+    spelling: ExpressionText
     nodes: tuple[Expr, ...]
     elsewhere: frozenset[int]
-    _possible: Mapping[int, Possible]
+    _possible: Mapping[int, PossibleValue]
 
-    def of(self, node: Expr) -> Possible:
+    def of(self, node: Expr) -> PossibleValue:
         """Return what a part can be."""
         return self._possible[id(node)]
 
@@ -120,17 +120,17 @@ def is_too_high(expr: Expr) -> bool:
     return True
 
 
-def read(expr: Expr, facts: Facts, spelling: Spelling) -> Reading:
+def read(expr: Expr, facts: LintFacts, spelling: ExpressionText) -> TypedExpression:
     """Return what each part of an expression can be, given the facts."""
     nodes = parts(expr)
     elsewhere = frozenset(id(node) for root in _elsewhere(nodes) for node in parts(root))
-    possible: dict[int, Possible] = {}
+    possible: dict[int, PossibleValue] = {}
     for node in nodes:
         if isinstance(node, Attr) and not node.absolute and is_of_an_ad(node) and id(node) not in elsewhere:
             possible[id(node)] = _of_an_ad(node, possible, facts)
         else:
             possible[id(node)] = _possible(node, possible, facts)
-    return Reading(expr, spelling, nodes, elsewhere, possible)
+    return TypedExpression(expr, spelling, nodes, elsewhere, possible)
 
 
 def _elsewhere(nodes: tuple[Expr, ...]) -> Iterator[Expr]:
@@ -150,13 +150,13 @@ def _is_name(expr: Expr) -> bool:
     return isinstance(expr, Attr) and expr.scope is None and fold(expr.name) in {"my", "target"}
 
 
-def _of_an_ad(node: Attr, possible: Mapping[int, Possible], facts: Facts) -> Possible:
-    if isinstance(node.scope, AdRef) and possible[id(node.scope)].sorts == Sort.UNDEFINED:
-        return Possible(Sort.UNDEFINED)
+def _of_an_ad(node: Attr, possible: Mapping[int, PossibleValue], facts: LintFacts) -> PossibleValue:
+    if isinstance(node.scope, AdRef) and possible[id(node.scope)].sorts == ValueType.UNDEFINED:
+        return PossibleValue(ValueType.UNDEFINED)
     return facts.reference(node)
 
 
-def _possible(node: Expr, known: Mapping[int, Possible], facts: Facts) -> Possible:
+def _possible(node: Expr, known: Mapping[int, PossibleValue], facts: LintFacts) -> PossibleValue:
     of = [known[id(child)] for child in children(node)]
     match node:
         case Literal(value):
@@ -180,42 +180,42 @@ def _possible(node: Expr, known: Mapping[int, Possible], facts: Facts) -> Possib
         case Call(_, args):
             return of_call(node, tuple(of), [_items(arg, known) for arg in args])
         case ListExpr():
-            return Possible(Sort.LIST)
+            return PossibleValue(ValueType.LIST)
         case RecordExpr():
-            return Possible(Sort.AD)
+            return PossibleValue(ValueType.AD)
 
 
-def _ad(side: Side, *, alone: bool) -> Possible:
+def _ad(side: Side, *, alone: bool) -> PossibleValue:
     """Return what MY or TARGET can be: an expression may also be evaluated where there is no such ad."""
     if side is Side.TARGET and alone:
-        return Possible(Sort.UNDEFINED)
-    return Possible(Sort.AD | Sort.UNDEFINED)
+        return PossibleValue(ValueType.UNDEFINED)
+    return PossibleValue(ValueType.AD | ValueType.UNDEFINED)
 
 
-def _selected(container: Possible) -> Possible:
+def _selected(container: PossibleValue) -> PossibleValue:
     """Return what ``container.name`` can be."""
-    if container.may_be(Sort.AD):
+    if container.may_be(ValueType.AD):
         return ANYTHING
-    sorts = container.sorts & (NO_VALUE | Sort.LIST)
+    sorts = container.sorts & (NO_VALUE | ValueType.LIST)
     if container.may_be(~(NO_VALUE | COMPOUND)):
-        sorts |= Sort.ERROR
-    return Possible(sorts)
+        sorts |= ValueType.ERROR
+    return PossibleValue(sorts)
 
 
-def _or_else(value: Possible, fallback: Possible) -> Possible:
-    if not value.may_be(Sort.UNDEFINED):
+def _or_else(value: PossibleValue, fallback: PossibleValue) -> PossibleValue:
+    if not value.may_be(ValueType.UNDEFINED):
         return value
-    return either_of(without(value, Sort.UNDEFINED), fallback)
+    return either_of(without(value, ValueType.UNDEFINED), fallback)
 
 
-def _element(container: Possible, index: Possible) -> Possible:
+def _element(container: PossibleValue, index: PossibleValue) -> PossibleValue:
     """Return what ``container[index]`` can be."""
-    if container.may_be(COMPOUND) and index.may_be(Sort.INTEGER | Sort.STRING):
+    if container.may_be(COMPOUND) and index.may_be(ValueType.INTEGER | ValueType.STRING):
         return ANYTHING
-    undefined = container.may_be(Sort.UNDEFINED) or index.may_be(Sort.UNDEFINED)
-    return Possible(NO_VALUE if undefined else Sort.ERROR)
+    undefined = container.may_be(ValueType.UNDEFINED) or index.may_be(ValueType.UNDEFINED)
+    return PossibleValue(NO_VALUE if undefined else ValueType.ERROR)
 
 
-def _items(arg: Expr, known: Mapping[int, Possible]) -> tuple[Possible, ...] | None:
+def _items(arg: Expr, known: Mapping[int, PossibleValue]) -> tuple[PossibleValue, ...] | None:
     arg = bare(arg)
     return tuple([known[id(item)] for item in arg.items]) if isinstance(arg, ListExpr) else None

@@ -5,51 +5,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.ad import ClassAd, fold
-from negotiator.classad.bytestrings import to_bytes, until_nul
-from negotiator.classad.evaluate import evaluate
 from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions.patterns import PatternFailure, check
 from negotiator.classad.functions.regex import options_of
-from negotiator.classad.lint.sorts import (
+from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
     NO_VALUE,
     NUMBER,
-    Possible,
-    Sort,
+    PossibleValue,
+    ValueType,
     condition,
     either_of,
     exactly,
 )
-from negotiator.classad.patterns import PatternFailure, check
-from negotiator.classad.tree import Call, Expr, Literal, Paren
+from negotiator.classad.scalar.ad import ClassAd, fold
+from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.syntax.tree import Call, Expr, Literal, Paren
+from negotiator.classad.values.bytestrings import to_bytes, until_nul
 
 if TYPE_CHECKING:
     from negotiator.classad.functions import Function
 
-_RESULTS: Final[tuple[tuple[Sort, str], ...]] = (
+_RESULTS: Final[tuple[tuple[ValueType, str], ...]] = (
     (BOOLEAN | NO_VALUE, "bool regexp regexpMember member identicalMember anyCompare allCompare"),
     (BOOLEAN | NO_VALUE, "stringListMember stringListIMember stringListSubsetMatch stringListISubsetMatch"),
     (BOOLEAN | NO_VALUE, "stringList_regexpMember stringListsIntersect"),
     (BOOLEAN | NO_VALUE, "versionLT versionLE versionGT versionGE versionEQ version_in_range"),
-    (Sort.INTEGER, "time"),
-    (Sort.INTEGER | NO_VALUE, "int floor ceil ceiling round size strcmp stricmp versioncmp stringListSize"),
-    (Sort.INTEGER | NO_VALUE, "getYear getMonth getDayOfYear getDayOfMonth getDayOfWeek countMatches"),
-    (Sort.INTEGER | NO_VALUE, "getDays getHours getMinutes getSeconds"),
-    (Sort.REAL | NO_VALUE, "real"),
-    (Sort.INTEGER | Sort.REAL | NO_VALUE, "pow random"),
-    (Sort.INTEGER | Sort.REAL | NO_VALUE, "stringListSum stringListAvg stringListMin stringListMax"),
+    (ValueType.INTEGER, "time"),
+    (
+        ValueType.INTEGER | NO_VALUE,
+        "int floor ceil ceiling round size strcmp stricmp versioncmp stringListSize",
+    ),
+    (ValueType.INTEGER | NO_VALUE, "getYear getMonth getDayOfYear getDayOfMonth getDayOfWeek countMatches"),
+    (ValueType.INTEGER | NO_VALUE, "getDays getHours getMinutes getSeconds"),
+    (ValueType.REAL | NO_VALUE, "real"),
+    (ValueType.INTEGER | ValueType.REAL | NO_VALUE, "pow random"),
+    (
+        ValueType.INTEGER | ValueType.REAL | NO_VALUE,
+        "stringListSum stringListAvg stringListMin stringListMax",
+    ),
     (NUMBER | NO_VALUE, "sum avg min max"),
-    (Sort.STRING | NO_VALUE, "string strcat join substr toUpper toLower regexps replace replaceall"),
-    (Sort.STRING | NO_VALUE, "interval mergeEnvironment envV1ToV2 listToArgs formatTime unparse"),
-    (Sort.STRING | BOOLEAN | NO_VALUE, "unresolved"),
-    (Sort.LIST | NO_VALUE, "split argsToList splitUserName splitSlotName evalInEachContext"),
-    (Sort.AD | NO_VALUE, "splitTime"),
-    (Sort.ABSTIME, "currentTime"),
-    (Sort.RELTIME, "dayTime timeZoneOffset"),
-    (Sort.RELTIME | NO_VALUE, "relTime"),
+    (ValueType.STRING | NO_VALUE, "string strcat join substr toUpper toLower regexps replace replaceall"),
+    (ValueType.STRING | NO_VALUE, "interval mergeEnvironment envV1ToV2 listToArgs formatTime unparse"),
+    (ValueType.STRING | BOOLEAN | NO_VALUE, "unresolved"),
+    (ValueType.LIST | NO_VALUE, "split argsToList splitUserName splitSlotName evalInEachContext"),
+    (ValueType.AD | NO_VALUE, "splitTime"),
+    (ValueType.ABSTIME, "currentTime"),
+    (ValueType.RELTIME, "dayTime timeZoneOffset"),
+    (ValueType.RELTIME | NO_VALUE, "relTime"),
 )
-_BY_NAME: Final = {fold(name): Possible(sorts) for sorts, names in _RESULTS for name in names.split()}
+_BY_NAME: Final = {fold(name): PossibleValue(sorts) for sorts, names in _RESULTS for name in names.split()}
 _OPTIONS_AT: Final = {
     "regexp": 2,
     "regexpmember": 2,
@@ -62,22 +68,24 @@ _OPTIONS_AT: Final = {
 
 _NEEDS_PATTERN: Final = _OPTIONS_AT.keys() - {"regexpmember"}  # for which it just occurs in no element
 _TESTS: Final = {
-    "isundefined": Sort.UNDEFINED,
-    "iserror": Sort.ERROR,
+    "isundefined": ValueType.UNDEFINED,
+    "iserror": ValueType.ERROR,
     "isboolean": BOOLEAN,
-    "isinteger": Sort.INTEGER,
-    "isreal": Sort.REAL,
-    "isstring": Sort.STRING,
-    "islist": Sort.LIST,
-    "isclassad": Sort.AD,
-    "isabstime": Sort.ABSTIME,
-    "isreltime": Sort.RELTIME,
+    "isinteger": ValueType.INTEGER,
+    "isreal": ValueType.REAL,
+    "isstring": ValueType.STRING,
+    "islist": ValueType.LIST,
+    "isclassad": ValueType.AD,
+    "isabstime": ValueType.ABSTIME,
+    "isreltime": ValueType.RELTIME,
 }
 _IN_A_ZONE: Final = "get"
 """The functions that begin so tell local time, which the expression does not say."""
 
 
-def of_call(expr: Call, args: tuple[Possible, ...], items: Sequence[tuple[Possible, ...] | None]) -> Possible:
+def of_call(
+    expr: Call, args: tuple[PossibleValue, ...], items: Sequence[tuple[PossibleValue, ...] | None]
+) -> PossibleValue:
     """Return what a call can give.
 
     ``args`` is what its arguments can be; ``items`` has for each of them what its elements can be if it is written as
@@ -86,7 +94,7 @@ def of_call(expr: Call, args: tuple[Possible, ...], items: Sequence[tuple[Possib
     name = fold(expr.name)
     function = FUNCTIONS.get(name)
     if function is None or not function.accepts(len(args)):
-        return Possible(Sort.ERROR)
+        return PossibleValue(ValueType.ERROR)
     if name == "ifthenelse":
         return choice(*args)
     if name == "debug":
@@ -99,7 +107,7 @@ def of_call(expr: Call, args: tuple[Possible, ...], items: Sequence[tuple[Possib
         if len(known) == len(args):
             return exactly(evaluate(Call(expr.name, known), ClassAd()))
     if name in _NEEDS_PATTERN and is_bad_pattern(name, args):
-        return Possible(NO_VALUE)
+        return PossibleValue(NO_VALUE)
     return _BY_NAME.get(name, ANYTHING)
 
 
@@ -108,7 +116,7 @@ def takes_pattern(name: str) -> bool:
     return name in _OPTIONS_AT
 
 
-def is_bad_pattern(name: str, args: Sequence[Possible]) -> bool:
+def is_bad_pattern(name: str, args: Sequence[PossibleValue]) -> bool:
     """Return whether the pattern that such a function is called with is known, and is none."""
     options_at = _OPTIONS_AT[name]
     pattern = args[0].value
@@ -123,19 +131,19 @@ def is_bad_pattern(name: str, args: Sequence[Possible]) -> bool:
     return False
 
 
-def _tested(arg: Possible, sorts: Sort) -> Possible:
+def _tested(arg: PossibleValue, sorts: ValueType) -> PossibleValue:
     if not arg.may_be(sorts):
-        return Possible(Sort.FALSE)
-    return Possible(Sort.TRUE if arg.is_within(sorts) else BOOLEAN)
+        return PossibleValue(ValueType.FALSE)
+    return PossibleValue(ValueType.TRUE if arg.is_within(sorts) else BOOLEAN)
 
 
-def choice(test: Possible, yes: Possible, no: Possible) -> Possible:
+def choice(test: PossibleValue, yes: PossibleValue, no: PossibleValue) -> PossibleValue:
     """Return what ``test ? yes : no`` can give."""
     tested = condition(test)
-    chosen = [Possible(tested.sorts & NO_VALUE)]
-    if tested.may_be(Sort.TRUE):
+    chosen = [PossibleValue(tested.sorts & NO_VALUE)]
+    if tested.may_be(ValueType.TRUE):
         chosen.append(yes)
-    if tested.may_be(Sort.FALSE):
+    if tested.may_be(ValueType.FALSE):
         chosen.append(no)
     return either_of(*chosen)
 
@@ -145,7 +153,7 @@ def _is_constant(function: Function) -> bool:
     return function.deterministic and not function.lazy and not fold(function.name).startswith(_IN_A_ZONE)
 
 
-def _constant(expr: Expr, possible: Possible, items: tuple[Possible, ...] | None) -> Expr | None:
+def _constant(expr: Expr, possible: PossibleValue, items: tuple[PossibleValue, ...] | None) -> Expr | None:
     """Return what stands for an argument that has one value only; a list stays as it is: its text may count."""
     if items is not None:
         return expr if all(item.value is not None for item in items) else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.queues.quantities import QuantityError, parse_quantity
-from negotiator.records import Problem, Severity, Source, Written
+from negotiator.records import Problem, ScalarText, Severity, Source
 
 MAX_APPLICATIONS = 2**64 - 1
 
@@ -30,7 +30,7 @@ class Findings:
         """Note what has no effect."""
         self.problems.append(Problem(Severity.NOTICE, source or Source(""), message))
 
-    def count(self, what: str, written: Written | None) -> int:
+    def count(self, what: str, written: ScalarText | None) -> int:
         """A number of applications; 0, which is no limit, where there is none or it is none."""
         if written is None:
             return 0
@@ -48,7 +48,7 @@ class Findings:
         return 0
 
     def resources(
-        self, written: Mapping[str, Written | None] | None, where: Source | None
+        self, written: Mapping[str, ScalarText | None] | None, where: Source | None
     ) -> dict[str, int] | None:
         """Amounts by resource; None where one of them is wrong."""
         amounts: dict[str, int] = {}

@@ -12,13 +12,13 @@ import attrs
 
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import LimitEntry
-from negotiator.queues.model import Limit, QueueConfig
+from negotiator.queues.model import QueueConfig, QueueLimit
 from negotiator.queues.names import GROUP_NAME, USER_NAME, WILDCARD, is_group_name, is_user_name
 from negotiator.queues.quantities import Resources, compared, exceeding, is_zero, smaller
-from negotiator.records import Written
+from negotiator.records import ScalarText
 
 
-class Whom(StrEnum):
+class SubjectKind(StrEnum):
     """What a name in a limit is."""
 
     USER = "user"
@@ -29,12 +29,12 @@ class Whom(StrEnum):
 class _Named:
     """The names of one kind that the limits of a queue gave so far."""
 
-    whom: Whom
+    whom: SubjectKind
     valid: Callable[[str], bool]
     form: str
     seen: set[str] = attrs.field(factory=set)
 
-    def take(self, names: Sequence[Written], findings: Findings) -> tuple[str, ...]:
+    def take(self, names: Sequence[ScalarText], findings: Findings) -> tuple[str, ...]:
         for name in names:
             self._one(name, findings)
         if WILDCARD in [name.text for name in names] and len(names) > 1:
@@ -42,7 +42,7 @@ class _Named:
             findings.warning(names[-1].source, message, "give it an entry of its own, the last")
         return tuple(name.text for name in names)
 
-    def _one(self, name: Written, findings: Findings) -> None:
+    def _one(self, name: ScalarText, findings: Findings) -> None:
         text, source = name.text, name.source
         if text != WILDCARD and not self.valid(text):
             findings.error(
@@ -59,14 +59,14 @@ class _Named:
         self.seen.add(text)
 
 
-def check_limits(entries: Sequence[LimitEntry], findings: Findings) -> tuple[Limit, ...]:
+def check_limits(entries: Sequence[LimitEntry], findings: Findings) -> tuple[QueueLimit, ...]:
     """Read the limits of one queue or partition."""
-    users = _Named(Whom.USER, is_user_name, USER_NAME)
-    groups = _Named(Whom.GROUP, is_group_name, GROUP_NAME)
+    users = _Named(SubjectKind.USER, is_user_name, USER_NAME)
+    groups = _Named(SubjectKind.GROUP, is_group_name, GROUP_NAME)
     return tuple(_limit(entry, users, groups, findings) for entry in entries)
 
 
-def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings) -> Limit:
+def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings) -> QueueLimit:
     if not entry.users and not entry.groups:
         findings.error(
             "limit_names_missing",
@@ -86,7 +86,7 @@ def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings)
     if resources is not None:
         _limits_something(resources, applications, entry, findings)
     text = entry.limit.text if entry.limit else ""
-    return Limit(
+    return QueueLimit(
         named_users,
         named_groups,
         resources or {},
@@ -124,13 +124,13 @@ def check_levels(root: QueueConfig, findings: Findings) -> None:
         waiting += [(child, maximum, applications, limited) for child in reversed(queue.children)]
 
 
-def _names(limit: Limit) -> Iterator[tuple[Whom, str]]:
-    yield from ((Whom.USER, name) for name in limit.users)
-    yield from ((Whom.GROUP, name) for name in limit.groups)
+def _names(limit: QueueLimit) -> Iterator[tuple[SubjectKind, str]]:
+    yield from ((SubjectKind.USER, name) for name in limit.users)
+    yield from ((SubjectKind.GROUP, name) for name in limit.groups)
 
 
 def _against_queue(
-    limit: Limit, queue: QueueConfig, maximum: Resources, applications: int, findings: Findings
+    limit: QueueLimit, queue: QueueConfig, maximum: Resources, applications: int, findings: Findings
 ) -> None:
     over = exceeding(limit.resources, maximum)
     if over:
@@ -148,7 +148,7 @@ def _against_queue(
 
 
 def _against_ancestors(
-    limit: Limit, whom: Whom, name: str, above: Sequence[QueueConfig], findings: Findings
+    limit: QueueLimit, whom: SubjectKind, name: str, above: Sequence[QueueConfig], findings: Findings
 ) -> None:
     """Each queue above has at most one limit that holds for a name: its own, or the wildcard's."""
     told: set[str] = set()
@@ -172,10 +172,10 @@ def _against_ancestors(
             told.add(code)
 
 
-def _holding(queue: QueueConfig, whom: Whom, name: str) -> tuple[Limit | None, str]:
+def _holding(queue: QueueConfig, whom: SubjectKind, name: str) -> tuple[QueueLimit | None, str]:
     """The limit of a queue that holds for a name, and the name it is written under."""
     for wanted in dict.fromkeys((name, WILDCARD)):
         for limit in queue.limits:
-            if wanted in (limit.users if whom is Whom.USER else limit.groups):
+            if wanted in (limit.users if whom is SubjectKind.USER else limit.groups):
                 return limit, wanted
     return None, ""

@@ -10,10 +10,10 @@ from negotiator.queues.acl import HINT, NOBODY, Acl, AclError
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.checks.limits import check_limits
 from negotiator.queues.config import ChildTemplateEntry, QueueEntry
-from negotiator.queues.model import QueueConfig, Template
+from negotiator.queues.model import ChildTemplate, QueueConfig
 from negotiator.queues.names import LONGEST_PATH, QUEUE_NAME, RECOVERY, ROOT, below, is_queue_name
 from negotiator.queues.quantities import is_zero
-from negotiator.records import Source, Written
+from negotiator.records import ScalarText, Source
 
 
 def build_tree(entries: Sequence[QueueEntry], source: Source, findings: Findings) -> QueueConfig:
@@ -103,7 +103,7 @@ def _children(path: str, entries: Sequence[QueueEntry], findings: Findings) -> t
     return tuple(children)
 
 
-def _template(entry: ChildTemplateEntry | None, findings: Findings) -> Template | None:
+def _template(entry: ChildTemplateEntry | None, findings: Findings) -> ChildTemplate | None:
     if entry is None:
         return None
     guaranteed = maximum = None
@@ -112,10 +112,10 @@ def _template(entry: ChildTemplateEntry | None, findings: Findings) -> Template 
         maximum = findings.resources(entry.resources.max, entry.resources.source)
     applications = findings.count("maxapplications", entry.maxapplications)
     maximum = {} if maximum is None or is_zero(maximum) else maximum
-    return Template(guaranteed or {}, maximum, applications, _texts(entry.properties))
+    return ChildTemplate(guaranteed or {}, maximum, applications, _texts(entry.properties))
 
 
-def _acl(key: str, written: Written | None, findings: Findings) -> Acl:
+def _acl(key: str, written: ScalarText | None, findings: Findings) -> Acl:
     if written is None:
         return NOBODY
     try:
@@ -131,5 +131,5 @@ def _acl(key: str, written: Written | None, findings: Findings) -> Acl:
     return acl
 
 
-def _texts(written: dict[str, Written | None] | None) -> dict[str, str]:
+def _texts(written: dict[str, ScalarText | None] | None) -> dict[str, str]:
     return {key: value.text if value else "" for key, value in (written or {}).items()}

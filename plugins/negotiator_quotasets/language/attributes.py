@@ -14,9 +14,9 @@ from negotiator.records import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
 from negotiator_quotasets.language.filters import read_filter
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, logical_lines
-from negotiator_quotasets.language.limits import Known, no_value, read_limits
-from negotiator_quotasets.language.model import SCOPES, Limit
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines
+from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
+from negotiator_quotasets.language.model import SCOPES, RuleLimit
 from negotiator_quotasets.language.parsing import ATTRIBUTES, read_set_name, read_truth
 from negotiator_quotasets.language.rules import keyword, read_name
 
@@ -32,7 +32,7 @@ class Attributes:
     name: str | None = None
     description: str | None = None
     enabled: bool | None = None
-    limits: tuple[Limit, ...] | None = None
+    limits: tuple[RuleLimit, ...] | None = None
     problems: tuple[Problem, ...] = ()
 
 
@@ -46,7 +46,7 @@ def parse_attributes(
     bare: bool = False,
 ) -> Attributes:
     """Read attributes, one in a line; with ``bare``, resources may stand without values, as where they are deleted."""
-    reader = _Reader(Known(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare)
+    reader = _Reader(KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare)
     try:
         for line in logical_lines(text, file):
             while line.peek():
@@ -63,14 +63,14 @@ def parse_attributes(
 class _Reader:
     """Reads one attribute after the other."""
 
-    def __init__(self, known: Known, last_line: int, *, bare: bool) -> None:
+    def __init__(self, known: KnownObjects, last_line: int, *, bare: bool) -> None:
         self._known = known
         self._last = last_line
         self._bare = bare
         self.seen: set[str] = set()
         self.found = Attributes()
 
-    def read(self, line: Line) -> None:
+    def read(self, line: LogicalLine) -> None:
         source = line.source()
         word = keyword(line, ATTRIBUTES)
         if word in self.seen:
@@ -91,7 +91,7 @@ class _Reader:
             self.found = attrs.evolve(self.found, limits=limits)
 
 
-def _skip_filters(line: Line) -> None:
+def _skip_filters(line: LogicalLine) -> None:
     while (word := line.next_word()) in ("name", *SCOPES):
         line.word()
         if word == "name":

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError
 
 _PIECE = re.compile(r"\\.|\"", re.DOTALL)
 _NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
 
 
-def read_description(line: Line, words: tuple[str, ...]) -> str:
+def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
     """Read a description. What is quoted, or NONE, may be followed by another of these words on the same line.
 
     :raises SyntaxProblemError: a quote is left open, or it has characters that cannot be printed.

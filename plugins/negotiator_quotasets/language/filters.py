@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, shown
-from negotiator_quotasets.language.model import Filter
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.model import NameFilter
 
 _NO_NAME = re.compile(r"[;\"'`()<>|&=\\$]")  # what no user, host, queue, project or environment is called
 _SINGULAR = {"users": "user", "projects": "project", "pes": "pe", "queues": "queue", "hosts": "host"}
 
 
-def read_filter(scope: str, line: Line) -> Filter:
+def read_filter(scope: str, line: LogicalLine) -> NameFilter:
     """Read the list of one filter; names may have blanks around them.
 
     :raises SyntaxProblemError: it is no list, or one of its entries is no name.
@@ -30,10 +30,10 @@ def read_filter(scope: str, line: Line) -> Filter:
             break
     if (expanded and not line.take("}")) or line.peek() in ("{", "}", ","):
         raise _not_expanded(line)
-    return Filter(tuple(names), tuple(excluded), expanded)
+    return NameFilter(tuple(names), tuple(excluded), expanded)
 
 
-def _entry(scope: str, line: Line) -> str:
+def _entry(scope: str, line: LogicalLine) -> str:
     line.peek()
     at = line.at
     entry = line.word()
@@ -51,7 +51,7 @@ def _entry(scope: str, line: Line) -> str:
     return entry
 
 
-def _missing(line: Line) -> SyntaxProblemError:
+def _missing(line: LogicalLine) -> SyntaxProblemError:
     if line.peek() != ",":
         return _not_expanded(line)
     source = line.source()
@@ -62,6 +62,6 @@ def _missing(line: Line) -> SyntaxProblemError:
     return SyntaxProblemError(message, source, "an entry is missing between two commas")
 
 
-def _not_expanded(line: Line) -> SyntaxProblemError:
+def _not_expanded(line: LogicalLine) -> SyntaxProblemError:
     hint = "write a list as A,B, or as {A,B} where each is to have a counter of its own"
     return SyntaxProblemError("no valid expanded list", line.source(), hint)

@@ -28,7 +28,7 @@ class SyntaxProblemError(ValueError):
         self.fatal = fatal
 
 
-class Line:
+class LogicalLine:
     """One logical line, and how far of it has been read."""
 
     def __init__(self, file: str, parts: list[tuple[str, int, int]]) -> None:
@@ -95,7 +95,7 @@ def shown(text: str) -> str:
     return printable(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}...")
 
 
-def logical_lines(text: str, file: str) -> Iterator[Line]:
+def logical_lines(text: str, file: str) -> Iterator[LogicalLine]:
     """The lines of a file that are not empty."""
     parts: list[tuple[str, int, int]] = []
     quoted = False
@@ -108,10 +108,10 @@ def logical_lines(text: str, file: str) -> Iterator[Line]:
         parts.append((kept[column - 1 : len(kept) - continued], number, column))
         if not continued:
             if any(part.strip(" \t") for part, _, _ in parts):
-                yield Line(file, parts)
+                yield LogicalLine(file, parts)
             parts, quoted = [], False
     if parts:  # a backslash at the very end continues nothing
-        yield Line(file, parts)
+        yield LogicalLine(file, parts)
 
 
 def _without_comment(line: str, *, quoted: bool) -> tuple[str, bool]:

@@ -13,13 +13,13 @@ from negotiator.records import Source
 from negotiator.records.text import suggest
 from negotiator_quotasets.complexes import Complex, Complexes, ComplexType
 from negotiator_quotasets.language.formulas import FormulaError, is_formula, read_formula
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, shown
-from negotiator_quotasets.language.model import Limit, Term
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.model import RuleLimit, Term
 from negotiator_quotasets.values import UnfitValueError, normal, value_of
 
 
 @attrs.frozen
-class Known:
+class KnownObjects:
     """What a set may speak of: complexes, which of them in formulas, and, where they are told, the hosts there are."""
 
     complexes: Complexes
@@ -27,12 +27,14 @@ class Known:
     hosts: Container[str] | None = None
 
 
-def read_limits(line: Line, known: Known, last_line: int, *, bare: bool = False) -> tuple[Limit, ...]:
+def read_limits(
+    line: LogicalLine, known: KnownObjects, last_line: int, *, bare: bool = False
+) -> tuple[RuleLimit, ...]:
     """Read a list of limits, or ``NONE``; with ``bare``, a resource may stand without a value.
 
     :raises SyntaxProblemError: it is no such list, or a limit is not allowed.
     """
-    found: dict[str, Limit] = {}
+    found: dict[str, RuleLimit] = {}
     while True:
         line.peek()
         source, text = line.source(), line.word()
@@ -52,7 +54,7 @@ def read_limits(line: Line, known: Known, last_line: int, *, bare: bool = False)
             return tuple(found.values())
 
 
-def _limit(text: str, source: Source, known: Known, *, bare: bool) -> Limit:
+def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> RuleLimit:
     name, equals, value = text.partition("=")
     if text.count("=") > 1 or (not equals and ":" in text):
         name = text  # Grid Engine takes all of it for the name
@@ -64,7 +66,7 @@ def _limit(text: str, source: Source, known: Known, *, bare: bool) -> Limit:
         hint = suggest(name[:100], (known_.name for known_ in known.complexes), listed=False)
         raise SyntaxProblemError(message, source, hint)
     if not equals:
-        return Limit(complex_.name, "", source=source)
+        return RuleLimit(complex_.name, "", source=source)
     try:
         return _valued(complex_, value, source, known)
     except UnfitValueError as error:
@@ -74,19 +76,19 @@ def _limit(text: str, source: Source, known: Known, *, bare: bool) -> Limit:
         raise SyntaxProblemError(str(error), source, hint) from None
 
 
-def _valued(complex_: Complex, text: str, source: Source, known: Known) -> Limit:
+def _valued(complex_: Complex, text: str, source: Source, known: KnownObjects) -> RuleLimit:
     if is_formula(text):
-        return Limit(complex_.name, text, _terms(complex_, text, known), source)
+        return RuleLimit(complex_.name, text, _terms(complex_, text, known), source)
     value = value_of(complex_, text)
     if not text.isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
         raise UnfitValueError(f'attribute "{complex_.name}" has a character that cannot be kept', hint)
     if complex_.type is ComplexType.HOST and known.hosts is not None and text not in known.hosts:
         raise UnfitValueError(f'can\'t resolve hostname "{shown(text)}"')
-    return Limit(complex_.name, normal(complex_.type, text), source=source, value=value)
+    return RuleLimit(complex_.name, normal(complex_.type, text), source=source, value=value)
 
 
-def _terms(complex_: Complex, text: str, known: Known) -> tuple[Term, ...]:
+def _terms(complex_: Complex, text: str, known: KnownObjects) -> tuple[Term, ...]:
     if not complex_.type.is_number or complex_.type is ComplexType.BOOL:
         message = (
             f'dynamic limits are only supported for numbers, "{complex_.name}" is of type {complex_.type}'
@@ -95,7 +97,7 @@ def _terms(complex_: Complex, text: str, known: Known) -> tuple[Term, ...]:
     return read_formula(text, known.complexes, numeric=known.numeric_formulas)
 
 
-def _missing(line: Line, last_line: int, *, first: bool) -> SyntaxProblemError:
+def _missing(line: LogicalLine, last_line: int, *, first: bool) -> SyntaxProblemError:
     """Say what Grid Engine says where a limit is missing: it reads on, beyond the line."""
     source = line.source()
     commas = False
@@ -114,7 +116,7 @@ def _missing(line: Line, last_line: int, *, first: bool) -> SyntaxProblemError:
     return SyntaxProblemError(message, source, "a limit is missing after a comma")
 
 
-def no_value(line: Line) -> SyntaxProblemError:
+def no_value(line: LogicalLine) -> SyntaxProblemError:
     """Say that a word that wants a value has none."""
     message = (
         f'" " is the only character allowed between the attribute name and the value in line {line.after}'

@@ -18,7 +18,7 @@ SCOPES = ("users", "projects", "pes", "queues", "hosts")
 
 
 @attrs.frozen
-class Filter:
+class NameFilter:
     """One list of names, groups (``@``) and wildcards; ``expanded`` (``{}``) gives each of those it names a counter.
 
     A name that is among the ``excluded`` never matches. A filter of exclusions alone is for everybody else.
@@ -43,7 +43,7 @@ class Term:
 
 
 @attrs.frozen
-class Limit:
+class RuleLimit:
     """The most of one resource; ``terms`` are those of a formula, empty where the value is written out."""
 
     resource: str  # the complex's full name
@@ -59,22 +59,22 @@ class Limit:
 
 
 @attrs.frozen
-class Rule:
+class QuotaRule:
     """One rule: whom it is for, and what they may have. One without limits ends the search in its set all the same."""
 
     name: str = ""  # empty where it has none
-    users: Filter | None = None
-    projects: Filter | None = None
-    pes: Filter | None = None
-    queues: Filter | None = None
-    hosts: Filter | None = None
-    limits: tuple[Limit, ...] = ()
+    users: NameFilter | None = None
+    projects: NameFilter | None = None
+    pes: NameFilter | None = None
+    queues: NameFilter | None = None
+    hosts: NameFilter | None = None
+    limits: tuple[RuleLimit, ...] = ()
     source: Source | None = attrs.field(default=None, eq=False)
 
-    def filters(self) -> Iterator[tuple[str, Filter]]:
+    def filters(self) -> Iterator[tuple[str, NameFilter]]:
         """Each filter that it has, by its scope, in the order of ``SCOPES``."""
         for scope in SCOPES:
-            found: Filter | None = getattr(self, scope)
+            found: NameFilter | None = getattr(self, scope)
             if found is not None:
                 yield scope, found
 
@@ -84,7 +84,7 @@ class RuleSet:
     """One set: its rules are tried in their order, and the first whose filters match counts."""
 
     name: str
-    rules: tuple[Rule, ...]
+    rules: tuple[QuotaRule, ...]
     description: str = "NONE"  # as it was written, with its quotes
     enabled: bool = True
     source: Source | None = attrs.field(default=None, eq=False)

@@ -15,9 +15,9 @@ import attrs
 from negotiator.records import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, logical_lines, shown
-from negotiator_quotasets.language.limits import Known, no_value
-from negotiator_quotasets.language.model import Rule, RuleSet
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, shown
+from negotiator_quotasets.language.limits import KnownObjects, no_value
+from negotiator_quotasets.language.model import QuotaRule, RuleSet
 from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
 from negotiator_quotasets.language.rules import keyword, read_rule
 
@@ -49,7 +49,7 @@ def parse_sets(
     With ``numeric_formulas``, formulas may use any number of a host; ``hosts``, where they are known, are the only ones
     that a limit of a HOST complex may name; with ``required``, a text without a set is a problem.
     """
-    reader = _Reader(text, file, Known(complexes, numeric_formulas, hosts))
+    reader = _Reader(text, file, KnownObjects(complexes, numeric_formulas, hosts))
     reader.read()
     if required and not reader.sets and not reader.problems:
         reader.told(
@@ -61,10 +61,10 @@ def parse_sets(
 class _Reader:
     """Goes through a text once. A problem ends the line it stands in; a fatal one, the reading."""
 
-    def __init__(self, text: str, file: str, known: Known) -> None:
+    def __init__(self, text: str, file: str, known: KnownObjects) -> None:
         self._known = known
         self._lines = logical_lines(text, file)
-        self._line: Line | None = None
+        self._line: LogicalLine | None = None
         self._end = Source(file, text.count("\n") + 1, 1)
         self._names: set[str] = set()
         self.sets: list[RuleSet] = []
@@ -80,7 +80,7 @@ class _Reader:
         except SyntaxProblemError as error:
             self.told(error)
 
-    def _next(self) -> Line | None:
+    def _next(self) -> LogicalLine | None:
         """The line in which the next word or brace stands."""
         while self._line is None or not self._line.peek():
             self._line = next(self._lines, None)
@@ -112,7 +112,7 @@ class _Reader:
         if len(self.problems) == before:
             self._finish(draft)
 
-    def _attribute(self, line: Line, draft: _Draft) -> None:
+    def _attribute(self, line: LogicalLine, draft: _Draft) -> None:
         source = line.source()
         word = keyword(line, ("limit",) if draft.rules else ATTRIBUTES)
         if word in draft.seen:
@@ -149,7 +149,7 @@ class _Reader:
         self.told(raise_)
 
 
-def _opened(line: Line) -> Source:
+def _opened(line: LogicalLine) -> Source:
     """Where a set begins; its brace is passed over."""
     source = line.source()
     if not line.take("{"):
@@ -167,11 +167,11 @@ class _Draft:
     named: Source = attrs.field(default=Source(""))
     description: str = "NONE"
     enabled: bool = True
-    rules: list[Rule] = attrs.field(factory=list)
+    rules: list[QuotaRule] = attrs.field(factory=list)
     seen: set[str] = attrs.field(factory=set)
     _called: set[str] = attrs.field(factory=set)
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: QuotaRule) -> None:
         if rule.name and rule.name in self._called and rule.source is not None:
             message = f'resource quota rule name "{rule.name}" appears more than once in its set'
             raise SyntaxProblemError(message, rule.source, "give it another name")
@@ -182,7 +182,7 @@ class _Draft:
         return RuleSet(self.name, tuple(self.rules), self.description, self.enabled, self.source)
 
 
-def read_set_name(line: Line) -> str:
+def read_set_name(line: LogicalLine) -> str:
     """The name of a set.
 
     :raises SyntaxProblemError: it is none, or another word follows.
@@ -196,7 +196,7 @@ def read_set_name(line: Line) -> str:
     return name
 
 
-def read_truth(line: Line) -> bool:
+def read_truth(line: LogicalLine) -> bool:
     """The value of ``enabled``.
 
     :raises SyntaxProblemError: it is none.

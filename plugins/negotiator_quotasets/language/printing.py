@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from negotiator_quotasets.language.model import Rule, RuleSet
+from negotiator_quotasets.language.model import QuotaRule, RuleSet
 
 _WIDTH = 80
 _INDENT = b"   "
@@ -36,7 +36,7 @@ def format_sets(sets: Iterable[RuleSet]) -> str:
     return "".join(map(format_set, sets))
 
 
-def format_rule(rule: Rule) -> str:
+def format_rule(rule: QuotaRule) -> str:
     """One rule in one line, without its ``limit``."""
     words = [f"name {rule.name}"] if rule.name else []
     words += [f"{scope} {filter_}" for scope, filter_ in rule.filters()]

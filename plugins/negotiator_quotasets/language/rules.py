@@ -9,9 +9,9 @@ import re
 
 from negotiator.records import Source
 from negotiator_quotasets.language.filters import read_filter
-from negotiator_quotasets.language.lexer import Line, SyntaxProblemError, shown
-from negotiator_quotasets.language.limits import Known, no_value, read_limits
-from negotiator_quotasets.language.model import SCOPES, Filter, Rule
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
+from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule
 from negotiator_quotasets.language.names import HINT, rule_name_problem
 
 _WORDS = ("name", *SCOPES, "to")
@@ -19,7 +19,7 @@ _GLUED = re.compile(r"([a-z]+)[^a-zA-Z0-9_-]")
 _NAME = re.compile(r"[^ \t}]+")
 
 
-def read_rule(line: Line, known: Known, last_line: int, source: Source) -> Rule:
+def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: Source) -> QuotaRule:
     """Read what stands after ``limit``, up to the end of the line, of the set, or to the next ``limit``.
 
     :raises SyntaxProblemError: it is no rule.
@@ -27,7 +27,7 @@ def read_rule(line: Line, known: Known, last_line: int, source: Source) -> Rule:
     if not line.peek():
         raise no_value(line)
     name, limits = "", None
-    filters: dict[str, Filter] = {}
+    filters: dict[str, NameFilter] = {}
     while line.peek() not in ("", "}") and not (limits is not None and line.next_word() == "limit"):
         at = line.source()
         word = keyword(line, _WORDS)
@@ -50,10 +50,10 @@ def read_rule(line: Line, known: Known, last_line: int, source: Source) -> Rule:
         raise SyntaxProblemError(
             'required attribute "to" is missing', source, "a rule ends with: to RESOURCE=VALUE"
         )
-    return _checked(Rule(name=name, limits=limits, source=source, **filters))
+    return _checked(QuotaRule(name=name, limits=limits, source=source, **filters))
 
 
-def keyword(line: Line, words: tuple[str, ...]) -> str:
+def keyword(line: LogicalLine, words: tuple[str, ...]) -> str:
     """The next word, which has to be one of these.
 
     :raises SyntaxProblemError: it is another one, or none.
@@ -74,7 +74,7 @@ def keyword(line: Line, words: tuple[str, ...]) -> str:
     )
 
 
-def read_name(line: Line) -> str:
+def read_name(line: LogicalLine) -> str:
     """The name of a rule.
 
     :raises SyntaxProblemError: it is none.
@@ -86,7 +86,7 @@ def read_name(line: Line) -> str:
     return name
 
 
-def _checked(rule: Rule) -> Rule:
+def _checked(rule: QuotaRule) -> QuotaRule:
     dynamic = next((limit for limit in rule.limits if limit.terms), None)
     if dynamic is not None and dynamic.source is not None and not per_host(rule):
         message = "dynamic limits are only supported for per host rules"
@@ -94,6 +94,6 @@ def _checked(rule: Rule) -> Rule:
     return rule
 
 
-def per_host(rule: Rule) -> bool:
+def per_host(rule: QuotaRule) -> bool:
     """Whether each host has a counter of its own, which a computed limit needs."""
     return rule.hosts is not None and rule.hosts.expanded

@@ -15,13 +15,13 @@ from negotiator_quotasets.language.attributes import Attributes, parse_attribute
 from negotiator_quotasets.language.model import RuleSet
 from negotiator_quotasets.language.parsing import ATTRIBUTES
 from negotiator_quotasets.language.printing import format_set
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.arguments import QconfArguments
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.files import read_text, shown_name
 from negotiator_quotasets.qconf.limits import Way, changed
-from negotiator_quotasets.qconf.refusal import USAGE, RefusedError, faults
+from negotiator_quotasets.qconf.refusal import USAGE, QconfRefusedError, faults
 from negotiator_quotasets.qconf.sets import LIST, read_sets, require_sets
 from negotiator_quotasets.qconf.storage import with_changed
-from negotiator_quotasets.qconf.words import Words
 from negotiator_quotasets.settings import QuotaSettings
 
 _OBJECT = "resource_quota"
@@ -47,23 +47,23 @@ class Attribute:
         letter = self.way.value
         return f"-{letter.upper() if self.from_file else letter}attr"
 
-    def __call__(self, desk: Desk, words: Words) -> None:
+    def __call__(self, desk: QconfContext, words: QconfArguments) -> None:
         """Change an attribute of sets, or the limits of rules of them."""
         kind = words.required()
         if kind != _OBJECT:
-            raise RefusedError(f'Modification of object "{kind}" not supported')
+            raise QconfRefusedError(f'Modification of object "{kind}" not supported')
         given = [kind, *(words.required() for _ in range(1 if self.from_file else 2))]
         objects = words.values()
         if not objects:
             what = "filename as option argument" if self.from_file else "object list"
-            raise RefusedError(f"qconf: missing {what}")
+            raise QconfRefusedError(f"qconf: missing {what}")
         desk.require_manager()
         with desk.changing() as settings:
             read = (
                 self._read_file(settings, *given[1:]) if self.from_file else self._read(settings, *given[1:])
             )
             if self.way is Way.MODIFY and read.limits == ():
-                raise RefusedError(_NOT_NONE)
+                raise QconfRefusedError(_NOT_NONE)
             change = _Change(settings, self.way, read, desk.who)
             change.apply(objects)
             note = " ".join((self.switch, *given, *objects))
@@ -75,15 +75,15 @@ class Attribute:
         """What the command line says of one attribute."""
         invalid = f'The attribute name ("{name}") and/or value ("{value}") is invalid'
         if name not in ATTRIBUTES:
-            raise RefusedError(invalid)
+            raise QconfRefusedError(invalid)
         found = self._parsed(settings, f"{name} {value}", "command line")
         if any(_OF_SYNTAX.match(each.message) for each in found.problems):
-            raise RefusedError(invalid)
+            raise QconfRefusedError(invalid)
         _require_reading(found)
         if not found.problems and any(
             getattr(found, _field(each)) is not None for each in ATTRIBUTES if each != name
         ):
-            raise RefusedError(invalid)
+            raise QconfRefusedError(invalid)
         return found
 
     def _read_file(self, settings: QuotaSettings, file: str) -> Attributes:
@@ -91,7 +91,7 @@ class Attribute:
         found = self._parsed(settings, read_argument(file), shown_name(file))
         try:
             _require_reading(found)
-        except RefusedError as error:
+        except QconfRefusedError as error:
             unread = f'error reading file: "{file}"'
             raise _bad_argument(file, dict.fromkeys((*error.lines, unread))) from None
         return found
@@ -123,12 +123,12 @@ def read_argument(file: str) -> str:
     """
     try:
         return read_text(file)
-    except RefusedError as error:
+    except QconfRefusedError as error:
         raise _bad_argument(file, error.lines) from None
 
 
-def _bad_argument(file: str, lines: Iterable[str]) -> RefusedError:
-    return RefusedError(
+def _bad_argument(file: str, lines: Iterable[str]) -> QconfRefusedError:
+    return QconfRefusedError(
         *(f"error: {line}" for line in lines), f'error: invalid option argument "{file}"', USAGE
     )
 
@@ -150,7 +150,7 @@ class _Change:
         :raises RefusedError: one of them is not there, or can't be changed so.
         """
         if self.read.name is not None:  # even where it is the name that the set has
-            raise RefusedError("qconf: cannot change name")
+            raise QconfRefusedError("qconf: cannot change name")
         split = [each.partition("/") for each in objects]
         require_sets(self.settings, dict.fromkeys(name for name, _, _ in split))
         named = {each.name: each for each in self.settings.sets}
@@ -192,5 +192,5 @@ def _place(set_: RuleSet, rule: str) -> int:
             return place
     number = int(rule) if rule.isascii() and rule.isdecimal() and len(rule) < 10 else 0
     if not 1 <= number <= len(set_.rules):
-        raise RefusedError(_NO_RULE)
+        raise QconfRefusedError(_NO_RULE)
     return number - 1

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import click
 
-from negotiator.hooks.administration import NOT_DONE, Places, Site
-from negotiator.hooks.command_options import site_options
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator.hooks.administration import NOT_DONE, CommandContext, CommandTargets
+from negotiator.hooks.command_options import target_options
+from negotiator_quotasets.qconf.arguments import QconfArguments
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.refusal import (
     USAGE,
     EndError,
     MissingArgumentError,
-    RefusedError,
+    QconfRefusedError,
     WrongUsageError,
 )
 from negotiator_quotasets.qconf.switches import SWITCHES
-from negotiator_quotasets.qconf.words import Words
 
 _HELP = "-help"
 
@@ -29,9 +29,9 @@ _HELP = "-help"
     short_help="Show and change resource quota sets, as Grid Engine does.",
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SWITCH...")
-@site_options
+@target_options
 @click.pass_obj
-def qconf(site: Site, places: Places, words: tuple[str, ...]) -> None:
+def qconf(site: CommandContext, places: CommandTargets, words: tuple[str, ...]) -> None:
     """Show and change the resource quota sets of a bundle, with the switches of Grid Engine's qconf.
 
     The sets stand in the files *.rqs of the bundle, what they speak of in gridengine.yaml. A file that is changed is
@@ -54,8 +54,8 @@ def qconf(site: Site, places: Places, words: tuple[str, ...]) -> None:
       3  it was done, and the audit log could not be written
       6  the state could not be read or written
     """
-    desk = Desk(site, places)
-    left = Words(words)
+    desk = QconfContext(site, places)
+    left = QconfArguments(words)
     if not words:
         _tell(desk, WrongUsageError(*_usage()))
     try:
@@ -63,12 +63,12 @@ def qconf(site: Site, places: Places, words: tuple[str, ...]) -> None:
             _one(desk, left)
     except MissingArgumentError as error:
         _tell(desk, WrongUsageError(*error.lines, *_usage()))
-    except RefusedError as error:
+    except QconfRefusedError as error:
         _tell(desk, error)
     click.get_current_context().exit(desk.exit_code)
 
 
-def _one(desk: Desk, words: Words) -> None:
+def _one(desk: QconfContext, words: QconfArguments) -> None:
     """Do what one switch asks for; the next one is done whatever became of it, unless the switch says otherwise."""
     word = words.take()
     if word == _HELP:
@@ -80,13 +80,13 @@ def _one(desk: Desk, words: Words) -> None:
         raise WrongUsageError(f'error: invalid option argument "{word}"', USAGE)
     try:
         switch.run(desk, words)
-    except RefusedError as error:
+    except QconfRefusedError as error:
         if switch.ends or isinstance(error, EndError):
             raise
         _tell(desk, error)
 
 
-def _tell(desk: Desk, error: RefusedError) -> None:
+def _tell(desk: QconfContext, error: QconfRefusedError) -> None:
     for line in error.lines:
         desk.complain(line)
     desk.exit_code = desk.exit_code or error.exit_code or NOT_DONE

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from negotiator_quotasets.complexes import Complex, ComplexType, Consumable, Relation, Requestable
 from negotiator_quotasets.language.lexer import shown
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 KEYS = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
 _HEAD = (*KEYS, "urgency")
@@ -59,7 +59,7 @@ def parse_complexes(text: str, file: str) -> Mapping[str, Complex]:
         if found.setdefault(complex_.name, complex_) is not complex_:
             wrong.append(f'{file}:{number}: complex attribute "{complex_.name}" appears more than once')
     if wrong:
-        raise RefusedError(*wrong[:_MAX_SHOWN], f'error reading file: "{file}"')
+        raise QconfRefusedError(*wrong[:_MAX_SHOWN], f'error reading file: "{file}"')
     return found
 
 

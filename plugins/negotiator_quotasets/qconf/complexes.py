@@ -11,30 +11,30 @@ from types import MappingProxyType
 import attrs
 import yaml
 
-from negotiator.records import Written
+from negotiator.records import ScalarText
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes
 from negotiator_quotasets.objects import GridEngine
+from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.complex_lines import KEYS, format_complexes, parse_complexes, values_of
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.documents import EMPTY, FILE, Document, new_mapping, with_values
 from negotiator_quotasets.qconf.files import read_text
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.qconf.sets import quoted
-from negotiator_quotasets.qconf.words import Words
 from negotiator_quotasets.settings import QuotaSettings
 
 _LIST = "complex entry list"
 _WHERE: Mapping[str, str] = MappingProxyType({"removed": "from", "modified": "in", "added": "to"})
 
 
-def show(desk: Desk, _words: Words) -> None:
+def show(desk: QconfContext, _words: QconfArguments) -> None:
     """``-sc``: print all complexes, sorted by name."""
     known = sorted(desk.settings().gridengine.all_complexes, key=lambda each: each.name.lower())
     for line in format_complexes(known):
         desk.say(line)
 
 
-def change_from_file(desk: Desk, words: Words) -> None:
+def change_from_file(desk: QconfContext, words: QconfArguments) -> None:
     """``-Mc FILE``: make the complexes those of a file. All that differs is changed, or nothing."""
     desk.require_manager(FILE, EMPTY)
     file = words.required()
@@ -43,7 +43,7 @@ def change_from_file(desk: Desk, words: Words) -> None:
         change = _Change(settings, wanted)
         refused = list(change.refused())
         if refused:
-            raise RefusedError(*refused)
+            raise QconfRefusedError(*refused)
         lines = change.told()
         if lines:
             document = Document(desk, settings)
@@ -115,7 +115,7 @@ class _Change:
                 yield new_mapping(values_of(each))
 
 
-def _names(values: Mapping[str, Written], name: str, complexes: Complexes) -> bool:
+def _names(values: Mapping[str, ScalarText], name: str, complexes: Complexes) -> bool:
     return any((found := complexes.find(word)) is not None and found.name == name for word in values)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Container, Mapping
 
 import yaml
 
-from negotiator.hooks.administration import SiteError
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator.hooks.administration import CommandError
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.storage import Write
 from negotiator_quotasets.settings import QuotaSettings
 
@@ -20,7 +20,7 @@ _LIST, _MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
 class Document:
     """The tree of the file; an empty one where there is no file."""
 
-    def __init__(self, desk: Desk, settings: QuotaSettings) -> None:
+    def __init__(self, desk: QconfContext, settings: QuotaSettings) -> None:
         """Read it.
 
         :raises SiteError: the objects are declared in another file.
@@ -28,7 +28,7 @@ class Document:
         path = desk.folder() / FILE
         source = settings.gridengine.source
         if not path.is_file() and source is not None and source.file != FILE:
-            raise SiteError(
+            raise CommandError(
                 f"gridengine stands in {source.file}: move it to a file {FILE}, or change it there"
             )
         # The bundle is loaded: the file is a mapping, without anchors and of a bounded size.

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 from negotiator_quotasets.qconf.files import read_text
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 FAILED = "edit failed"
 _FILE = "quotasets.rqs"
@@ -39,20 +39,20 @@ def edit(text: str) -> str:
         try:
             after = path.lstat()
         except FileNotFoundError:
-            raise RefusedError("error: the editor left no file", FAILED) from None
+            raise QconfRefusedError("error: the editor left no file", FAILED) from None
         if not stat.S_ISREG(after.st_mode):
-            raise RefusedError("error: the editor left no regular file", FAILED)
+            raise QconfRefusedError("error: the editor left no regular file", FAILED)
         if after.st_mtime_ns == before:
-            raise RefusedError("file unchanged")
+            raise QconfRefusedError("file unchanged")
         return _read(path)
 
 
 def _read(path: Path) -> str:
     try:
         return read_text(str(path))
-    except RefusedError as error:
+    except QconfRefusedError as error:
         why = error.lines[0].replace(f'"{path}"', "it")
-        raise RefusedError(f"error reading in file: {why}") from None
+        raise QconfRefusedError(f"error reading in file: {why}") from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -65,9 +65,9 @@ def _run_editor(path: Path) -> None:
     editor = os.environ.get("EDITOR") or "vi"
     code = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], check=False).returncode  # noqa: S603 - the caller's own editor, as the caller
     if code < 0:
-        raise RefusedError(f"error: editor terminated by signal {-code}", FAILED)
+        raise QconfRefusedError(f"error: editor terminated by signal {-code}", FAILED)
     if code:
-        raise RefusedError(f"error: editor exited with error {code}", FAILED)
+        raise QconfRefusedError(f"error: editor exited with error {code}", FAILED)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 MAX_FILE = 1024 * 1024
 """Bytes; more than ten thousand sets."""
@@ -21,14 +21,14 @@ def read_text(name: str) -> str:
             content = opened.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise RefusedError(f'error opening file "{name}" for reading: {why}') from None
+        raise QconfRefusedError(f'error opening file "{name}" for reading: {why}') from None
     if len(content) > MAX_FILE:
-        raise RefusedError(f'error reading file: "{name}" has more than {MAX_FILE} bytes')
+        raise QconfRefusedError(f'error reading file: "{name}" has more than {MAX_FILE} bytes')
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise RefusedError(f'error reading file: "{name}" is no UTF-8 text, see line {line}') from None
+        raise QconfRefusedError(f'error reading file: "{name}" is no UTF-8 text, see line {line}') from None
 
 
 def shown_name(name: str) -> str:

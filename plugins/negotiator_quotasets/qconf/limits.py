@@ -8,9 +8,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
-from negotiator_quotasets.language.model import Limit
+from negotiator_quotasets.language.model import RuleLimit
 
-Limits = tuple[Limit, ...]
+Limits = tuple[RuleLimit, ...]
 _OF = 'in "resource_quota_rules" of "resource_quota"'
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 _TRIES, _PAUSE = 100, 0.1  # seconds
 
@@ -28,7 +28,7 @@ def alone(folder: Path | None) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if not any(_locked(descriptor) for _ in range(_TRIES)):
-            raise RefusedError(f"{folder} is being changed by another qconf: try again later")
+            raise QconfRefusedError(f"{folder} is being changed by another qconf: try again later")
         yield
     finally:
         os.close(descriptor)

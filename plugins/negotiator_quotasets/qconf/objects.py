@@ -11,15 +11,15 @@ from collections.abc import Callable, Container, Iterator
 import attrs
 
 from negotiator_quotasets.objects import GridEngine
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.arguments import QconfArguments, listed
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.documents import EMPTY, FILE, Document
-from negotiator_quotasets.qconf.refusal import MissingArgumentError, RefusedError
+from negotiator_quotasets.qconf.refusal import MissingArgumentError, QconfRefusedError
 from negotiator_quotasets.qconf.sets import quoted
-from negotiator_quotasets.qconf.words import Words, listed
 
 
 @attrs.frozen
-class Kind:
+class ObjectKind:
     """A kind of objects: the key of its list, what it is called, and who still refers to one of them."""
 
     switch: str
@@ -27,7 +27,7 @@ class Kind:
     name: str
     referring: Callable[[GridEngine, str, Container[str]], Iterator[str]] = lambda *_: iter(())
 
-    def __call__(self, desk: Desk, words: Words) -> None:
+    def __call__(self, desk: QconfContext, words: QconfArguments) -> None:
         """Delete objects of this kind, all that are named or none."""
         names = listed([words.value()])
         if not names:
@@ -47,7 +47,7 @@ class Kind:
         # What goes at the same time refers to nothing.
         needed = [line for name in names for line in self.referring(engine, name, names)]
         if missing or needed:
-            raise RefusedError(*missing, *needed)
+            raise QconfRefusedError(*missing, *needed)
 
 
 def _hostgroups(engine: GridEngine, group: str, going: Container[str]) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _queues(engine: GridEngine, pe: str, _going: Container[str]) -> Iterator[str
         yield f'denied: Parallel environment "{pe}" is still referenced in queue "{found}".'
 
 
-delete_projects = Kind("-dprj", "projects", "project")
-delete_usersets = Kind("-dul", "usersets", "userset")
-delete_hostgroups = Kind("-dhgrp", "hostgroups", "host group", _hostgroups)
-delete_pes = Kind("-dp", "pes", "parallel environment", _queues)
+delete_projects = ObjectKind("-dprj", "projects", "project")
+delete_usersets = ObjectKind("-dul", "usersets", "userset")
+delete_hostgroups = ObjectKind("-dhgrp", "hostgroups", "host group", _hostgroups)
+delete_pes = ObjectKind("-dp", "pes", "parallel environment", _queues)

@@ -10,7 +10,7 @@ from negotiator.records import Problem
 USAGE = "Usage: qconf -help"
 
 
-class RefusedError(Exception):
+class QconfRefusedError(Exception):
     """Nothing of what one switch asks for was done; ``lines`` say why, as Grid Engine words it."""
 
     def __init__(self, *lines: str, exit_code: int = NOT_DONE) -> None:
@@ -19,7 +19,7 @@ class RefusedError(Exception):
         self.exit_code = exit_code
 
 
-class EndError(RefusedError):
+class EndError(QconfRefusedError):
     """Nothing of what stands behind that switch is done either."""
 
 
@@ -34,7 +34,7 @@ class MissingArgumentError(WrongUsageError):
         super().__init__(f'error: no option argument provided to "{word}"')
 
 
-def faults(problems: Iterable[Problem]) -> RefusedError:
+def faults(problems: Iterable[Problem]) -> QconfRefusedError:
     """A text that is no good: Grid Engine's message of the first fault, then each further one with its place and a hint."""
     first, *more = problems
-    return RefusedError(first.message, *map(str, more))
+    return QconfRefusedError(first.message, *map(str, more))

@@ -10,31 +10,31 @@ from collections.abc import Collection, Iterable, Sequence
 
 import click
 
-from negotiator_quotasets.language.model import Limit, Rule, RuleSet
+from negotiator_quotasets.language.model import QuotaRule, RuleLimit, RuleSet
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.language.printing import format_sets
 from negotiator_quotasets.patterns import wildcard_matches
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.arguments import QconfArguments, listed
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.editor import edit
 from negotiator_quotasets.qconf.files import read_text, shown_name
-from negotiator_quotasets.qconf.refusal import RefusedError, faults
+from negotiator_quotasets.qconf.refusal import QconfRefusedError, faults
 from negotiator_quotasets.qconf.storage import replaced, with_added, with_changed, without
-from negotiator_quotasets.qconf.words import Words, listed
 from negotiator_quotasets.settings import QuotaSettings
 
 LIST = "resource quota set list"
 EDITED = "the edited text"
 _NONE_FOUND = "No resource quota set found"
 _TEMPLATE = "template"
-_TEMPLATE_RULE = Rule(limits=(Limit("slots", "0"),))
+_TEMPLATE_RULE = QuotaRule(limits=(RuleLimit("slots", "0"),))
 
 
-def show(desk: Desk, words: Words) -> None:
+def show(desk: QconfContext, words: QconfArguments) -> None:
     """``-srqs``: print sets in the order in which they were added; those whose names match, if some are named."""
     patterns = listed([words.value()])
     found = _matching(desk.settings().sets, patterns)
     if not found:
-        raise RefusedError(_NONE_FOUND)
+        raise QconfRefusedError(_NONE_FOUND)
     click.echo(format_sets(found), nl=False)
 
 
@@ -45,23 +45,23 @@ def _matching(sets: Iterable[RuleSet], patterns: Collection[str]) -> list[RuleSe
     ]
 
 
-def show_names(desk: Desk, _words: Words) -> None:
+def show_names(desk: QconfContext, _words: QconfArguments) -> None:
     """``-srqsl``: print the names of all sets, sorted."""
     names = sorted(each.name for each in desk.settings().sets)
     if not names:
-        raise RefusedError(f"no {LIST} defined")
+        raise QconfRefusedError(f"no {LIST} defined")
     for name in names:
         desk.say(name)
 
 
-def add_from_file(desk: Desk, words: Words) -> None:
+def add_from_file(desk: QconfContext, words: QconfArguments) -> None:
     """``-Arqs FILE``: add the sets of a file."""
     file = words.file()
     desk.require_manager()
     _add(desk, read_text(file), shown_name(file), f"-Arqs {file}")
 
 
-def add(desk: Desk, words: Words) -> None:
+def add(desk: QconfContext, words: QconfArguments) -> None:
     """``-arqs [NAME,..]``: edit sets that forbid everything and are not enabled, and add what is saved."""
     names = listed([words.value()])
     desk.require_manager()
@@ -69,19 +69,19 @@ def add(desk: Desk, words: Words) -> None:
     _add(desk, edit(format_sets(templates)), EDITED, " ".join(("-arqs", *names)))
 
 
-def _add(desk: Desk, text: str, file: str, note: str) -> None:
+def _add(desk: QconfContext, text: str, file: str, note: str) -> None:
     with desk.changing() as settings:
         sets = read_sets(settings, text, file)
         there = {each.name for each in settings.sets}
         for each in sets:
             if each.name in there:
-                raise RefusedError(f'resource quota set "{each.name}" already exists')
+                raise QconfRefusedError(f'resource quota set "{each.name}" already exists')
         desk.change_sets(settings, with_added(settings, sets), f"{note}: added {quoted(_names(sets))}")
     # Grid Engine tells the first answer only, whatever is in the file.
     desk.say(f'{desk.who} added "{sets[0].name}" to {LIST}')
 
 
-def change_from_file(desk: Desk, words: Words) -> None:
+def change_from_file(desk: QconfContext, words: QconfArguments) -> None:
     """``-Mrqs FILE [NAME,..]``: change these sets to what a file says; without a name, it is the whole list."""
     desk.require_manager()  # that of -Arqs is looked for before
     file = words.file()
@@ -93,14 +93,14 @@ def change_from_file(desk: Desk, words: Words) -> None:
             found = {each.name: each for each in sets}
             missing = next((name for name in names if name not in found), None)
             if missing is not None:
-                raise RefusedError(f'resource quota set "{missing}" not found in file "{file}"')
+                raise QconfRefusedError(f'resource quota set "{missing}" not found in file "{file}"')
             _change(desk, settings, [found[name] for name in names], f"-Mrqs {file}")
         elif settings.sets or sets:
             _replace(desk, settings, sets, f"-Mrqs {file}")
             desk.complain(f"{desk.who} modified {LIST}")
 
 
-def change(desk: Desk, words: Words) -> None:
+def change(desk: QconfContext, words: QconfArguments) -> None:
     """``-mrqs [NAME,..]``: edit the sets whose names match, or the whole list, and change them to what is saved."""
     names = listed([words.value()])
     desk.require_manager()
@@ -108,7 +108,7 @@ def change(desk: Desk, words: Words) -> None:
     edited = edit(shown or "\n")
     with desk.changing() as settings:
         if format_sets(_matching(settings.sets, names)) != shown:
-            raise RefusedError("somebody else has changed these sets in the meantime: edit them again")
+            raise QconfRefusedError("somebody else has changed these sets in the meantime: edit them again")
         sets = read_sets(settings, edited, EDITED)
         if names:
             _change(desk, settings, sets, " ".join(("-mrqs", *names)))
@@ -121,7 +121,7 @@ def change(desk: Desk, words: Words) -> None:
             desk.complain(f'{desk.who} added "{each.name}" to {LIST}')
 
 
-def _change(desk: Desk, settings: QuotaSettings, sets: Sequence[RuleSet], note: str) -> None:
+def _change(desk: QconfContext, settings: QuotaSettings, sets: Sequence[RuleSet], note: str) -> None:
     names = _names(sets)
     require_sets(settings, names)
     desk.change_sets(settings, with_changed(settings, sets), f"{note}: modified {quoted(names)}")
@@ -129,12 +129,12 @@ def _change(desk: Desk, settings: QuotaSettings, sets: Sequence[RuleSet], note: 
         desk.complain(f'{desk.who} modified "{name}" in {LIST}')
 
 
-def _replace(desk: Desk, settings: QuotaSettings, sets: Sequence[RuleSet], note: str) -> None:
+def _replace(desk: QconfContext, settings: QuotaSettings, sets: Sequence[RuleSet], note: str) -> None:
     told = f"in place of {quoted(_names(settings.sets))}: {quoted(_names(sets))}"
     desk.change_sets(settings, replaced(settings, sets), f"{note}: {told}")
 
 
-def delete(desk: Desk, words: Words) -> None:
+def delete(desk: QconfContext, words: QconfArguments) -> None:
     """``-drqs [NAME,..]``: delete these sets, or all."""
     given = words.value()
     # An empty list is one that somebody's script did not fill: it must not mean all.
@@ -172,7 +172,7 @@ def require_sets(settings: QuotaSettings, names: Iterable[str]) -> None:
     there = {each.name for each in settings.sets}
     missing = [f'denied: resource quota set "{name}" does not exist' for name in names if name not in there]
     if missing:
-        raise RefusedError(*missing)
+        raise QconfRefusedError(*missing)
 
 
 def _names(sets: Iterable[RuleSet]) -> tuple[str, ...]:

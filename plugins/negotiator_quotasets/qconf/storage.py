@@ -11,7 +11,7 @@ import attrs
 
 from negotiator_quotasets.language.model import RuleSet
 from negotiator_quotasets.language.printing import format_sets
-from negotiator_quotasets.qconf.refusal import RefusedError
+from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.settings import QuotaSettings, in_place_of
 
 NEW_FILE = "quotasets.rqs"
@@ -103,5 +103,5 @@ def _write(name: str, sets: Iterable[RuleSet], superseded: Iterable[str]) -> Wri
     gone = tuple(dict.fromkeys(superseded))
     for each in gone:
         if len(each.split()) != 1:
-            raise RefusedError(f"{each!r} would have to go: give the file a name without blanks first")
+            raise QconfRefusedError(f"{each!r} would have to go: give the file a name without blanks first")
     return Write(name, (in_place_of(gone) + format_sets(sets)).encode(), gone)

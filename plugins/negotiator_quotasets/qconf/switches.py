@@ -7,10 +7,10 @@ from collections.abc import Callable
 import attrs
 
 from negotiator_quotasets.qconf import complexes, objects, sets
+from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.attributes import Attribute
-from negotiator_quotasets.qconf.desk import Desk
+from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.limits import Way
-from negotiator_quotasets.qconf.words import Words
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class Switch:
     name: str
     arguments: str
     help: str
-    run: Callable[[Desk, Words], None]
+    run: Callable[[QconfContext, QconfArguments], None]
     ends: bool = False
 
 

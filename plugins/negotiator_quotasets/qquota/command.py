@@ -10,13 +10,13 @@ from typing import NoReturn
 
 import click
 
-from negotiator.hooks import Places, Site, site_options
+from negotiator.hooks import CommandContext, CommandTargets, target_options
 from negotiator.records.text import printable
 from negotiator_quotasets.qquota import markup, table
+from negotiator_quotasets.qquota.arguments import HELP, XML, WordError, read_words
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
 from negotiator_quotasets.qquota.finding import selection, wanted_rows
 from negotiator_quotasets.qquota.usage_text import USAGE
-from negotiator_quotasets.qquota.words import HELP, XML, WordError, read_words
 from negotiator_quotasets.settings import QuotaSettings
 
 PLUGIN = "quotasets"
@@ -30,9 +30,9 @@ NOT_DONE = 1
     options_metavar="[-help] [-h HOSTS] [-l RESOURCES] [-u USERS] [-pe PES] [-P PROJECTS] [-q QUEUES] [-xml]",
 )
 @click.argument("words", nargs=-1, metavar="", type=click.UNPROCESSED)
-@site_options
+@target_options
 @click.pass_context
-def qquota(context: click.Context, words: tuple[str, ...], places: Places) -> None:
+def qquota(context: click.Context, words: tuple[str, ...], places: CommandTargets) -> None:
     """Print what is used of the limits of resource quota sets, as qquota of Grid Engine does.
 
     Without -u, it is what the caller has used. Each list has names and wildcards, with commas between them; lists that
@@ -62,7 +62,7 @@ def qquota(context: click.Context, words: tuple[str, ...], places: Places) -> No
       negotiator qquota --pool pool/ --bundle policies/site
       negotiator qquota -u "*" -l slots,virtual_free -xml
     """
-    site: Site = context.obj
+    site: CommandContext = context.obj
     try:
         asked = read_words(words)
         if HELP in asked.switches:

@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from negotiator.records import Source
-from negotiator_quotasets.qquota.words import Asked, WordError, read_words
+from negotiator_quotasets.qquota.arguments import QquotaArguments, WordError, read_words
 
 #: In the folder of the bundle, for everybody; in the home of who calls.
 OF_ALL, OF_CALLER = "sge_qquota", ".sge_qquota"
@@ -32,19 +32,19 @@ class DefaultsError(Exception):
         return f"{self.source}: {self.message}"
 
 
-def read_defaults(bundle: Path, home: Path | None) -> Asked:
+def read_defaults(bundle: Path, home: Path | None) -> QquotaArguments:
     """Read both files, those that are there; what both say adds up.
 
     :raises DefaultsError: one of them can't be read, or says what is no switch.
     """
     folders = ((bundle, OF_ALL), *([] if home is None else [(home, OF_CALLER)]))
-    found = Asked()
+    found = QquotaArguments()
     for folder, name in folders:
         found += _read(folder / name)
     return found
 
 
-def _read(path: Path) -> Asked:
+def _read(path: Path) -> QquotaArguments:
     words = list(_words(path, _text(path)))
     try:
         return read_words(word for word, _ in words)

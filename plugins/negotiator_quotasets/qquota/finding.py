@@ -8,25 +8,25 @@ from fractions import Fraction
 import attrs
 
 from negotiator.classad import Environment
-from negotiator.hooks import Usage
+from negotiator.hooks import PluginUsage
 from negotiator.ledger import CounterKey
+from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.pool import PoolRules
-from negotiator_quotasets.qquota.selection import ANY, Selection, members_of
+from negotiator_quotasets.qquota.arguments import QquotaArguments
+from negotiator_quotasets.qquota.selection import ANY, RowSelection, members_of
 from negotiator_quotasets.qquota.table import filters
-from negotiator_quotasets.qquota.words import Asked
+from negotiator_quotasets.request_reader import RequestReader
 from negotiator_quotasets.settings import QuotaSettings
-from negotiator_quotasets.spots import Spots
-from negotiator_quotasets.terms import Terms
 from negotiator_quotasets.usage import Row, rows
 
 
-def selection(asked: Asked, caller: str) -> Selection:
+def selection(asked: QquotaArguments, caller: str) -> RowSelection:
     """What is selected: of users the caller alone where none are named, of all else everything.
 
     ``-l slots=5`` is for slots, whatever the value: requests of Grid Engine may be given as they are.
     """
-    return Selection(
+    return RowSelection(
         users=asked.names("users") or (caller,),
         projects=asked.names("projects") or ANY,
         pes=asked.names("pes") or ANY,
@@ -36,10 +36,12 @@ def selection(asked: Asked, caller: str) -> Selection:
     )
 
 
-def wanted_rows(settings: QuotaSettings, usage: Usage, selected: Selection) -> tuple[Hosts, Iterator[Row]]:
+def wanted_rows(
+    settings: QuotaSettings, usage: PluginUsage, selected: RowSelection
+) -> tuple[Hosts, Iterator[Row]]:
     """The hosts of the pool, and what is used of each limit there, of what is selected."""
     engine = settings.gridengine
-    spots = PoolRules(settings, Terms(settings), usage.slots, Environment()).spots
+    spots = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).spots
     found = rows(settings.sets, engine.all_complexes, usage.used.sums, _on_host(spots))
     members = members_of(engine.usersets, spots.hosts)
     hosts = [_spelled(name, spots.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
@@ -66,7 +68,7 @@ def _spelled(name: str, hosts: Hosts, *, ignore_domain: bool) -> str:
     return next((found for each in (name, short) if (found := hosts.spelled(each)) != each), name)
 
 
-def _on_host(spots: Spots) -> Callable[[str], Mapping[str, Fraction | None]]:
+def _on_host(spots: HostQueueIndex) -> Callable[[str], Mapping[str, Fraction | None]]:
     """What formulas may know of a host, by its name; nothing of a host that is gone."""
     place = {name: row for row, name in enumerate(spots.hosts.names)}
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 import attrs
 
 from negotiator_quotasets.complexes import Complexes
-from negotiator_quotasets.language.model import SCOPES, Filter
+from negotiator_quotasets.language.model import SCOPES, NameFilter
 from negotiator_quotasets.names import GROUP, Hosts, queue_matches
 from negotiator_quotasets.patterns import matcher
 from negotiator_quotasets.usage import NONE, Row
@@ -22,13 +22,13 @@ ANY = ("*",)
 #: Jobs may be without these: then a filter of exclusions alone is for them.
 _OPTIONAL = frozenset({"projects", "pes"})
 _SIGNS = frozenset("*?[")  # of a wildcard
-_FOR_ALL = Filter()
+_FOR_ALL = NameFilter()
 #: The members of a group, by the scope and its name with ``@``; nothing for another name.
 Members = Callable[[str, str], Sequence[str]]
 
 
 @attrs.frozen
-class Selection:
+class RowSelection:
     """What to show: of each scope names and wildcards, and resources by name or shortcut; all where nothing is said."""
 
     users: Sequence[str] = ANY
@@ -77,7 +77,7 @@ class _Members:
 class _Choice:
     """What is selected, made ready for many rows."""
 
-    def __init__(self, selection: Selection, members: _Members) -> None:
+    def __init__(self, selection: RowSelection, members: _Members) -> None:
         self._members = members
         self._selected: dict[str, Sequence[str]] = {
             scope: [_folded(scope, each) for each in getattr(selection, scope)] for scope in SCOPES
@@ -87,7 +87,7 @@ class _Choice:
             scope: [each for each in selected if scope == "queues" or _SIGNS & {*each}]
             for scope, selected in self._places.items()
         }
-        self._filters: Mapping[str, Filter] = {}
+        self._filters: Mapping[str, NameFilter] = {}
         self._known: dict[tuple[str, str | None], int | None] = {}
         self._grouped: dict[str, Mapping[str, int]] = {}
 
@@ -103,7 +103,7 @@ class _Choice:
             found.append(place)
         return tuple(found)
 
-    def _first(self, scope: str, wanted: Filter, value: str | None) -> int | None:
+    def _first(self, scope: str, wanted: NameFilter, value: str | None) -> int | None:
         if (scope, value) not in self._known:
             self._known[scope, value] = (
                 self._could_be(scope, wanted)
@@ -112,7 +112,7 @@ class _Choice:
             )
         return self._known[scope, value]
 
-    def _could_be(self, scope: str, wanted: Filter) -> int | None:
+    def _could_be(self, scope: str, wanted: NameFilter) -> int | None:
         """The first that a filter is for.
 
         A group of users stands for what each of its members has used by himself, not for what users have used together.
@@ -124,7 +124,7 @@ class _Choice:
                 return place
         return None
 
-    def _has_value(self, scope: str, wanted: Filter, value: str) -> int | None:
+    def _has_value(self, scope: str, wanted: NameFilter, value: str) -> int | None:
         places = self._places[scope]
         if value == NONE:
             return places.get("*")
@@ -132,7 +132,7 @@ class _Choice:
         found += [each[value] for each in (places, self._of_groups(scope, wanted)) if value in each]
         return min(found, default=None)
 
-    def _of_groups(self, scope: str, wanted: Filter) -> Mapping[str, int]:
+    def _of_groups(self, scope: str, wanted: NameFilter) -> Mapping[str, int]:
         """The members of all groups that are selected; a group of hosts is to be one that the rule itself is for."""
         if scope not in self._grouped:
             found: dict[str, int] = {}
@@ -149,7 +149,7 @@ def _places(names: Iterable[str]) -> Mapping[str, int]:
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
-def _could_be(scope: str, wanted: Filter, selected: str, members: _Members) -> bool:
+def _could_be(scope: str, wanted: NameFilter, selected: str, members: _Members) -> bool:
     """Whether a filter is for something that is selected."""
     if selected == "*" and not wanted.names and scope in _OPTIONAL:
         return True

@@ -1,0 +1,280 @@
+"""Rows that are evaluated together: names looked up by columns, and the way to the scalar evaluator.
+
+Everywhere here and in ``columnar``, ``on_rows`` says that an expression stands in the ads of the rows: these are MY
+then, and the other ad is TARGET; otherwise it is the other way round. ``depth`` counts levels as evaluation does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Protocol
+
+import attrs
+import numpy as np
+
+from negotiator.classad.columnar.footprint import Footprint, Name, footprint
+from negotiator.classad.scalar.ad import ClassAd
+from negotiator.classad.scalar.evaluate import Allowance, Environment, evaluate
+from negotiator.classad.syntax.tree import AdRef, Attr, Call, Expr, Side
+from negotiator.classad.tables.column import DTYPES, Column, choose, constant, from_values, scatter, single
+from negotiator.classad.tables.literals import literal_value
+from negotiator.classad.values.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.columnar.dependencies import DependencyIndex
+    from negotiator.classad.tables.column import IndexArray, StringPool
+    from negotiator.classad.tables.table import ExpressionRows, Table
+    from negotiator.classad.values.kinds import Value
+
+MAX_DEPTH: Final = 300
+MAX_STEPS: Final = 1_000_000
+MAX_NESTING: Final = 60
+"""Levels, steps and nested calls of ours beyond which the scalar evaluator decides; its limits are wider."""
+
+
+MAX_SCALAR_STEPS: Final = 10_000_000
+"""Steps of the scalar evaluator for all rows together: HTCondor gives each pair so many, which no pool could bear.
+
+Rows beyond it are errors: with Requirements, they do not match.
+"""
+
+
+_PLAIN: Final[dict[type, Kind]] = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL}
+
+
+class NotVectorizableError(Exception):
+    """The expression has to be evaluated as a whole by the scalar evaluator."""
+
+
+class NodeEvaluator(Protocol):
+    """What evaluates one type of node by columns."""
+
+    def __call__(self, batch: RowBatch, expr: Expr, /, *, on_rows: bool, depth: int) -> Column:
+        """Return the values of the node for the rows of the batch."""
+
+
+@attrs.define(eq=False)
+class WorkCounter:
+    """What one evaluation has done, in all its batches."""
+
+    allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
+    steps: int = 0
+    nesting: int = 0
+    deepest: int = 0
+
+    def check(self) -> None:
+        """Raise ``NotVectorizableError`` where the limits of evaluation may be near."""
+        if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
+            raise NotVectorizableError
+
+
+@attrs.frozen
+class _EvaluatedAttribute:
+    """An attribute evaluated before, and what it took: the same again is counted though it is not done."""
+
+    column: Column
+    steps: int
+    height: int
+
+
+def constant_column(size: int, pool: StringPool, value: Value) -> Column:
+    """Return the column that has this value in every row; numbers, of which there are many, without detours."""
+    kind = _PLAIN.get(type(value))
+    if kind is None:
+        return constant(size, pool, value)
+    return single(size, pool, kind, np.asarray(value, DTYPES[kind]))
+
+
+@lru_cache(maxsize=1024)
+def _own(name: str) -> Attr:
+    """Return the reference to an attribute of the own ad: one object for each name."""
+    return Attr(name, AdRef(Side.MY))
+
+
+class RowBatch:
+    """The rows of a table, the other ad, and the attributes of both that were evaluated so far.
+
+    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference. ``reaches`` has
+    what expressions reach, from evaluations before.
+    """
+
+    __slots__ = (
+        "_shadowed",
+        "active",
+        "env",
+        "known",
+        "nodes",
+        "other",
+        "pool",
+        "reaches",
+        "size",
+        "table",
+        "work",
+    )
+
+    def __init__(
+        self,
+        table: Table,
+        other: ClassAd | None,
+        env: Environment,
+        nodes: dict[type, NodeEvaluator],
+        work: WorkCounter,
+        active: frozenset[Name] = frozenset(),
+        reaches: DependencyIndex | None = None,
+    ) -> None:
+        self.table = table
+        self.size = len(table)
+        self.pool = table.pool
+        self.other = other
+        self.env = env
+        self.nodes = nodes
+        self.work = work
+        self.active = active
+        self.reaches = reaches
+        self.known: dict[Name, _EvaluatedAttribute] = {}
+        self._shadowed: bool | None = None
+
+    @property
+    def shadowed(self) -> bool:
+        """Whether one of the ads has an attribute called MY or TARGET."""
+        if self._shadowed is None:
+            self._shadowed = any(
+                self.table.column(name).kind is not Kind.ABSENT
+                or (self.other is not None and self.other.folded(name) is not None)
+                for name in ("my", "target")
+            )
+        return self._shadowed
+
+    def value(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
+        """Return the values of an expression that stands ``depth`` levels below the one asked for."""
+        work = self.work
+        work.steps += 1
+        work.nesting += 1
+        work.deepest = max(work.deepest, depth)
+        work.check()
+        node = self.nodes.get(type(expr))
+        if node is None:
+            column = self.scalar(expr, on_rows=on_rows, depth=depth)
+        else:
+            column = node(self, expr, on_rows=on_rows, depth=depth)
+        work.nesting -= 1
+        return column
+
+    def constant(self, value: Value) -> Column:
+        """Return the column that has this value in every row."""
+        return constant_column(self.size, self.pool, value)
+
+    # Names.
+
+    def unscoped(self, name: str, *, on_rows: bool, depth: int) -> Column:
+        """Look in the own ad first, and for the rows that lack the attribute in the other ad."""
+        own = self.attribute((on_rows, name), depth)
+        if not own.has(Kind.ABSENT):
+            return own
+        if name == "currenttime":  # found before the other ad is asked
+            alternate = self.value(Call("time"), on_rows=on_rows, depth=depth)
+        else:
+            alternate = self.attribute((not on_rows, name), depth).defined
+        return choose(own.where(Kind.ABSENT), alternate, own).without(Kind.ABSENT)
+
+    def attribute(self, key: Name, depth: int) -> Column:
+        """Return the values of an attribute of the rows or of the other ad; ABSENT where there is none."""
+        in_rows, name = key
+        work = self.work
+        if in_rows and not (cells := self.table.column(name)).has(Kind.EXPRESSION):
+            work.deepest = max(work.deepest, depth)
+            return cells
+        known = self.known.get(key)
+        if known is not None:
+            work.steps += known.steps
+            work.deepest = max(work.deepest, depth + known.height)
+            work.check()
+            return known.column
+        if key in self.active:
+            raise NotVectorizableError
+        steps, deepest = work.steps, work.deepest
+        work.deepest = depth
+        before = self.active
+        self.active |= {key}
+        column = self._of_rows(name, depth) if in_rows else self._of_other(name, depth)
+        self.active = before
+        self.known[key] = _EvaluatedAttribute(column, work.steps - steps, work.deepest - depth)
+        work.deepest = max(work.deepest, deepest)
+        return column
+
+    def _of_other(self, name: str, depth: int) -> Column:
+        expr = None if self.other is None else self.other.get(name)
+        if expr is None:
+            return single(self.size, self.pool, Kind.ABSENT)
+        literal = literal_value(expr)
+        return self.value(expr, on_rows=False, depth=depth + 1) if literal is None else self.constant(literal)
+
+    def _of_rows(self, name: str, depth: int) -> Column:
+        cells = self.table.column(name)
+        # Each row does the work of its own expression only.
+        before = most = self.work.steps
+        parts = []
+        for part in self.table.parts(name):
+            self.work.steps = before
+            parts.append((part.rows, self._of_part(part, name, depth)))
+            most = max(most, self.work.steps)
+        self.work.steps = most
+        return scatter(cells, parts).without(Kind.EXPRESSION)
+
+    def _of_part(self, part: ExpressionRows, name: str, depth: int) -> Column:
+        """Return the values of those rows whose attribute is one expression, or of the rows of rare ones."""
+        batch = self
+        if part.table is not self.table:
+            reaches = None if self.reaches is None else self.reaches.over(part.table)
+            batch = RowBatch(part.table, self.other, self.env, self.nodes, self.work, self.active, reaches)
+        if part.expr is not None:
+            return batch.value(part.expr, on_rows=True, depth=depth + 1)
+        return batch.scalar(_own(name), on_rows=True, depth=depth)
+
+    # The scalar evaluator.
+
+    def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
+        """Evaluate a piece of an expression by the scalar evaluator, if that is the same as evaluating it in place."""
+        reach = self._reach(expr, on_rows=on_rows)
+        if reach.opaque or reach.wandering or reach.bounds is None:
+            raise NotVectorizableError  # what reaches an attribute that is being evaluated goes in circles
+        self.work.deepest = max(self.work.deepest, depth + reach.bounds.depth)
+        self.work.steps += reach.bounds.steps
+        self.work.check()
+        return self._grouped(expr, reach, on_rows=on_rows)
+
+    def whole(self, expr: Expr, *, on_rows: bool) -> Column:
+        """Evaluate the expression that was asked for by the scalar evaluator."""
+        return self._grouped(expr, self._reach(expr, on_rows=on_rows), on_rows=on_rows)
+
+    def _reach(self, expr: Expr, *, on_rows: bool) -> Footprint:
+        if self.reaches is not None:
+            return self.reaches.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
+        return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
+
+    def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:
+        """Evaluate once for all rows that are alike in what the expression reaches."""
+        if reach.opaque:
+            rows = range(len(self.table))
+            return from_values(self.table.pool, [self._one(expr, row, on_rows=on_rows) for row in rows])
+        groups, first = self.table.group(list(filter(self._differs, reach.row_names())))
+        return self.spread([self._one(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
+
+    def _differs(self, name: str) -> bool:
+        """Return whether the rows may differ in an attribute: most that are named are the same, or absent, in all."""
+        column = self.table.column(name)
+        return not column.is_constant or column.has(Kind.EXPRESSION)
+
+    def spread(self, values: Sequence[Value], groups: IndexArray) -> Column:
+        """Return the column that has in each row the value of the row's group."""
+        if len(values) == 1:
+            return self.constant(values[0])
+        column = from_values(self.table.pool, values)
+        return column if len(values) == len(groups) else column.take(groups)
+
+    def _one(self, expr: Expr, row: int, *, on_rows: bool) -> Value:
+        ad = self.table.ad(row)
+        my, target = (ad, self.other) if on_rows else (self.other, ad)
+        return evaluate(expr, my, target, self.env, self.work.allowance)

@@ -1,0 +1,271 @@
+"""Evaluation of one expression for a whole table of ads.
+
+The values are those of the scalar evaluator, by construction: operators that have a kernel work on columns; whatever
+else there is goes to the scalar evaluator, once for all rows that are alike in the attributes it can reach. What
+cannot be cut into pieces (circular references, functions that see more than attributes, a depth or length near the
+limits of evaluation) goes there as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.classad.columnar import kernels
+from negotiator.classad.columnar.batch import (
+    NodeEvaluator,
+    NotVectorizableError,
+    RowBatch,
+    WorkCounter,
+    constant_column,
+)
+from negotiator.classad.columnar.footprint import SPECIAL, scope_side
+from negotiator.classad.functions import FUNCTIONS, Function
+from negotiator.classad.scalar.ad import ClassAd, fold
+from negotiator.classad.scalar.evaluate import Environment, Exhausted
+from negotiator.classad.syntax.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    Literal,
+    Paren,
+    Side,
+    Unary,
+)
+from negotiator.classad.tables.column import bits
+from negotiator.classad.tables.grouping import group_values
+from negotiator.classad.values.kinds import ERROR, AdValue, Kind, ListValue
+
+if TYPE_CHECKING:
+    from negotiator.classad.columnar.dependencies import DependencyIndex
+    from negotiator.classad.syntax.tree import LiteralValue
+    from negotiator.classad.tables.column import Column
+    from negotiator.classad.tables.table import Table
+    from negotiator.classad.values.kinds import Value
+
+_ARITHMETIC: Final = frozenset("+-*/%")
+_COMPARISON: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_IDENTITY: Final = frozenset({"=?=", "=!="})
+_LOGIC: Final = frozenset({"&&", "||"})
+_KERNELS: Final = _ARITHMETIC | _COMPARISON | _IDENTITY | _LOGIC
+_PLAIN: Final = frozenset({bool, int, float, str})
+_NO_OPERANDS: Final = bits((Kind.OTHER, Kind.EXPRESSION))
+_OTHERS: Final = bits((Kind.OTHER,))
+_TYPE_TESTS: Final = {
+    "isundefined": Kind.UNDEFINED,
+    "iserror": Kind.ERROR,
+    "isboolean": Kind.BOOLEAN,
+    "isinteger": Kind.INTEGER,
+    "isreal": Kind.REAL,
+    "isstring": Kind.STRING,
+}
+
+
+def evaluate_table(
+    expr: Expr,
+    table: Table,
+    other: ClassAd | None = None,
+    *,
+    side: Side = Side.MY,
+    env: Environment | None = None,
+    reaches: DependencyIndex | None = None,
+) -> Column:
+    """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
+
+    ``side`` says where the ads of the table stand. ``Side.MY``: the expression is theirs, and ``other`` is TARGET
+    (without it each ad is evaluated alone). ``Side.TARGET``: the expression is that of ``other``, which is MY (an
+    empty ad if there is none), and they are TARGET. The column has as many rows as the table. Nothing is raised for
+    what an expression says: where an evaluation fails, the value is what ``evaluate`` makes of it. ``reaches`` are those
+    over this table, which whoever evaluates many expressions has at hand.
+    """
+    if type(expr) is Binary and type(expr.right) is Literal:
+        name = _name_in_rows(expr.left, side)
+        plain = None if name is None else _plain(expr, name, expr.right.value, table)
+        if plain is not None:
+            return plain
+    if side is Side.TARGET and other is None:
+        other = ClassAd()
+    batch = RowBatch(table, other, env or Environment(), _NODES, WorkCounter(), reaches=reaches)
+    try:
+        return batch.value(expr, on_rows=side is Side.MY, depth=1)
+    except NotVectorizableError:
+        return batch.whole(expr, on_rows=side is Side.MY)
+
+
+def _plain(expr: Binary, name: str, value: LiteralValue, table: Table) -> Column | None:
+    """Compare an attribute of the rows with a constant: once they are folded, most conjuncts are nothing else."""
+    cells = table.column(name)
+    if cells.present & _NO_OPERANDS or type(value) not in _PLAIN:
+        return None
+    other = constant_column(len(table), table.pool, value)
+    if expr.op in _COMPARISON:
+        return kernels.compare(expr.op, cells.defined, other)
+    if expr.op in _IDENTITY:
+        return kernels.identical(cells.defined, other, wanted=expr.op == "=?=")
+    return None
+
+
+def _name_in_rows(expr: Expr, side: Side) -> str | None:
+    """Return the name of an attribute that is looked up in the rows and nowhere else, whatever these define."""
+    if type(expr) is Attr and type(expr.scope) is AdRef and expr.scope.side is side:
+        name = fold(expr.name)
+        return None if name in SPECIAL or name == "currenttime" else name
+    return None
+
+
+def _literal(batch: RowBatch, expr: Literal, /, *, on_rows: bool, depth: int) -> Column:  # noqa: ARG001
+    return batch.constant(expr.value)
+
+
+def _paren(batch: RowBatch, expr: Paren, /, *, on_rows: bool, depth: int) -> Column:
+    inner: Expr = expr
+    while isinstance(inner, Paren):
+        inner = inner.inner
+        depth += 1
+        batch.work.steps += 1
+    return batch.value(inner, on_rows=on_rows, depth=depth)
+
+
+def _unary(batch: RowBatch, expr: Unary, /, *, on_rows: bool, depth: int) -> Column:
+    if expr.op == "~":
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    operand = batch.value(expr.operand, on_rows=on_rows, depth=depth + 1)
+    if expr.op == "!":
+        return kernels.negation(operand)
+    if operand.has(Kind.OTHER):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return kernels.negate(expr.op, operand)
+
+
+def _binary(batch: RowBatch, expr: Binary, /, *, on_rows: bool, depth: int) -> Column:
+    """Walk down the left operands in a loop: a chain of ``||`` may be long."""
+    chain: list[Binary] = []
+    leftmost: Expr = expr
+    while type(leftmost) is Binary and leftmost.op in _KERNELS:
+        chain.append(leftmost)
+        leftmost = leftmost.left
+    if not chain:
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    batch.work.steps += len(chain)
+    depth += len(chain)
+    left = batch.value(leftmost, on_rows=on_rows, depth=depth)
+    while chain:
+        depth -= 1
+        left = _operation(batch, chain.pop(), left, on_rows=on_rows, depth=depth)
+    return left
+
+
+def _operation(batch: RowBatch, expr: Binary, left: Column, *, on_rows: bool, depth: int) -> Column:
+    op = expr.op
+    if op in _LOGIC:
+        if _is_settled(op, left):
+            return left
+        right = batch.value(expr.right, on_rows=on_rows, depth=depth + 1)
+        return kernels.conjunction(left, right) if op == "&&" else kernels.disjunction(left, right)
+    right = batch.value(expr.right, on_rows=on_rows, depth=depth + 1)
+    if (left.present | right.present) & _OTHERS:
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    if op in _COMPARISON:
+        return kernels.compare(op, left, right)
+    if op in _IDENTITY:
+        return kernels.identical(left, right, wanted=op == "=?=")
+    return kernels.arithmetic(op, left, right)
+
+
+def _is_settled(op: str, left: Column) -> bool:
+    """Return whether the left operand decides for all rows: the right one is not asked then."""
+    if left.kind is not Kind.BOOLEAN:
+        return False
+    found = left.data[Kind.BOOLEAN]
+    return bool(found.all()) if op == "||" else not found.any()
+
+
+def _conditional(batch: RowBatch, expr: Conditional, /, *, on_rows: bool, depth: int) -> Column:
+    return _choice(batch, expr.test, expr.yes, expr.no, on_rows=on_rows, depth=depth)
+
+
+def _choice(batch: RowBatch, test: Expr, yes: Expr, no: Expr, *, on_rows: bool, depth: int) -> Column:
+    condition = batch.value(test, on_rows=on_rows, depth=depth + 1)
+    if condition.is_constant and condition.numeric():
+        return batch.value(yes if condition.truth else no, on_rows=on_rows, depth=depth + 1)
+    return kernels.conditional(
+        condition,
+        batch.value(yes, on_rows=on_rows, depth=depth + 1),
+        batch.value(no, on_rows=on_rows, depth=depth + 1),
+    )
+
+
+def _elvis(batch: RowBatch, expr: Elvis, /, *, on_rows: bool, depth: int) -> Column:
+    value = batch.value(expr.value, on_rows=on_rows, depth=depth + 1)
+    if not value.has(Kind.UNDEFINED):
+        return value
+    return kernels.elvis(value, batch.value(expr.fallback, on_rows=on_rows, depth=depth + 1))
+
+
+def _call(batch: RowBatch, expr: Call, /, *, on_rows: bool, depth: int) -> Column:
+    name = fold(expr.name)
+    if name == "ifthenelse" and len(expr.args) == 3:
+        return _choice(batch, *expr.args, on_rows=on_rows, depth=depth)
+    if name in _TYPE_TESTS and len(expr.args) == 1:
+        value = batch.value(expr.args[0], on_rows=on_rows, depth=depth + 1)
+        if not value.has(Kind.OTHER):
+            return kernels.has_kind(value, _TYPE_TESTS[name])
+    function = FUNCTIONS.get(name)
+    if (
+        function is None
+        or function.lazy
+        or not function.deterministic
+        or not function.accepts(len(expr.args))
+    ):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return _apply(batch, function, expr, on_rows=on_rows, depth=depth)
+
+
+def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, depth: int) -> Column:
+    """Call a function of values once for all rows in which its arguments have the same values."""
+    args = []
+    for arg in expr.args:
+        args.append(batch.value(arg, on_rows=on_rows, depth=depth + 1))
+        if args[-1].has(Kind.OTHER):
+            return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    groups, first = group_values(args, len(batch.table))
+    values = [_called(batch, function, [arg.value(row) for arg in args]) for row in first.tolist()]
+    if any(isinstance(value, ListValue | AdValue) for value in values):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    return batch.spread(values, groups)
+
+
+def _called(batch: RowBatch, function: Function, args: list[Value]) -> Value:
+    try:
+        return function.apply(args, batch.env, batch.work.allowance)
+    except Exhausted:
+        return ERROR
+
+
+def _reference(batch: RowBatch, expr: Attr, /, *, on_rows: bool, depth: int) -> Column:
+    name = fold(expr.name)
+    if name in SPECIAL or expr.absolute:
+        raise NotVectorizableError
+    if expr.scope is None:
+        return batch.unscoped(name, on_rows=on_rows, depth=depth)
+    side = scope_side(expr.scope)
+    if side is None or name == "currenttime" or (batch.shadowed and not isinstance(expr.scope, AdRef)):
+        return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    batch.work.steps += 1
+    return batch.attribute((on_rows == (side is Side.MY), name), depth + 1).defined
+
+
+_BY_TYPE: Final[dict[type, Any]] = {
+    Literal: _literal,
+    Paren: _paren,
+    Unary: _unary,
+    Binary: _binary,
+    Conditional: _conditional,
+    Elvis: _elvis,
+    Call: _call,
+    Attr: _reference,
+}
+_NODES: Final[dict[type, NodeEvaluator]] = _BY_TYPE

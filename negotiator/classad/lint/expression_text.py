@@ -1,0 +1,97 @@
+"""Where a part of an expression stands in its text: trees do not know, but tokens do."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.excerpt import cut, excerpt
+from negotiator.classad.syntax.lexer import BAD, END, NAME, Token, tokenize
+from negotiator.classad.syntax.printing import unparse
+from negotiator.classad.syntax.tree import Expr
+from negotiator.records.text import printable
+
+MAX_TEXT: Final = 20_000
+"""Parts are not looked for in longer texts."""
+
+MAX_SHOWN: Final = 60
+_ALIASES: Final = {"self": "my", "other": "target"}
+"""``bind`` leaves nothing of these spellings."""
+
+
+@attrs.frozen
+class ExpressionText:
+    """The text of an expression, None if it is not known."""
+
+    text: str | None = None
+
+    def span(self, part: Expr) -> tuple[int, int] | None:
+        """Return where a part begins and ends (characters, from 0): the first place, if there are several.
+
+        None where the text has it in another form, or there is none.
+        """
+        if self.text is None or len(self.text) > MAX_TEXT:
+            return None
+        wanted = [_plain(token) for token in _tokens(unparse(part))]
+        count = len(wanted)
+        for start in range(len(self._tokens) - count + 1):
+            if self._plain[start : start + count] == wanted and not self._is_piece(start, count):
+                end = self._starts[start + count]
+                begin = self._starts[start]
+                return begin, begin + len(self.text[begin:end].rstrip())
+        return None
+
+    def shown(self, part: Expr) -> str:
+        """Return a part as it may stand in a message: as it was written, short, on one line, printable."""
+        span = self.span(part)
+        if span is None or self.text is None:
+            return printable(excerpt(part, MAX_SHOWN)).strip()
+        return printable(cut(" ".join(self.text[slice(*span)].split()), MAX_SHOWN))
+
+    @cached_property
+    def _tokens(self) -> list[Token]:
+        return _tokens(self.text or "")
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, object]]:
+        return [_plain(token) for token in self._tokens]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [*(start for _, _, start in self._tokens), len(self.text or "")]
+
+    def _is_piece(self, start: int, count: int) -> bool:
+        """Return whether a name that was found is only the end of ``MY.name``, or the function of a call."""
+        kinds = [kind for kind, _ in self._plain]
+        before = kinds[start - 1] if start else ""
+        after = kinds[start + count] if start + count < len(kinds) else ""
+        return kinds[start] == NAME and (before == "." or (count == 1 and after in {"(", "."}))
+
+
+def moved(offset: int, text: str, into: str) -> int | None:
+    """Return where in ``into`` the token stands that begins at ``offset`` of ``text``.
+
+    ``into`` begins with the same tokens, up to that one at least, but may have other white space and comments between
+    them, and anything after. None where it has not, or no token begins there.
+    """
+    own, other = _tokens(text), _tokens(into)
+    for (kind, value, start), token in zip(own, other, strict=False):
+        if _plain((kind, value, start)) != _plain(token):
+            return None
+        if start == offset:
+            return token[2]
+    return None
+
+
+def _tokens(text: str) -> list[Token]:
+    return [token for token in tokenize(text, old=False) if token[0] not in {END, BAD}]
+
+
+def _plain(token: Token) -> tuple[str, object]:
+    kind, value, _ = token
+    if kind == NAME:
+        return kind, _ALIASES.get(fold(value), fold(value))
+    return kind, kind if isinstance(value, str) else value

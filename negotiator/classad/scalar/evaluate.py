@@ -1,0 +1,64 @@
+"""The value of an expression for one ad or for a pair of ads (SEMANTICS sections 2 to 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from negotiator.classad.scalar.compiler import compiled
+from negotiator.classad.scalar.scope import Environment as Environment
+from negotiator.classad.scalar.scope import EvaluationFailed, EvaluationState, enter_ads
+from negotiator.classad.scalar.scope import Exhausted as Exhausted
+from negotiator.classad.values.kinds import ERROR
+
+if TYPE_CHECKING:
+    from negotiator.classad.scalar.ad import ClassAd
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
+
+
+@attrs.define
+class Allowance:
+    """Steps that several evaluations may take together; counted, so that the same evaluations always end alike."""
+
+    steps: int
+
+    def charge(self, steps: int) -> None:
+        """Take steps off it. Raises ``Exhausted`` where there are not as many."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise Exhausted
+
+
+def evaluate(
+    expr: Expr,
+    my: ClassAd | None = None,
+    target: ClassAd | None = None,
+    env: Environment | None = None,
+    allowance: Allowance | None = None,
+) -> Value:
+    """Return the value of ``expr`` in ``my``, in a match context if there is a ``target``.
+
+    Never raises: what HTCondor gives up (deeper than 400 levels, longer than 10,000,000 steps) or crashes on is an
+    error. The elements of a returned list and the attributes of a returned ad are still expressions, which
+    ``functions.elements`` and further evaluation can follow.
+    """
+    state = EvaluationState(
+        env or Environment(), compiled
+    )  # a new one: what was drawn before must not matter
+    enter_ads(state, my, target)
+    granted = 0 if allowance is None else state.grant(allowance.steps)
+    try:
+        return state.start(expr)
+    except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
+        return ERROR
+    finally:
+        if allowance is not None:
+            allowance.steps -= granted - max(state.remaining, 0)
+
+
+def is_true(value: Value) -> bool:
+    """Return whether a value of Requirements lets two ads match: true, a number but 0, NaN; nothing else does."""
+    kind = type(value)
+    return value is True or ((kind is int or kind is float) and value != 0)

@@ -1,0 +1,80 @@
+"""How deep and how large a tree is, found without recursion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Elvis, Paren, Subscript, Unary
+
+if TYPE_CHECKING:
+    from negotiator.classad.scalar.scope import Node
+
+
+class Measure(NamedTuple):
+    """``levels`` of evaluation the tree can need, ``nesting`` of the closures made of it, ``size`` in nodes."""
+
+    levels: int
+    nesting: int
+    size: int
+
+
+def measure(expr: Node, largest: int) -> Measure | None:
+    """Return the measures of a tree, None if it has more than about ``largest`` nodes.
+
+    What a list or a record holds is not part of the tree: it is evaluated by itself.
+    """
+    done: dict[int, Measure] = {}
+    waiting: list[tuple[Node, bool]] = [(expr, False)]
+    while waiting:
+        if len(done) + len(waiting) > largest:
+            return None
+        node, seen = waiting.pop()
+        if id(node) in done:
+            continue
+        below = children(node)
+        if seen or not below:
+            done[id(node)] = _measure(node, [done[id(child)] for child in below])
+        else:
+            waiting.append((node, True))
+            waiting.extend((child, False) for child in below)
+    return done[id(expr)]
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the operands, arguments or scope of a node; none for lists and records."""
+    match node:
+        case Binary(_, left, right):
+            return left, right
+        case Attr(_, scope):
+            return () if scope is None else (scope,)
+        case Paren(inner):
+            return (inner,)
+        case Call(_, args):
+            return args
+        case Unary(_, operand):
+            return (operand,)
+        case Conditional(test, yes, no):
+            return test, yes, no
+        case Elvis(value, fallback):
+            return value, fallback
+        case Subscript(container, index):
+            return container, index
+        case _:
+            return ()
+
+
+def _measure(node: Node, below: list[Measure]) -> Measure:
+    size = 1 + sum(child.size for child in below)
+    levels = max((child.levels for child in below), default=0)
+    nesting = 1 + max((child.nesting for child in below), default=0)
+    if type(node) is Binary and node.op in {"&&", "||"} and _continues(node):
+        nesting = max(below[0].nesting, below[1].nesting + 1)  # a chain is one closure
+    if type(node) is Subscript:
+        return Measure(levels + 2, nesting, size)
+    if type(node) is Attr or (below and type(node) is not Call):
+        return Measure(levels + 1, nesting, size)
+    return Measure(levels, nesting, size)
+
+
+def _continues(node: Binary) -> bool:
+    return type(node.left) is Binary and node.left.op == node.op

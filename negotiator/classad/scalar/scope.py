@@ -1,0 +1,450 @@
+"""Where names are looked up while an expression is evaluated (SEMANTICS section 4), and what one evaluation owns.
+
+The shape is HTCondor's, because what it does in odd places follows from its shape: an evaluation has one *current*
+scope; looking a name up moves it to the ad where the name was found (or, where it was not, to the outermost ad), and
+an evaluated reference moves it back. ``unresolved``, ``evalInEachContext`` and ``countMatches`` look a name up without
+moving back, which is the upstream bug that SEMANTICS records.
+
+In a match the scopes are: each of the two ads, inside a context ad (``my``, ``target``, ``other``, ``ad``), inside
+the match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...). My ad is LEFT.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+
+import attrs
+
+from negotiator.classad.scalar.ad import ClassAd, fold
+from negotiator.classad.scalar.memo import Memo
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Expr, Literal, RecordExpr
+from negotiator.classad.values.kinds import ERROR, AdValue, ListValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from negotiator.classad.values.kinds import Value
+
+MAX_DEPTH: Final = 400
+MAX_STEPS: Final = 10_000_000
+
+FIRST_STEPS: Final = 10_000
+"""Steps after which an evaluation begins to remember values: few evaluations take so many."""
+
+
+class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
+    """The evaluation is given up: too deep, or a function that refuses (``random(0)``)."""
+
+
+class Exhausted(Exception):  # noqa: N818
+    """There are no steps left, or evaluations stand in each other so deep that HTCondor overflows its stack."""
+
+
+@attrs.frozen
+class Environment:
+    """What an evaluation may know of the world.
+
+    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``generator`` is the state of
+    ``random()``, kept apart: it starts from ``seed``, so that a cycle can be replayed.
+    """
+
+    now: float = 0.0
+    seed: int = 0
+    zone_offset: int = 0
+
+    @cached_property
+    def generator(self) -> random.Random:
+        """What ``random()`` draws from, in the order in which it is called."""
+        return random.Random(self.seed)  # noqa: S311 - nothing is kept secret by it
+
+
+class Run(Protocol):
+    """A compiled tree."""
+
+    def __call__(self, state: EvaluationState, /) -> Value:
+        """Return the value of the tree in the current scope; raises ``EvaluationFailed``."""
+
+
+class Compiled(NamedTuple):
+    """A tree ready to run.
+
+    ``run`` may be called where ``levels`` levels are left, otherwise ``careful``, which counts them. ``guard`` is
+    ``levels`` or more: fewer left than that, and the caller looks closer. ``size`` is the number of nodes.
+    """
+
+    expr: Node
+    run: Run
+    careful: Run
+    levels: int
+    guard: int
+    size: int
+
+
+class EvaluationState:
+    """What one evaluation owns: where it stands and how much it may still do.
+
+    ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth``,
+    ``steps`` and, after these, ``reserve`` are what is left; ``nesting`` counts functions that evaluate elements inside
+    each other, which HTCondor does not bound (it crashes); ``epoch`` numbers the evaluations that begin afresh inside
+    this one. ``contexts`` are the scopes that have another ad to fall back to just now.
+
+    As soon as it draws on the reserve it has a ``memo``. There are no steps at hand then, so that each attribute
+    that is followed comes by there.
+    """
+
+    __slots__ = (
+        "base",
+        "compile",
+        "contexts",
+        "current",
+        "depth",
+        "env",
+        "epoch",
+        "epochs",
+        "left",
+        "memo",
+        "nesting",
+        "reserve",
+        "steps",
+    )
+
+    current: AdScope
+    base: AdScope
+    left: AdScope
+
+    def __init__(self, env: Environment, compile_node: Callable[[Node], Compiled]) -> None:
+        self.env = env
+        self.compile = compile_node
+        self.depth = MAX_DEPTH
+        self.steps = FIRST_STEPS
+        self.reserve = MAX_STEPS - FIRST_STEPS
+        self.nesting = 0
+        self.epoch = self.epochs = 1
+        self.contexts = _NO_CONTEXTS
+        self.memo: Memo | None = None
+
+    @property
+    def remaining(self) -> int:
+        """The steps that are left; below 0 where more were wanted."""
+        return self.steps + self.reserve
+
+    def grant(self, steps: int) -> int:
+        """Let the evaluation, which has not begun, take no more steps than these; return how many it has then."""
+        granted = min(self.remaining, steps)
+        self.steps = min(self.steps, granted)
+        self.reserve = granted - self.steps
+        return granted
+
+    def forget(self) -> None:
+        """Let the evaluation, which has not begun, remember nothing, so that each attribute is seen to be followed."""
+        self.steps, self.reserve = self.remaining, 0
+
+    def charge(self, steps: int) -> None:
+        """Take steps off what is left. Raises ``Exhausted``."""
+        self.steps -= steps
+        if self.steps < 0:
+            self._draw()
+
+    def _draw(self) -> None:
+        self.reserve += self.steps
+        self.steps = 0
+        if self.reserve < 0:
+            raise Exhausted
+        if self.memo is None:
+            self.memo = Memo(self)
+
+    def limited(self) -> None:
+        """Note that what comes of this depends on how many levels are left."""
+        if self.memo is not None:
+            self.memo.limited += 1
+
+    def drawn(self) -> None:
+        """Note that what comes of this is chance."""
+        if self.memo is not None:
+            self.memo.once += 1
+
+    def value(self, expr: Node) -> Value:
+        """Return the value of an expression where the evaluation stands: what a function does with an argument."""
+        if type(expr) is Literal:
+            return expr.value
+        if self.nesting >= MAX_DEPTH:
+            raise Exhausted
+        self.nesting += 1
+        try:
+            return self.start(expr)
+        finally:
+            self.nesting -= 1
+
+    def afresh(self, scope: AdScope, expr: Node, name: str | None = None) -> Value:
+        """Return the value of a tree in ``scope`` where HTCondor begins a new evaluation inside this one.
+
+        It has 400 levels of its own and does not know what is being evaluated around it; if it fails that is an error.
+        ``name`` is the attribute that the tree is the expression of, if it is one.
+        """
+        if self.nesting >= MAX_DEPTH:
+            raise Exhausted
+        self.charge(_STEPS_AFRESH)
+        base, epoch, memo = self.base, self.epoch, self.memo
+        active = 0
+        if memo is not None:
+            active, memo.active = memo.active, 0
+        self.nesting += 1
+        self.epochs += 1
+        self.base, self.epoch = scope, self.epochs
+        try:
+            if memo is None or name is None:
+                return self.start_in(scope, expr, MAX_DEPTH)
+            return memo.afresh(scope, name, expr, MAX_DEPTH)
+        except EvaluationFailed:
+            return ERROR
+        finally:
+            self.base, self.epoch = base, epoch
+            self.nesting -= 1
+            if self.memo is not None:
+                self.memo.active = active
+
+    def start(self, expr: Node) -> Value:
+        """Return the value of a tree in the current scope, within the levels and steps that are left."""
+        code = self.compile(expr)
+        self.steps -= code.size
+        if self.steps < 0:
+            self._draw()
+        if self.depth < code.guard and self.depth < code.levels:
+            self.limited()
+            return code.careful(self)
+        return code.run(self)
+
+    def start_in(self, scope: AdScope, expr: Node, depth: int) -> Value:
+        """Return the value of a tree in ``scope`` with ``depth`` levels left; then everything is as it was."""
+        if type(expr) is ValueNode:
+            return expr.value
+        current, before = self.current, self.depth
+        self.current, self.depth = scope, depth
+        try:
+            return self.start(expr)
+        finally:
+            self.current, self.depth = current, before
+
+
+_NO_CONTEXTS: Final[frozenset[AdScope]] = frozenset()
+_STEPS_AFRESH: Final = 40
+_PYTHON_FRAMES: Final = 20_000
+
+# 400 levels of the language need more frames than Python allows by default. It is set once, on import: evaluation
+# itself counts its levels and never comes near.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), _PYTHON_FRAMES))
+
+
+class AdScope:
+    """An ad in its place: its attributes by name in lower case, and the scope around it.
+
+    The expression of an attribute is ``expressions[places[name]]``. ``alternate`` is where an unscoped name is looked
+    for last (the other ad of a match); ``side`` is the one of the two ads that this scope is or lies in. ``active``
+    holds the names being evaluated, and since which epoch: reaching one again in the same is a circle.
+    ``nested`` keeps the records inside, so that each is one ad however often it is reached.
+    """
+
+    __slots__ = (
+        "_value",
+        "active",
+        "ad",
+        "alternate",
+        "expressions",
+        "nested",
+        "parent",
+        "places",
+        "side",
+        "state",
+    )
+
+    alternate: AdScope | None
+    side: AdScope | None
+
+    def __init__(self, ad: ClassAd, parent: AdScope | None, state: EvaluationState) -> None:
+        self.ad = ad
+        self.places: Mapping[str, int] = ad.shape.index  # a method call per name would cost too much
+        self.expressions: Sequence[Node] = ad.expressions
+        self.parent = parent
+        self.state = state
+        self.alternate = None
+        self.side = parent.side if parent is not None else None
+        self.active: dict[str, int] = {}
+        self.nested: dict[int, tuple[RecordExpr, AdValue]] | None = None
+        self._value: AdValue | None = None
+
+    def value(self) -> AdValue:
+        """Return this ad as a value."""
+        if self._value is None:
+            self._value = AdValue(self.ad, self)
+        return self._value
+
+    def record(self, expr: RecordExpr) -> AdValue:
+        """Return the value of a record written in this scope."""
+        if self.nested is None:
+            self.nested = {}
+        known = self.nested.get(id(expr))
+        if known is None:
+            known = (expr, AdScope(ClassAd(expr.items), self._around(), self.state).value())
+            self.nested[id(expr)] = known
+        return known[1]
+
+    def _around(self) -> AdScope | None:
+        return self
+
+    def enclosing(self) -> AdScope | None:
+        """Return the scope around this one."""
+        if self.parent is None and self.side is self and self.alternate is not None:
+            _place_in_match(self.state)
+        return self.parent
+
+
+class NoScope(AdScope):
+    """Where an expression stands that belongs to no ad: no name means anything, not even ``MY``."""
+
+    __slots__ = ()
+
+    def __init__(self, state: EvaluationState) -> None:
+        super().__init__(_EMPTY, None, state)
+
+    def _around(self) -> AdScope | None:
+        return None
+
+
+class _Match(AdScope):
+    """The match ad, which is made into a real one only where it is looked at as a whole."""
+
+    __slots__ = ()
+
+    def value(self) -> AdValue:
+        if self._value is None:
+            state, right = self.state, self.state.left.alternate
+            ads = (state.left.ad, _EMPTY if right is None else right.ad, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+            records = [RecordExpr(tuple(ad.items())) for ad in ads]
+            self.ad = self.ad.with_items(zip(_PLACED, records, strict=True))
+            self._value = AdValue(self.ad, self)
+        return self._value
+
+
+_EMPTY: Final = ClassAd()
+
+
+@attrs.frozen(eq=False)
+class ValueNode:
+    """A node that no text parses to: an ad or a list that is already a value."""
+
+    value: AdValue | ListValue
+
+
+Node: TypeAlias = Expr | ValueNode
+
+
+def look_up(state: EvaluationState, start: AdScope, name: str) -> Node | None:
+    """Find ``name`` (in lower case) in ``start`` or around it; the current scope moves to where the search ended."""
+    scope: AdScope | None = start
+    while scope is not None:
+        state.current = scope
+        place = scope.places.get(name)
+        if place is not None:
+            return scope.expressions[place]
+        if type(scope) is NoScope:
+            return None
+        if name in SPECIAL:
+            return _special(state, scope, name)
+        scope = scope.enclosing()
+    return None
+
+
+SPECIAL: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
+_CURRENT_TIME: Final = Call("time")
+
+
+def _special(state: EvaluationState, scope: AdScope, name: str) -> Node | None:
+    if name in {"my", "self"}:
+        return ValueNode(scope.value())
+    if name == "parent":
+        outer = scope.enclosing()
+        return None if outer is None else ValueNode(outer.value())
+    if name == "currenttime":
+        return _CURRENT_TIME
+    return ValueNode(root(state).value())
+
+
+def root(state: EvaluationState) -> AdScope:
+    """Return the outermost scope of the evaluation, from which ``.x`` starts; without an ad the evaluation fails."""
+    scope = state.base
+    while (outer := scope.enclosing()) is not None:
+        scope = outer
+    if type(scope) is NoScope:
+        raise EvaluationFailed
+    return scope
+
+
+# -- a match ---------------------------------------------------------------------------------------------------------
+
+
+def enter_ads(state: EvaluationState, my: ClassAd | None, target: ClassAd | None) -> None:
+    """Let an evaluation stand in ``my``, matched with ``target`` if there is one."""
+    if my is None and target is None:
+        scope: AdScope = NoScope(state)
+    else:
+        scope = _side(state, my)
+        if target is not None:
+            other = _side(state, target)
+            scope.alternate, other.alternate = other, scope
+            state.left = scope
+    state.base = state.current = scope
+
+
+def _side(state: EvaluationState, ad: ClassAd | None) -> AdScope:
+    scope = AdScope(_EMPTY if ad is None else ad, None, state)
+    scope.side = scope
+    return scope
+
+
+def _place_in_match(state: EvaluationState) -> None:
+    """Put the two ads into their context ads and those into the match ad, which few evaluations ever climb to."""
+    left = state.left
+    right = left.alternate
+    assert right is not None  # noqa: S101 - called for the sides of a match only
+    match = _Match(_MATCH, None, state)
+    contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
+    left.parent, right.parent = contexts
+    match.places = _MATCH_PLACES
+    placed = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
+    match.expressions = [*match.expressions, *placed]
+
+
+def _context(mine: str, other: str) -> ClassAd:
+    return ClassAd(
+        (
+            ("other", Attr(other, absolute=True)),
+            ("target", Attr(other, absolute=True)),
+            ("my", Attr(mine, absolute=True)),
+            ("ad", Attr(mine, absolute=True)),
+        )
+    )
+
+
+_LEFT_CONTEXT: Final = _context("LEFT", "RIGHT")
+_RIGHT_CONTEXT: Final = _context("RIGHT", "LEFT")
+_MATCH: Final = ClassAd(
+    (
+        (
+            "symmetricMatch",
+            Binary("&&", Attr("requirements", Attr("RIGHT")), Attr("requirements", Attr("LEFT"))),
+        ),
+        ("leftMatchesRight", Attr("requirements", Attr("RIGHT"))),
+        ("rightMatchesLeft", Attr("requirements", Attr("LEFT"))),
+        ("leftRankValue", Attr("rank", Attr("LEFT"))),
+        ("rightRankValue", Attr("rank", Attr("RIGHT"))),
+    )
+)
+_PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
+_MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
+_OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+
+RESERVED: Final = SPECIAL | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
+"""Names that mean something to an ad that lacks them."""

@@ -1,0 +1,360 @@
+"""How a value came about: the sub-values of one evaluation, as they really were.
+
+There is no second evaluator here. The trees are compiled as for ``evaluate``, each closure inside one that notes what
+it returned, so that levels and steps are counted alike and a trace cannot tell another value.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.compiler import Careful, Direct, compile_tree, compiled
+from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.scalar.lookup import find
+from negotiator.classad.scalar.scope import (
+    AdScope,
+    Environment,
+    EvaluationFailed,
+    EvaluationState,
+    Exhausted,
+    ValueNode,
+    enter_ads,
+    root,
+)
+from negotiator.classad.scalar.trace_reasons import (
+    CHAINED,
+    GIVEN_UP,
+    TOO_DEEP,
+    bare,
+    operands,
+    why_error,
+    why_given_up,
+    why_no_attribute,
+    why_not_followed,
+)
+from negotiator.classad.syntax.analysis import SIDES
+from negotiator.classad.syntax.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Expr,
+    ListExpr,
+    Literal,
+    Paren,
+    RecordExpr,
+    Side,
+)
+from negotiator.classad.values.kinds import ERROR, AdValue, Value
+
+if TYPE_CHECKING:
+    from negotiator.classad.scalar.ad import ClassAd
+    from negotiator.classad.scalar.scope import Compiled, Node, Run
+
+MAX_RECORDED: Final = 2000
+
+_UNWATCHED: Final = frozenset({Literal, ValueNode, Paren})
+_UNTOLD: Final = frozenset({ListExpr, RecordExpr, AdRef})
+"""What is its own value: steps only until the step around it is complete."""
+
+
+class TraceLocation(enum.StrEnum):
+    """Where an attribute was found, or where an expression was evaluated.
+
+    MY and TARGET are the two ads of the evaluation, also in an expression of the other ad, where ``MY.`` means that one.
+    """
+
+    MY = "in MY"
+    TARGET = "in TARGET"
+    INSIDE_MY = "in an ad inside MY"
+    INSIDE_TARGET = "in an ad inside TARGET"
+    MATCH = "in the match"  # ``symmetricMatch`` and its like, which HTCondor defines around the two ads
+    ALONE = "outside of both ads"
+    NOWHERE = "found nowhere"
+
+
+@attrs.frozen
+class TraceStep:
+    """A part of an evaluation: an expression, the value it had, and the steps by which it got it.
+
+    ``value`` is None where the expression was not evaluated, as the right side of ``false && x``. ``place`` says of a
+    reference where the attribute was found, and of another expression where it was evaluated, unless that is
+    where the step around it was. Below a reference stands the expression of the attribute, unless it is a constant.
+    ``note`` says why the value is an error, or that a reference came back to itself. Constants and parentheses have no
+    steps of their own.
+    """
+
+    expr: Expr
+    value: Value | None
+    place: TraceLocation | None = None
+    note: str = ""
+    steps: tuple[TraceStep, ...] = ()
+
+
+@attrs.frozen
+class Trace:
+    """The steps of an evaluation; not ``complete`` where there were too many to record them all."""
+
+    root: TraceStep
+    complete: bool = True
+
+
+def trace(
+    expr: Expr,
+    my: ClassAd | None = None,
+    target: ClassAd | None = None,
+    env: Environment | None = None,
+    *,
+    most: int = MAX_RECORDED,
+) -> Trace:
+    """Evaluate ``expr`` as ``evaluate`` does, and return how its value came about.
+
+    The value of the root is the value of the expression. At most ``most`` steps are recorded. Never raises.
+    """
+    recorder = _Recorder(most)
+    state = EvaluationState(env or Environment(), recorder.compile)
+    enter_ads(state, my, target)
+    top = recorder.begin(state.base)
+    try:
+        value = state.start(expr)
+    except (EvaluationFailed, Exhausted):
+        value = ERROR
+    except (RecursionError, MemoryError):  # being watched takes more of Python's stack
+        return Trace(
+            TraceStep(expr, evaluate(expr, my, target, env), note="too deep to be traced"), complete=False
+        )
+    whole = top.steps[0] if top.steps else TraceStep(expr, value)
+    return Trace(whole, complete=not recorder.missed)
+
+
+@attrs.define(eq=False)
+class _Frame:
+    """A step in the making: where the evaluation stood when it began, and the steps so far."""
+
+    expr: Expr | None
+    current: AdScope
+    steps: list[TraceStep] = attrs.field(factory=list)
+    note: str = ""
+    cut: bool = False
+    """Whether steps of this one were not recorded."""
+
+
+class _Watching(Direct):
+    """Compiles for the recorder what need not count."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._recorder = recorder
+
+    def __call__(self, expr: Node, level: int) -> Run:
+        return self._recorder.watch(expr, super().__call__(expr, level))
+
+
+class _WatchingCarefully(Careful):
+    """Compiles for the recorder what counts."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._recorder = recorder
+
+    def __call__(self, expr: Node, level: int) -> Run:
+        return self._recorder.watch(expr, super().__call__(expr, level))
+
+
+class _Recorder:
+    """Compiles trees so that their evaluation leaves steps behind."""
+
+    def __init__(self, most: int) -> None:
+        self.missed = False
+        self._left = most
+        self._direct, self._careful = _Watching(self), _WatchingCarefully(self)
+        self._codes: dict[int, Compiled] = {}
+        self._failure: Exception | None = None
+
+    def begin(self, base: AdScope) -> _Frame:
+        """Start at the scope of my ad; the whole evaluation becomes a step of the frame that is returned."""
+        self._mine, self._theirs = base, base.alternate
+        self._frame = _Frame(None, base)
+        return self._frame
+
+    def compile(self, expr: Node) -> Compiled:
+        """Compile a tree: to be watched, as long as there is room for what would be seen."""
+        if type(expr) is Literal:
+            return compiled(expr)
+        if self._left <= 0:
+            self._miss()
+            return compiled(expr)
+        code = self._codes.get(id(expr))
+        if code is None:
+            code = self._codes[id(expr)] = compile_tree(expr, self._direct, self._careful)
+        return code
+
+    def watch(self, expr: Node, run: Run) -> Run:
+        """Put a closure into one that records a step each time it runs."""
+        if isinstance(expr, ValueNode) or type(expr) in _UNWATCHED:
+            return run
+
+        def watched(state: EvaluationState) -> Value:
+            if self._left <= 0:
+                self._miss()
+                return run(state)
+            self._left -= 1
+            outer = self._frame
+            frame = self._frame = _Frame(expr, state.current)
+            value: Value = ERROR
+            try:
+                value = run(state)
+            except (EvaluationFailed, Exhausted) as failure:
+                innermost, self._failure = failure is not self._failure, failure
+                frame.note = why_given_up(expr, state, failure) if innermost else GIVEN_UP
+                raise
+            finally:
+                self._frame = outer
+                outer.steps.append(self._step(expr, value, frame, outer, state))
+            return value
+
+        return watched
+
+    def _miss(self) -> None:
+        self.missed = self._frame.cut = True
+
+    def _step(
+        self, expr: Expr, value: Value, frame: _Frame, outer: _Frame, state: EvaluationState
+    ) -> TraceStep:
+        if type(expr) is Attr:
+            return self._reference(expr, value, frame, state)
+        steps = _flat(expr, frame)
+        note = frame.note
+        if value is ERROR and not (note or frame.cut or any(step.value is ERROR for step in steps)):
+            note = why_error(expr, {id(step.expr): step.value for step in steps})
+        elsewhere = frame.current is not outer.current and type(outer.expr) is not Attr
+        place = self._place(frame.current) if elsewhere else None
+        return TraceStep(expr, value, place, note, tuple(self._told(expr, steps)))
+
+    def _told(self, expr: Expr, steps: list[TraceStep]) -> list[TraceStep]:
+        """Put the operands that were not evaluated in their places among the steps."""
+        waiting = deque(steps)
+        told: list[TraceStep] = []
+        for operand in map(bare, operands(expr)):
+            if waiting and waiting[0].expr is operand:
+                told.append(waiting.popleft())
+            elif type(operand) is not Literal:
+                if self._left <= 0:  # nor is it known then what was evaluated
+                    self.missed = True
+                    break
+                self._left -= 1
+                told.append(TraceStep(operand, None))
+        return [step for step in (*told, *waiting) if type(step.expr) not in _UNTOLD]
+
+    def _reference(self, expr: Attr, value: Value, frame: _Frame, state: EvaluationState) -> TraceStep:
+        """Tell where the attribute was found, and how its expression came to its value."""
+        if frame.note or frame.cut:
+            return TraceStep(expr, value, None, frame.note, tuple(frame.steps))
+        if not frame.steps and not _is_at_hand(expr.scope):
+            return TraceStep(expr, value, None, TOO_DEEP)
+        holder, steps = self._holder(expr, frame)
+        if holder is not None and not isinstance(holder, AdValue):
+            return TraceStep(expr, value, None, why_no_attribute(expr, holder), tuple(steps))
+        found, where = _locate(expr, holder, frame.current, state)
+        if found is None:
+            return TraceStep(
+                expr, value, TraceLocation.NOWHERE, TOO_DEEP if value is ERROR else "", tuple(steps)
+            )
+        name, place = fold(expr.name), self._place(where)
+        if (
+            isinstance(found, ValueNode)
+            or name not in where.places
+            or (place is TraceLocation.MATCH and isinstance(value, AdValue))
+        ):
+            return TraceStep(expr, value)  # MY, TARGET, CurrentTime and their like
+        circular = where.active.get(name) == state.epoch
+        note = "" if steps else why_not_followed(bare(found), value, circular=circular)
+        return TraceStep(expr, value, place, note, tuple(steps))
+
+    def _holder(self, expr: Attr, frame: _Frame) -> tuple[Value | None, list[TraceStep]]:
+        """Split off what the attribute is looked for in: None for a name without a scope.
+
+        ``MY`` and ``TARGET`` are often not evaluated at all, and where they are it is not worth a step.
+        """
+        steps = [step for step in frame.steps if type(step.expr) not in _UNTOLD]
+        if expr.scope is None:
+            return None, steps
+        scope = bare(expr.scope)
+        if isinstance(scope, Literal):
+            return scope.value, steps
+        first = frame.steps[0] if frame.steps else None
+        if first is None or first.expr is not scope:
+            return _side(scope, frame.current).value(), steps
+        if steps and steps[0] is first and _is_side(first):
+            del steps[0]
+        return first.value, steps
+
+    def _place(self, scope: AdScope) -> TraceLocation:
+        for ad, itself, inside in (
+            (self._mine, TraceLocation.MY, TraceLocation.INSIDE_MY),
+            (self._theirs, TraceLocation.TARGET, TraceLocation.INSIDE_TARGET),
+        ):
+            if ad is not None and scope is ad:
+                return itself
+            if ad is not None and scope.side is ad:
+                return inside
+        if self._theirs is not None and (around := self._mine.parent) is not None:
+            return (
+                TraceLocation.MATCH
+                if scope in {around, around.parent, self._theirs.parent}
+                else TraceLocation.ALONE
+            )
+        return TraceLocation.ALONE
+
+
+def _flat(expr: Expr, frame: _Frame) -> list[TraceStep]:
+    """Give the operands of a chain of ``&&`` or ``||`` as steps of the whole, as they are unless levels are counted."""
+    steps = frame.steps
+    if frame.note or frame.cut or not steps or type(expr) is not Binary or expr.op not in CHAINED:
+        return steps
+    first = steps[0]
+    nested = first.expr is expr.left and type(first.expr) is Binary and first.expr.op == expr.op
+    return [*(step for step in first.steps if step.value is not None), *steps[1:]] if nested else steps
+
+
+def _locate(
+    expr: Attr, holder: AdValue | None, current: AdScope, state: EvaluationState
+) -> tuple[Node | None, AdScope]:
+    """Find what a reference refers to, and where, with the look-up of the evaluator itself."""
+    before = state.current
+    try:
+        if holder is not None:
+            found = find(state, holder.scope, fold(expr.name), unscoped=False)
+        else:
+            start = root(state) if expr.absolute else current
+            found = find(state, start, fold(expr.name), unscoped=not expr.absolute)
+        return found, state.current
+    finally:
+        state.current = before
+
+
+def _side(scope: Expr, current: AdScope) -> AdScope:
+    """Give the ad that ``MY`` or ``TARGET`` means where an attribute of it was taken without evaluating the word."""
+    mine = not isinstance(scope, Attr) or SIDES[fold(scope.name)] is Side.MY
+    return current if mine or current.alternate is None else current.alternate
+
+
+def _is_at_hand(scope: Expr | None) -> bool:
+    """Tell whether what an attribute is looked for in may be had without a step: nothing, a constant, a side."""
+    if scope is None:
+        return True
+    scope = bare(scope)
+    return isinstance(scope, Literal) or (
+        isinstance(scope, Attr) and scope.scope is None and fold(scope.name) in SIDES
+    )
+
+
+def _is_side(step: TraceStep) -> bool:
+    """Tell whether a step is just one of the two ads, or a word for one that there is not."""
+    if not isinstance(step.expr, Attr):
+        return False
+    if step.place is TraceLocation.NOWHERE:
+        return step.expr.scope is None and fold(step.expr.name) in SIDES
+    return step.place is None and isinstance(step.value, AdValue)

@@ -1,0 +1,198 @@
+"""Why a value is an error, in words for the author of an expression (SEMANTICS sections 3, 4 and 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions.calls import wrong_calls
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.scalar.scope import MAX_DEPTH, MAX_STEPS, Exhausted, NoScope
+from negotiator.classad.syntax.analysis import SIDES
+from negotiator.classad.syntax.errors import ParseError
+from negotiator.classad.syntax.parser import parse
+from negotiator.classad.syntax.tree import (
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    Literal,
+    Paren,
+    Subscript,
+    Unary,
+)
+from negotiator.classad.values.kinds import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    AdValue,
+    Exceptional,
+    ListValue,
+    RelTime,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from negotiator.classad.scalar.scope import EvaluationState
+
+CHAINED: Final = frozenset({"&&", "||"})
+GIVEN_UP: Final = "given up"
+TOO_DEEP: Final = f"given up: more than {MAX_DEPTH} levels deep"
+TOO_LONG: Final = f"given up: more than {MAX_STEPS:,} steps, or too deep for the machine"
+CIRCULAR: Final = "it refers to itself"
+
+_KINDS: Final[dict[type, str]] = {
+    bool: "a boolean",
+    int: "an integer",
+    float: "a real",
+    str: "a string",
+    AbsTime: "an absolute time",
+    RelTime: "a relative time",
+    ListValue: "a list",
+    AdValue: "an ad",
+}
+_COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "=?=", "=!="})
+
+
+def kind(value: Value) -> str:
+    """Name the kind of a value, with an article."""
+    return value.value if isinstance(value, Exceptional) else _KINDS[type(value)]
+
+
+def bare(expr: Expr) -> Expr:
+    """Give an expression without the parentheses around it."""
+    while isinstance(expr, Paren):
+        expr = expr.inner
+    return expr
+
+
+def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:
+    """Say why an evaluation was given up at this expression, where no part of it was."""
+    if isinstance(failure, Exhausted):
+        return TOO_LONG
+    if isinstance(expr, Attr) and expr.absolute and type(state.base) is NoScope:
+        return f"{GIVEN_UP}: there is no ad"
+    if isinstance(expr, Call) and state.depth > 0:
+        return f"{GIVEN_UP}: {expr.name} refuses this"
+    return TOO_DEEP
+
+
+def why_not_followed(found: Expr, value: Value, *, circular: bool) -> str:
+    """Say why the expression of an attribute has no steps, nothing where it needs none."""
+    if value is ERROR:
+        return "" if isinstance(found, Literal) and found.value is ERROR else TOO_DEEP
+    return CIRCULAR if value is UNDEFINED and circular else ""
+
+
+def why_no_attribute(expr: Attr, holder: Value) -> str:
+    """Say what came of looking for an attribute in something that is no ad."""
+    if isinstance(holder, ListValue):
+        return "of each element of the list"
+    if isinstance(holder, Exceptional):
+        scope = None if expr.scope is None else bare(expr.scope)
+        side = SIDES.get(fold(scope.name)) if isinstance(scope, Attr) and scope.scope is None else None
+        return f"there is no {side} ad" if side is not None and holder is UNDEFINED else ""
+    return f"{kind(holder)} has no attributes"
+
+
+def why_error(expr: Expr, values: Mapping[int, Value | None]) -> str:
+    """Say why an expression is an error, nothing where that is because a part of it is one.
+
+    ``values`` are those of its operands, by their identity; what is not there was not evaluated.
+    """
+    parts = expr.args if isinstance(expr, Call) else operands(expr)
+    known = [part.value if isinstance(part, Literal) else values.get(id(part)) for part in map(bare, parts)]
+    if ERROR in known:
+        return ""
+    match expr:
+        case Call():
+            return _call(expr, known)
+        case Conditional() if known[0] is not None:
+            return _no_condition(known[0])
+        case Binary(op) if op in CHAINED:
+            wrong = [
+                value for value in known if not (value is None or value is UNDEFINED or _is_number(value))
+            ]
+            return f"{op} does not take {kind(wrong[0])}" if wrong else ""
+        case _:
+            evaluated = [value for value in known if value is not None]
+            return _operator(expr, evaluated) if evaluated and len(evaluated) == len(known) else ""
+
+
+def operands(expr: Expr) -> list[Expr]:
+    """Give the operands of an operator from left to right, of a chain of ``&&`` or ``||`` all, and those of ifThenElse.
+
+    Other expressions have none here: what is inside them is always evaluated, or never.
+    """
+    match expr:
+        case Binary(op) if op in CHAINED:
+            chain: list[Expr] = []
+            node: Expr = expr
+            while isinstance(node, Binary) and node.op == op:
+                chain.append(node.right)
+                node = node.left
+            return [node, *reversed(chain)]
+        case Binary(_, left, right):
+            return [left, right]
+        case Unary(_, operand):
+            return [operand]
+        case Subscript(container, index):
+            return [container, index]
+        case Conditional(test, yes, no):
+            return [test, yes, no]
+        case Elvis(value, fallback):
+            return [value, fallback]
+        case Call(name, args) if fold(name) == "ifthenelse" and len(args) == 3:
+            return list(args)
+        case _:
+            return []
+
+
+def _call(expr: Call, args: list[Value | None]) -> str:
+    function = FUNCTIONS.get(fold(expr.name))
+    if function is None or not function.accepts(len(args)):
+        return next(wrong for _, wrong in wrong_calls(Call(expr.name, (Literal(0),) * len(args))))
+    if function.name == "ifThenElse" and args[0] is not None:
+        return _no_condition(args[0])
+    if function.name == "eval" and isinstance(args[0], str):
+        return f"eval: {_what_is_wrong(args[0])}"
+    kinds = [kind(value) for value in args if value is not None]
+    return f"{function.name} fails for {' and '.join(kinds)}" if kinds else f"{function.name} fails"
+
+
+def _what_is_wrong(text: str) -> str:
+    try:
+        parse(text)
+    except ParseError as error:
+        return error.message
+    return "the text is an error"
+
+
+def _no_condition(value: Value) -> str:
+    return "" if value is UNDEFINED or _is_number(value) else f"{kind(value)} is no condition"
+
+
+def _operator(expr: Expr, values: list[Value]) -> str:
+    kinds = [kind(value) for value in values]
+    match expr, values:
+        case Subscript(), [ListValue(items), int(index)] if not isinstance(index, bool):
+            return f"there is no element {index} in a list of {len(items)}"
+        case Subscript(), _:
+            return f"[] does not take {' and '.join(kinds)}"
+        case Binary("/" | "%"), [_, right] if _is_number(right) and right == 0:
+            return "division by zero"
+        case Binary("+" | "-" | "*" | "/"), [left, right] if _is_number(left) and _is_number(right):
+            return "the result is too large for a real"
+        case Binary(op), _ if op in _COMPARING:
+            return f"{op} does not compare {kinds[0]} with {kinds[1]}"
+        case Binary(op) | Unary(op), _:
+            return f"{op} does not take {' and '.join(kinds)}"
+    return ""
+
+
+def _is_number(value: Value | None) -> bool:
+    return isinstance(value, bool | int | float)

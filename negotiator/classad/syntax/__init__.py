@@ -1,0 +1,1 @@
+"""ClassAd syntax: lexer, parser, expression tree, and printing."""

@@ -1,0 +1,69 @@
+"""Expressions and values as short texts: the work hangs on how much is shown, not on how much there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from negotiator.classad.syntax.printing import _NEW, _parts, unparse, unparse_value
+from negotiator.classad.syntax.tree import Attr, Call, ListExpr, Literal, RecordExpr
+from negotiator.classad.values.kinds import AdValue, ListValue
+
+if TYPE_CHECKING:
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.values.kinds import Value
+
+CUT: Final = "..."
+MAX_ATTRIBUTES: Final = 8
+
+
+def excerpt(expr: Expr, most: int) -> str:
+    """Print an expression in the new syntax, on one line of at most ``most`` characters; ``...`` says that it was cut."""
+    out: list[str] = []
+    length = 0
+    pending: list[str | Expr] = [expr]
+    while pending and length <= most:
+        item = pending.pop()
+        if not isinstance(item, str):
+            item = _shortened(item, most)
+        if isinstance(item, Literal):
+            item = unparse(item)
+        if isinstance(item, str):
+            out.append(item)
+            length += len(item)
+        else:
+            pending += reversed(list(_parts(item, _NEW, 0)))
+    return cut("".join(out), most)
+
+
+def excerpt_value(value: Value, most: int) -> str:
+    """Print a value as ``excerpt`` does an expression; of a large ad only how large it is."""
+    if isinstance(value, AdValue):
+        if len(value.ad) > MAX_ATTRIBUTES:
+            return f"an ad of {len(value.ad)} attributes"
+        return excerpt(RecordExpr(tuple(value.ad.items())), most)
+    if isinstance(value, ListValue):
+        return excerpt(ListExpr(value.items), most)
+    return cut(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)
+
+
+def cut(text: str, most: int) -> str:
+    """Give the beginning of a text where it has more than ``most`` characters."""
+    return text if len(text) <= most else text[: max(most - len(CUT), 0)] + CUT
+
+
+def _shortened(node: Expr, most: int) -> Expr:
+    """Leave out of a node what can't be reached within ``most`` characters."""
+    match node:
+        case Literal(str(text)) if len(text) > most:
+            return Literal(text[: most + 1])
+        case Attr(name) if len(name) > most:
+            return attrs.evolve(node, name=name[: most + 1])
+        case Call(name, args) if len(args) > most:
+            return Call(name, args[: most + 1])
+        case ListExpr(items) if len(items) > most:
+            return ListExpr(items[: most + 1])
+        case RecordExpr(entries) if len(entries) > most:
+            return RecordExpr(entries[: most + 1])
+    return node

@@ -1,0 +1,200 @@
+"""Text to tokens, in the new syntax and in the one of long-form lines (SEMANTICS sections 2 and 7).
+
+The kind of a token is its own text for operators and punctuation (``is`` and ``isnt`` become ``=?=`` and ``=!=``);
+otherwise ``LITERAL`` (the value is a ``Literal``), ``NAME`` (the value is the name), ``END`` or ``BAD`` (the value says
+what is wrong). The lexer never raises: in the old syntax what follows a complete expression is ignored, bad or not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, TypeAlias
+
+from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.values.kinds import ERROR, UNDEFINED
+
+LITERAL: Final = "literal"
+NAME: Final = "name"
+END: Final = "end of text"
+BAD: Final = "bad"
+
+MAX_TOKENS: Final = 250_000
+INT64_MAX: Final = 2**63 - 1
+
+Token: TypeAlias = tuple[str, Any, int]
+"""Kind, value (a Literal for kind LITERAL, else a str) and offset in the text."""
+
+_CONSTANTS: Final = {
+    "true": Literal(True),
+    "false": Literal(False),
+    "undefined": Literal(UNDEFINED),
+    "error": Literal(ERROR),
+}
+_WORD_OPERATORS: Final = {"is": "=?=", "isnt": "=!="}
+RESERVED: Final = frozenset({*_CONSTANTS, *_WORD_OPERATORS})
+
+# Each part can match in one way only, which keeps the matching linear. Only sets of characters are possessive: before
+# Python 3.11.5 possessive groups do not always match (CPython issue 106052).
+#
+# A comment that runs to the end of the text is an error, as it is in
+# HTCondor, which wraps an expression in brackets on one line.
+_COMMON: Final = r"""
+    (?P<space>   (?: [ \t\n\v\f\r]++ | //[^\n]*+\n | /\*(?s:.*?)\*/ )+ )
+  | (?P<name>    [A-Za-z_][A-Za-z0-9_]*+ )
+  | (?P<number>  (?: [0-9]++ (?:\.[0-9]++)? | \.{1,2}[0-9]++ ) (?: [eE][+-]?[0-9]++ )? )
+  | (?P<elvis>   \?[ \t\n\v\f\r]*+: )
+  | (?P<comment> //|/\* )
+  | (?P<op>      =\?= | =!= | [=!<>]= | << | >>>? | && | \|\| | \.\.? | [-+*/%~^?:;,()\[\]{}=!<>&|] )
+"""
+_NEW: Final = re.compile(
+    _COMMON
+    + r"""
+  | (?P<string>  "[^"\\]*+(?:\\(?s:.)[^"\\]*+)*" (?: [ \t\n\v\f\r]*+ "[^"\\]*+(?:\\(?s:.)[^"\\]*+)*" )* )
+  | (?P<quoted>  '[^'\\]*+(?:\\(?s:.)[^'\\]*+)*' (?: [ \t\n\v\f\r]*+ '[^'\\]*+(?:\\(?s:.)[^'\\]*+)*' )* )
+  | (?P<bad>     (?s:.) )
+""",
+    re.VERBOSE,
+)
+# A quote after a backslash belongs to the string, unless the line ends there.
+_OLD: Final = re.compile(
+    _COMMON
+    + r"""
+  | (?P<string>  " [^"]*+ (?: (?<=\\)"(?!\n|\Z) [^"]*+ )* (?: (?<!\\)" | "(?=\n|\Z) ) )
+  | (?P<quoted>  ' [^']*+ (?: (?<=\\)'(?!\n|\Z) [^']*+ )* (?: (?<!\\)' | '(?=\n|\Z) ) )
+  | (?P<bad>     (?s:.) )
+""",
+    re.VERBOSE,
+)
+_ESCAPE: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|(?s:.))")
+_PARTS: Final = {
+    quote: re.compile(rf"{quote}([^{quote}\\]*+(?:\\(?s:.)[^{quote}\\]*+)*){quote}") for quote in "\"'"
+}
+_SIMPLE_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+# After one of these a minus is an operator; elsewhere it may begin a number.
+_OPERAND_ENDS: Final = frozenset({LITERAL, NAME, ")", "]", "}", "."})
+
+
+def tokenize(text: str, *, old: bool) -> list[Token]:
+    """Give the tokens of ``text``, ended by one of kind END or BAD."""
+    tokens: list[Token] = []
+    append = tokens.append
+    previous = ""  # the kind of the last token
+    minus = -1  # the end of the last token if it is a minus where an operand is expected
+    for match in (_OLD if old else _NEW).finditer(text):
+        group = match.lastgroup
+        if group == "space":
+            continue
+        start = match.start()
+        value: Any = match[0]
+        if group == "op":
+            minus = match.end() if value == "-" and previous not in _OPERAND_ENDS else -1
+            previous = "." if value == ".." else value  # HTCondor takes two dots for one
+            append((previous, value, start))
+            continue
+        if group == "name":
+            kind, value = _word(match[0])
+        elif group == "number":
+            negative = minus == start
+            if negative:
+                start = tokens.pop()[2]
+            kind, value = _number(match[0], text[match.end() : match.end() + 1], negative=negative)
+        elif group == "string":
+            kind, value = _string(match[0], old=old)
+        elif group == "quoted":
+            kind, value = _quoted_name(match[0], old=old)
+        elif group == "elvis":
+            kind, value = "?:", "?:"
+        else:
+            kind, value = BAD, _complaint(match[0])
+        append((kind, value, start))
+        previous = kind
+        if kind is BAD:
+            return tokens
+        if len(tokens) > MAX_TOKENS:
+            append((BAD, f"the text has more than {MAX_TOKENS} tokens", start))
+            return tokens
+    append((END, "", len(text)))
+    return tokens
+
+
+def _word(word: str) -> tuple[str, Literal | str]:
+    lower = word.lower()
+    if lower not in RESERVED:
+        return NAME, word
+    if lower in _CONSTANTS:
+        return LITERAL, _CONSTANTS[lower]
+    return _WORD_OPERATORS[lower], word
+
+
+def _number(digits: str, following: str, *, negative: bool) -> tuple[str, Literal | str]:
+    """Make a number of its text; ``following`` is the character after it."""
+    if digits.startswith(".."):
+        return BAD, "a number has one decimal point"
+    if digits.isdigit():
+        if following == ".":
+            return BAD, "a digit must follow the decimal point"
+        if following and following in "eE":
+            return BAD, "digits must follow the exponent sign"
+        if digits[0] == "0" and not negative and (len(digits) > 1 or (following and following in "xX")):
+            return BAD, "an integer is written in decimal without leading zeros"
+        return LITERAL, Literal(_int64(digits, negative=negative))
+    if following and following in "eE" and "e" not in digits.lower():
+        return BAD, "digits must follow the exponent sign"
+    return LITERAL, Literal(float(f"-{digits}" if negative else digits))
+
+
+def _int64(digits: str, *, negative: bool) -> int:
+    """Give 0 for what does not fit, as HTCondor does; never convert a number of thousands of digits."""
+    significant = digits.lstrip("0") or "0"
+    if len(significant) > 19:
+        return 0
+    number = int(significant)
+    if number > INT64_MAX + negative:
+        return 0
+    return -number if negative else number
+
+
+def _string(source: str, *, old: bool) -> tuple[str, Literal | str]:
+    if old:
+        return LITERAL, Literal(source[1:-1].replace('\\"', '"') if "\\" in source else source[1:-1])
+    text = _unescaped(source, '"')
+    return (BAD, "a string cannot hold the character NUL") if text is None else (LITERAL, Literal(text))
+
+
+def _quoted_name(source: str, *, old: bool) -> tuple[str, str]:
+    if old:
+        return NAME, source[1:-1].replace("\\'", "'")
+    name = _unescaped(source, "'")
+    return (BAD, "a name cannot hold the character NUL") if name is None else (NAME, name)
+
+
+def _unescaped(source: str, quote: str) -> str | None:
+    """Join adjacent literals and resolve the escapes; None where there is a NUL."""
+    body = source[1:-1]
+    if quote in body:
+        body = "".join(_PARTS[quote].findall(source))
+    if "\\" not in body:
+        return body
+    text = _ESCAPE.sub(_escape, body)
+    if not text.isascii():  # bytes written in octal may make up a character
+        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    return None if "\0" in text else text
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "01234567":
+        byte = int(code, 8)
+        return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)
+    return _SIMPLE_ESCAPES.get(code, code)
+
+
+def _complaint(source: str) -> str:
+    if source == "//":
+        return "a comment must end before the text does"
+    if source == "/*":
+        return "a comment is not closed"
+    if source in "\"'":
+        return "a quote is not closed"
+    return "a character that begins no token"

@@ -1,0 +1,267 @@
+"""Trees and values to text, as HTCondor prints them.
+
+The text parses back to a tree of the same value. To the same tree, but for what HTCondor's spelling loses: the 17th
+digit of a real, the blank in ``- 5``, and the order and the duplicates of the attributes of a record (``treekey``
+loses nothing). Parentheses stand where the tree has them: a tree put together by hand needs its ``Paren`` nodes.
+
+Nothing here recurses: chains of thousands of operators are ordinary input.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+import attrs
+
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.lexer import RESERVED
+from negotiator.classad.syntax.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    ListExpr,
+    Literal,
+    LiteralValue,
+    Paren,
+    RecordExpr,
+    Subscript,
+    Unary,
+)
+from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.values.kinds import AbsTime, AdValue, Exceptional, ListValue, RelTime, Value
+from negotiator.classad.values.timetext import abs_time_text, rel_time_text
+
+_Items: TypeAlias = Iterable[tuple[str, Expr]]
+_Parts: TypeAlias = Iterator["str | Expr"]
+
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_QUOTED_NAMES: Final = RESERVED | {"parent"}
+_UNPRINTABLE: Final = re.compile(r"[^ !#-&(-\[\]-~]")
+_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+}
+
+
+def unparse(expr: Expr) -> str:
+    """Print an expression in the new syntax, on one line."""
+    return _print(expr, _NEW)
+
+
+def unparse_old(expr: Expr) -> str:
+    """Print an expression as it stands right of the ``=`` of a long-form line.
+
+    That form has no way to write a line feed in a string, nor a backslash at the end of one inside a list.
+    """
+    return _print(expr, _OLD)
+
+
+def unparse_indented(expr: Expr) -> str:
+    """Print an expression as the function ``unparse`` does: lists and records over several lines."""
+    return _print(expr, _INDENTED)
+
+
+def unparse_value(value: Value) -> str:
+    """Print a value in the new syntax, as a constant that stands for it."""
+    if isinstance(value, ListValue):
+        return unparse(ListExpr(value.items))
+    if isinstance(value, AdValue):
+        return unparse(RecordExpr(tuple(value.ad.items())))
+    return _constant(value, _NEW)
+
+
+@attrs.frozen
+class _PrintStyle:
+    """The ways to print: what differs between them."""
+
+    string: Callable[[str], str]
+    real: Callable[[float], str]
+    operators: Mapping[str, str]
+    indented: bool = False
+
+
+def _print(expr: Expr, style: _PrintStyle) -> str:
+    out: list[str] = []
+    pending: list[tuple[str | Expr, int]] = [(expr, 0)]
+    while pending:
+        item, indent = pending.pop()
+        if isinstance(item, str):
+            out.append(item)
+        elif isinstance(item, Literal):
+            out.append(_constant(item.value, style))
+        else:
+            inner = indent + _INDENTS.get(type(item), 0)
+            parts = [(part, inner) for part in _parts(item, style, indent)]
+            parts.reverse()
+            pending += parts
+    return "".join(out)
+
+
+_INDENTS: Final[dict[type, int]] = {ListExpr: 6, RecordExpr: 8}
+
+
+def _parts(expr: Expr, style: _PrintStyle, indent: int) -> _Parts:
+    """Give the texts and the operands that make up a node."""
+    match expr:
+        case Attr():
+            yield from _attribute(expr)
+        case Binary(op, left, right):
+            yield from (left, style.operators.get(op) or f" {op} ", right)
+        case Paren(inner):
+            yield from ("(", inner, ")")
+        case Unary(op, operand):
+            yield from (f" {op}", operand)
+        case Call(name, args):
+            yield f"{_other_name(name)}("
+            yield from _separated(args, ",")
+            yield ")"
+        case Conditional(test, yes, no):
+            yield from (test, " ? ", yes, " : ", no)
+        case Elvis(value, fallback):
+            yield from (value, " ?: ", fallback)
+        case Subscript(container, index):
+            yield from (container, "[", index, "]")
+        case ListExpr(items):
+            yield from _indented_list(items, indent) if style.indented else _list(items)
+        case RecordExpr(items):
+            shown = _in_order(items)
+            yield from _indented_record(shown, indent) if style.indented else _record(shown)
+        case AdRef(side):
+            yield str(side)
+
+
+def _attribute(expr: Attr) -> _Parts:
+    if expr.scope is None:
+        yield f".{_name(expr.name)}" if expr.absolute else _name(expr.name)
+        return
+    yield expr.scope
+    # HTCondor writes 1.a, and no quotes here nor in calls, which its own parser does not read
+    yield " ." if isinstance(expr.scope, Literal) and type(expr.scope.value) is int else "."
+    yield _other_name(expr.name)
+
+
+def _list(items: tuple[Expr, ...]) -> _Parts:
+    yield "{ "
+    yield from _separated(items, ",")
+    yield " }"
+
+
+def _record(items: Iterable[tuple[str, Expr]]) -> _Parts:
+    yield "[ "
+    for position, (name, expr) in enumerate(items):
+        yield f"; {_name(name)} = " if position else f"{_name(name)} = "
+        yield expr
+    yield " ]"
+
+
+def _separated(items: tuple[Expr, ...], separator: str) -> _Parts:
+    for position, item in enumerate(items):
+        if position:
+            yield separator
+        yield item
+
+
+def _indented_list(items: tuple[Expr, ...], indent: int) -> _Parts:
+    yield f"\n{' ' * (indent + 3)}{{"
+    for position, item in enumerate(items):
+        yield f"{',' if position else ''}\n{' ' * (indent + 6)}"
+        yield item
+    yield f"\n{' ' * (indent + 3)}}}"
+
+
+def _indented_record(items: Iterable[tuple[str, Expr]], indent: int) -> _Parts:
+    yield f"\n{' ' * (indent + 4)}["
+    for position, (name, expr) in enumerate(items):
+        yield f"{'; ' if position else ''}\n{' ' * (indent + 8)}{_name(name)} = "
+        yield expr
+    yield f"\n{' ' * (indent + 4)}]"
+
+
+def _in_order(items: _Items) -> list[tuple[str, Expr]]:
+    """Sort as HTCondor stores attributes: short names first; of duplicates the last counts, spelled as the first."""
+    kept: dict[str, tuple[str, Expr]] = {}
+    for name, expr in items:
+        folded = fold(name)
+        kept[folded] = (kept[folded][0] if folded in kept else name, expr)
+    return [kept[folded] for folded in sorted(kept, key=_length_first)]
+
+
+def _length_first(folded: str) -> tuple[int, bytes]:
+    data = to_bytes(folded)
+    return len(data), data
+
+
+def _name(name: str) -> str:
+    if _PLAIN_NAME.match(name) and fold(name) not in _QUOTED_NAMES:
+        return name
+    return "'" + _escaped(name, "'") + "'"
+
+
+def _other_name(name: str) -> str:
+    """Print a name that is no reference of its own: ``parent`` is special only as one."""
+    return name if fold(name) == "parent" else _name(name)
+
+
+def _constant(value: LiteralValue, style: _PrintStyle) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            return style.string(value)
+        case float():
+            return style.real(value)
+        case Exceptional():
+            return value.value
+        case AbsTime():
+            return f'absTime("{abs_time_text(value)}")'
+        case RelTime():
+            return f'relTime("{rel_time_text(value.seconds)}")'
+
+
+def _new_string(text: str) -> str:
+    return '"' + _escaped(text, '"') + '"'
+
+
+def _old_string(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+def _escaped(text: str, quote: str) -> str:
+    def escape(match: re.Match[str]) -> str:
+        character = match[0]
+        if character in "\"'":
+            return "\\" + character if character == quote else character
+        return _ESCAPES.get(character) or "".join(f"\\{byte:03o}" for byte in to_bytes(character))
+
+    return _UNPRINTABLE.sub(escape, text)
+
+
+def _real(value: float, spec: str) -> str:
+    if value == 0.0:
+        return f"{value:.1f}"
+    if math.isnan(value):
+        return 'real("NaN")'
+    if math.isinf(value):
+        return 'real("INF")' if value > 0 else 'real("-INF")'
+    text = f"{value:{spec}}"
+    return text if "." in text or "E" in text else f"{text}.0"
+
+
+_NEW: Final = _PrintStyle(_new_string, lambda value: _real(value, "1.15E"), {"=?=": " is ", "=!=": " isnt "})
+_INDENTED: Final = attrs.evolve(_NEW, indented=True)
+_OLD: Final = _PrintStyle(_old_string, lambda value: _real(value, ".16G"), {})

@@ -1,0 +1,144 @@
+"""The tree of an expression: immutable nodes, equal where they are written alike.
+
+``1``, ``1.0`` and ``true`` are different literals here, and so are ``0.0`` and ``-0.0``, though Python calls them
+equal: trees are keys of caches.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeAlias
+
+import attrs
+
+from negotiator.classad.values.kinds import AbsTime, Exceptional, RelTime
+
+LiteralValue: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime
+
+
+def _typed(value: LiteralValue) -> tuple[type, str]:
+    return type(value), repr(value)
+
+
+class Side(enum.StrEnum):
+    """The two ads of a match context: the ad an expression belongs to, and the other one."""
+
+    MY = "MY"
+    TARGET = "TARGET"
+
+
+@attrs.frozen
+class Literal:
+    """A constant."""
+
+    value: LiteralValue = attrs.field(eq=_typed)
+
+
+@attrs.frozen
+class Attr:
+    """A reference: ``name`` (scope None), ``.name`` (absolute), or ``scope.name``; ``MY.x`` has scope ``Attr("MY")``.
+
+    ``name`` keeps the spelling; names are equal whatever the case of their ASCII letters.
+    """
+
+    name: str = attrs.field(eq=str.lower)
+    scope: Expr | None = None
+    absolute: bool = False
+
+
+@attrs.frozen
+class AdRef:
+    """One of the two ads of the match context itself, whatever attributes they define.
+
+    No text parses to it: ``bind`` puts it in place of ``MY`` and ``TARGET`` in the expressions of administrators,
+    so that an ad with an attribute called ``TARGET`` cannot take their place.
+    """
+
+    side: Side
+
+
+@attrs.frozen
+class Paren:
+    """A parenthesis, kept so that an expression is printed as it was written."""
+
+    inner: Expr
+
+
+@attrs.frozen
+class Unary:
+    """``-``, ``+``, ``!`` or ``~`` before an operand."""
+
+    op: str
+    operand: Expr
+
+
+@attrs.frozen
+class Binary:
+    """An operator between two operands; ``is`` and ``isnt`` are spelled ``=?=`` and ``=!=``."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@attrs.frozen
+class Conditional:
+    """``test ? yes : no``."""
+
+    test: Expr
+    yes: Expr
+    no: Expr
+
+
+@attrs.frozen
+class Elvis:
+    """``value ?: fallback``."""
+
+    value: Expr
+    fallback: Expr
+
+
+@attrs.frozen
+class Subscript:
+    """``container[index]``."""
+
+    container: Expr
+    index: Expr
+
+
+@attrs.frozen
+class Call:
+    """A function call; names are equal whatever the case of their ASCII letters."""
+
+    name: str = attrs.field(eq=str.lower)
+    args: tuple[Expr, ...] = ()
+
+
+@attrs.frozen
+class ListExpr:
+    """``{ a, b }``."""
+
+    items: tuple[Expr, ...]
+
+
+@attrs.frozen
+class RecordExpr:
+    """``[ a = 1; b = 2 ]``: attribute names and their expressions, as written."""
+
+    items: tuple[tuple[str, Expr], ...]
+
+
+Expr: TypeAlias = (
+    Literal
+    | Attr
+    | AdRef
+    | Paren
+    | Unary
+    | Binary
+    | Conditional
+    | Elvis
+    | Subscript
+    | Call
+    | ListExpr
+    | RecordExpr
+)

@@ -1,0 +1,66 @@
+"""A text for each tree, to be the key of a dictionary.
+
+Trees can be compared and hashed themselves, but that recurses: a chain of a thousand operators, which a user may
+write, would end it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.tree import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Expr,
+    ListExpr,
+    Literal,
+    Paren,
+    RecordExpr,
+    Subscript,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def tree_key(expr: Expr) -> str:
+    """Give a text that two trees share exactly if they are equal."""
+    out: list[str] = []
+    pending: list[Expr] = [expr]
+    while pending:
+        node = pending.pop()
+        # The three that most nodes are come first: a key is made of each conjunct of each new kind of job.
+        if type(node) is Literal:
+            out.append(f"Literal {node.value!r}")
+        elif type(node) is Attr:
+            out.append(f"Attr{node.scope is not None} {node.absolute} {fold(node.name)!r}")
+            if node.scope is not None:
+                pending.append(node.scope)
+        elif type(node) is Binary:
+            out.append(node.op)
+            pending += (node.right, node.left)
+        else:
+            out.append(_OWN[type(node)](node))
+            pending += children(node)[::-1]
+    return "\n".join(out)
+
+
+# What another node says itself, on one line: its type, how many operands follow, and the rest.
+_OWN: Final[dict[type, Callable[[Any], str]]] = {
+    AdRef: lambda node: f"AdRef {node.side}",
+    Unary: lambda node: f"Unary {node.op}",
+    Paren: lambda _: "Paren",
+    Call: lambda node: f"Call{len(node.args)} {fold(node.name)!r}",
+    ListExpr: lambda node: f"List{len(node.items)}",
+    RecordExpr: lambda node: f"Record {[name for name, _ in node.items]!r}",
+    Conditional: lambda _: "Conditional",
+    Elvis: lambda _: "Elvis",
+    Subscript: lambda _: "Subscript",
+}

@@ -1,0 +1,1 @@
+"""Tables of ads: one typed column for each attribute, dictionary-encoded."""

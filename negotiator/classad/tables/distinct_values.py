@@ -1,0 +1,180 @@
+"""The distinct expressions of one attribute in all ads of a pool, by number.
+
+A pool has a hundred thousand ads and each has some attributes of its own value, so numbers and strings that are
+literals are kept as numbers and strings; a tree is made of them when somebody asks for one.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad.columnar.footprint import ReferenceScan, scan
+from negotiator.classad.syntax.tree import Expr, Literal
+from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.tables.column import (
+    Column,
+    IndexArray,
+    StringPool,
+    bits,
+    from_cells,
+    kind_of,
+    make,
+    scatter,
+)
+from negotiator.classad.tables.grouping import group_values
+from negotiator.classad.tables.literals import literal_value
+from negotiator.classad.values.kinds import UNDEFINED, Kind
+
+ABSENT: Final = 0
+"""The entry of every attribute that stands for ads without it."""
+
+_INTEGER: Final = int(Kind.INTEGER)
+_STRING: Final = int(Kind.STRING)
+_REAL: Final = struct.Struct("d")
+_BITS: Final = struct.Struct("q")
+
+
+@attrs.define(eq=False)
+class _DistinctSnapshot:
+    """What was made of the entries when there were so many of them."""
+
+    size: int
+    column: Column
+    alike: IndexArray | None = None
+
+
+class DistinctValues:
+    """The entries of one attribute; the same expression may have several, see ``alike``.
+
+    An entry has a kind and a payload of 64 bits: the integer, the bits of the real, or the place of the string or tree
+    in a list.
+    """
+
+    __slots__ = ("_kinds", "_payload", "_scans", "_seen", "_texts", "_tree_codes", "_trees")
+
+    def __init__(self) -> None:
+        self._kinds = array("B", (Kind.ABSENT,))
+        self._payload = array("q", (0,))
+        self._texts: list[str] = []
+        self._trees: list[Expr] = []
+        self._tree_codes: dict[int, int] = {}
+        self._scans: dict[int, ReferenceScan] = {}
+        self._seen: _DistinctSnapshot | None = None
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def _add(self, kind: int, payload: int) -> int:
+        self._kinds.append(kind)
+        self._payload.append(payload)
+        return len(self._kinds) - 1
+
+    def add_integer(self, value: int) -> int:
+        """Return the number of a new entry: an integer of 64 bits (OverflowError beyond)."""
+        self._payload.append(value)
+        self._kinds.append(_INTEGER)
+        return len(self._kinds) - 1
+
+    def add_real(self, value: float) -> int:
+        """Return the number of a new entry: a real."""
+        return self._add(Kind.REAL, _BITS.unpack(_REAL.pack(value))[0])
+
+    def add_string(self, value: str) -> int:
+        """Return the number of a new entry: a string."""
+        self._payload.append(len(self._texts))
+        self._kinds.append(_STRING)
+        self._texts.append(value)
+        return len(self._kinds) - 1
+
+    def add(self, expr: Expr) -> int:
+        """Return the number of an entry for any expression."""
+        if type(expr) is Literal:
+            value = expr.value
+            if type(value) is int:
+                return self.add_integer(value)
+            if type(value) is float:
+                return self.add_real(value)
+            if type(value) is str:
+                return self.add_string(value)
+        code = self._tree_codes.get(id(expr))  # equal texts come shared from the parser's cache
+        if code is None:
+            self._trees.append(expr)
+            code = self._tree_codes[id(expr)] = self._add(Kind.EXPRESSION, len(self._trees) - 1)
+        return code
+
+    def expr(self, code: int) -> Expr | None:
+        """Return the expression of an entry, None where it stands for ads without the attribute."""
+        kind, payload = self._kinds[code], self._payload[code]
+        if kind == Kind.EXPRESSION:
+            return self._trees[payload]
+        if kind == Kind.STRING:
+            return Literal(self._texts[payload])
+        if kind == Kind.INTEGER:
+            return Literal(payload)
+        if kind == Kind.REAL:
+            return Literal(_REAL.unpack(_BITS.pack(payload))[0])
+        return None
+
+    @property
+    def may_be_expressions(self) -> bool:
+        """Whether an entry may be anything else than a plain number or string."""
+        return bool(self._trees)
+
+    def require(self, code: int) -> Expr:
+        """Return the expression of an entry other than ``ABSENT``."""
+        expr = self.expr(code)
+        assert expr is not None  # noqa: S101 - the caller knows that the ad has the attribute
+        return expr
+
+    def scan(self, code: int) -> ReferenceScan:
+        """Return what an expression names."""
+        found = self._scans.get(code)
+        if found is None:
+            expr = self.expr(code)
+            found = self._scans[code] = scan(Literal(UNDEFINED) if expr is None else expr)
+        return found
+
+    def column(self, pool: StringPool) -> Column:
+        """Return the entries as cells, a row an entry; signs and parentheses around literals belong to them."""
+        if self._seen is None or self._seen.size != len(self):
+            self._seen = _DistinctSnapshot(len(self), self._column(pool))
+        return self._seen.column
+
+    def alike(self, pool: StringPool) -> IndexArray:
+        """Return for each entry the number of the first that is the same kind and value, or the same tree."""
+        column = self.column(pool)
+        assert self._seen is not None  # noqa: S101 - column() has made it
+        if self._seen.alike is None:
+            kinds = np.broadcast_to(column.kinds, (len(self),))
+            trees = np.flatnonzero((kinds == Kind.EXPRESSION) | (kinds == Kind.OTHER))
+            simple = np.flatnonzero((kinds != Kind.EXPRESSION) & (kinds != Kind.OTHER))
+            alike = np.arange(len(self))
+            ids, first = group_values((column.take(simple).narrowed(),), len(simple))
+            alike[simple] = simple[first[ids]]
+            by_key: dict[str, int] = {}
+            for code in trees.tolist():
+                alike[code] = by_key.setdefault(tree_key(self._trees[self._payload[code]]), code)
+            self._seen.alike = alike
+        return self._seen.alike
+
+    def _column(self, pool: StringPool) -> Column:
+        kinds = np.array(self._kinds, np.uint8)
+        payload = np.array(self._payload, np.int64)
+        present = bits(map(Kind, np.flatnonzero(np.bincount(kinds, minlength=len(Kind))).tolist()))
+        data: dict[Kind, NDArray[Any]] = {Kind.INTEGER: payload, Kind.REAL: payload.view(np.float64)}
+        if self._texts:
+            codes = pool.codes(self._texts)
+            data[Kind.STRING] = codes[np.where(kinds == Kind.STRING, payload, 0)]
+        column = make(len(kinds), pool, kinds, present, data)
+        if not self._trees:
+            return column
+        values = list(map(literal_value, self._trees))
+        found = [Kind.EXPRESSION if value is None else kind_of(value) for value in values]
+        literals = from_cells(pool, values, np.fromiter(found, np.uint8, len(found)))
+        return scatter(column, [(np.flatnonzero(kinds == Kind.EXPRESSION), literals)])

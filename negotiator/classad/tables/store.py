@@ -1,0 +1,229 @@
+"""Where the ads of a table are: given as ads, or as columns of the numbers of a dictionary.
+
+The first costs nothing until an attribute is asked for, and is right for a few ads. The second is what a pool of a
+hundred thousand is read into: no ad is kept, only which entry of the dictionary each of its attributes is.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad.scalar.ad import ClassAd
+from negotiator.classad.tables.code_column import CodeColumn
+from negotiator.classad.tables.column import StringPool
+from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, ExprsOfRow, Row, codes_of, packed
+from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.tables.column import IndexArray
+
+_BLOCK = 4096
+"""Rows that are turned into columns at a time: they fit into the cache of a processor."""
+
+
+class Store(Protocol):
+    """What a table asks of the place where its ads are."""
+
+    pool: StringPool
+    version: int
+
+    def __len__(self) -> int:
+        """Return the number of ads."""
+
+    def ad(self, row: int) -> ClassAd:
+        """Return an ad."""
+
+    def cells(self, name: str) -> EncodedAttribute:
+        """Return an attribute, by its name in lower case, of all ads."""
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names in lower case of the attributes that any ad of these rows has."""
+
+
+class AdStore:
+    """Ads as they were given; an attribute becomes cells when it is first asked for."""
+
+    __slots__ = ("_ads", "_cells", "pool", "version")
+
+    def __init__(self, ads: Sequence[ClassAd]) -> None:
+        self.pool = StringPool()
+        self.version = 0
+        self._ads = tuple(ads)
+        self._cells: dict[str, EncodedAttribute] = {}
+
+    def __len__(self) -> int:
+        return len(self._ads)
+
+    def ad(self, row: int) -> ClassAd:
+        """Return an ad."""
+        return self._ads[row]
+
+    def cells(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads."""
+        cells = self._cells.get(name)
+        if cells is None:
+            cells = self._cells[name] = encode([ad.folded(name) for ad in self._ads], self.pool)
+        return cells
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names of the attributes that any ad of these rows has."""
+        ads = self._ads if rows is None else [self._ads[row] for row in rows.tolist()]
+        shapes = {id(ad.shape): ad.shape for ad in ads}
+        return frozenset(name for shape in shapes.values() for name in shape.index)
+
+
+class RowStore:
+    """Rows of a dictionary, as a column of codes an attribute."""
+
+    __slots__ = ("_codes", "_layouts", "_numbers", "_of_row", "_size", "dictionary", "pool", "version")
+
+    def __init__(self, dictionary: AdDictionary) -> None:
+        self.dictionary = dictionary
+        self.pool = dictionary.pool
+        self.version = 0
+        """How often rows were replaced: what was taken before is stale."""
+        self._size = 0
+        self._layouts: list[AdLayout] = []
+        self._numbers: dict[int, int] = {}  # of the layouts, by identity
+        self._of_row = np.zeros(0, np.int32)
+        self._codes: dict[str, CodeColumn] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def ad(self, row: int) -> ClassAd:
+        """Return an ad, which reads its expressions from here when they are asked for."""
+        place = range(self._size)[row]
+        layout = self._layouts[self._of_row[place]]
+        return ClassAd.of(layout.shape, _StoredAd(self, layout, place))
+
+    def cells(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads."""
+        codes = self._codes.get(name)
+        if codes is None:
+            return encode([None], self.pool)
+        return EncodedAttribute(codes.read(self._size), self.dictionary.entries[name], self.pool)
+
+    def code(self, name: str, row: int) -> int:
+        """Return the entry that an attribute of an ad is."""
+        return self._codes[name].of(row)
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names of the attributes that any ad of these rows has."""
+        found = np.unique(self._of_row if rows is None else self._of_row[rows])
+        return frozenset(name for number in found.tolist() for name in self._layouts[number].attributes)
+
+    def append(self, rows: Iterable[tuple[AdLayout, Row]]) -> None:
+        """Add rows at the end, some at a time, so that they need not all be there at once."""
+        waiting = iter(rows)
+        of_row = [self._of_row]
+        while added := list(islice(waiting, _BLOCK)):
+            places = np.arange(self._size, self._size + len(added))
+            self._size += len(added)
+            of_row.append(self._put(places, added))
+        self._of_row = np.concatenate(of_row)
+
+    def replace(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
+        """Put rows, one for each place, in the place of others; of two for one place the last stays."""
+        self.version += 1
+        latest = {place: number for number, place in enumerate(places.tolist())}
+        places = np.array(list(latest), np.int64)
+        before = self._of_row[places]
+        after = self._put(places, [rows[number] for number in latest.values()])
+        for name, lost in self._lost(before, after).items():
+            self._codes[name].drop(places[np.concatenate(lost)], self._size)
+        self._of_row[places] = after
+
+    def _lost(self, before: NDArray[np.int32], after: NDArray[np.int32]) -> dict[str, list[IndexArray]]:
+        """Return the attributes that rows had and have not any more, and which rows; both given by their layouts."""
+        changes, change = np.unique(before * np.int64(len(self._layouts)) + after, return_inverse=True)
+        alike = np.split(np.argsort(change, kind="stable"), np.cumsum(np.bincount(change))[:-1])
+        lost: dict[str, list[IndexArray]] = {}
+        for key, rows in zip(changes.tolist(), alike, strict=False):  # no change leaves one empty array
+            old, new = (self._layouts[number].shape.index for number in divmod(key, len(self._layouts)))
+            for name in old.keys() - new.keys():
+                lost.setdefault(name, []).append(rows)
+        return lost
+
+    def _put(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> NDArray[np.int32]:
+        """Put the attributes that rows have; return the number of the layout of each."""
+        numbers = np.array([self._number(layout) for layout, _ in rows], np.int32)
+        if len(rows) and bool((numbers == numbers[0]).all()):
+            columns = np.ascontiguousarray(codes_of(np.stack([row for _, row in rows])).T)
+            for name, column in zip(rows[0][0].attributes, columns, strict=True):
+                self._column(name).put(places, column, self._size)
+        else:
+            self._put_unlike(places, rows)
+        return numbers
+
+    def _put_unlike(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
+        """Put rows of several layouts: all cells sorted by attribute, so that each is put at once."""
+        numbers: dict[str, int] = {}
+        of_layout: dict[int, IndexArray] = {}
+        for layout, _ in rows:
+            if id(layout) not in of_layout:
+                found = [numbers.setdefault(name, len(numbers)) for name in layout.attributes]
+                of_layout[id(layout)] = np.array(found, np.int64)
+        attribute = np.concatenate([_EMPTY, *(of_layout[id(layout)] for layout, _ in rows)])
+        place = np.repeat(places, [len(row) for _, row in rows])
+        entry = codes_of(np.concatenate([_EMPTY, *(row for _, row in rows)]))
+        small = attribute.astype(np.min_scalar_type(len(numbers)))  # numbers of 16 bits are sorted faster
+        order = np.argsort(small, kind="stable")
+        bounds = np.cumsum(np.bincount(attribute, minlength=len(numbers))).tolist()
+        for name, (start, stop) in zip(numbers, pairwise([0, *bounds]), strict=True):
+            part = order[start:stop]
+            self._column(name).put(place[part], entry[part], self._size)
+
+    def _column(self, name: str) -> CodeColumn:
+        return self._codes.setdefault(name, CodeColumn())
+
+    def _number(self, layout: AdLayout) -> int:
+        number = self._numbers.get(id(layout))
+        if number is None:
+            number = self._numbers[id(layout)] = len(self._layouts)
+            self._layouts.append(layout)
+        return number
+
+
+class StaleError(RuntimeError):
+    """An ad or a table was used that was taken before rows were replaced."""
+
+    def __init__(self) -> None:
+        super().__init__("rows of the table were replaced since: take it from the table again")
+
+
+class _StoredAd(ExprsOfRow):
+    """The expressions of an ad in a store, each read when it is asked for."""
+
+    __slots__ = ("_place", "_store", "_version")
+
+    def __init__(self, store: RowStore, layout: AdLayout, place: int) -> None:
+        super().__init__(store.dictionary, layout)
+        self._store = store
+        self._place = place
+        self._version = store.version
+
+    def row(self) -> Row:
+        """Return the row."""
+        found = [self._code(name) for name in self.layout.attributes]
+        return packed(self.layout.spellings, np.array(found, np.int64))
+
+    def expr(self, place: int) -> Expr:
+        """Return one of the expressions."""
+        name = self.layout.attributes[place]
+        return self.dictionary.entries[name].require(self._code(name))
+
+    def _code(self, name: str) -> int:
+        if self._version != self._store.version:
+            raise StaleError
+        return self._store.code(name, self._place)
+
+
+_EMPTY = np.zeros(0, np.int64)

@@ -1,0 +1,1 @@
+"""ClassAd values: their types, their text forms, and the operators on them."""

@@ -1,0 +1,210 @@
+"""Times and their texts: ``absTime`` and ``relTime`` literals, the calendar, how they are printed.
+
+Local time is UTC here, whatever the machine says: one input has one result. Source: HTCondor's ``classad/util.cpp``
+and ``literals.cpp`` as documented by SEMANTICS sections 2 and 6, and ``gmtime`` and ``mktime`` of POSIX.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from negotiator.classad.values.bytestrings import SPACES, to_bytes
+from negotiator.classad.values.kinds import AbsTime
+from negotiator.classad.values.numbertext import INT32_MIN, truncate32, wrap32, wrap64
+
+_DIGIT = re.compile(rb"[0-9]")
+_ZONE = re.compile(rb"([+-])([0-9]{2})([0-9]{2})\Z")
+
+
+@attrs.frozen
+class Calendar:
+    """A broken-down time, in the numbers of C's ``struct tm`` but for the full ``year``.
+
+    ``month`` 0 to 11, ``weekday`` 0 is Sunday, ``yearday`` from 0. A time given by hand may hold any numbers.
+    """
+
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: int
+    weekday: int
+    yearday: int
+
+
+def calendar(seconds: int) -> Calendar:
+    """Return the broken-down UTC time of a moment, seconds since the epoch."""
+    days, rest = divmod(seconds, 86_400)
+    year, month, day = _civil(days)
+    return Calendar(
+        year=year,
+        month=month,
+        day=day,
+        hour=rest // 3600,
+        minute=rest // 60 % 60,
+        second=rest % 60,
+        weekday=(days + 4) % 7,
+        yearday=days - days_before(year, 0),
+    )
+
+
+def days_before(year: int, month: int) -> int:
+    """Return the days from the epoch to the first of the month (0 to 11)."""
+    march_year = year - (month < 2)
+    era, of_era = divmod(march_year, 400)
+    of_year = (153 * ((month + 10) % 12) + 2) // 5
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def moment(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
+    """Return the seconds since the epoch, as ``mktime``: numbers beyond their range carry over."""
+    carried, month = divmod(month, 12)
+    days = days_before(year + carried, month) + day - 1
+    return days * 86_400 + hour * 3600 + minute * 60 + second
+
+
+def _civil(days: int) -> tuple[int, int, int]:
+    era, of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * of_year + 2) // 153
+    month = (shifted + 2) % 12
+    return era * 400 + year_of_era + (month < 2), month, of_year - (153 * shifted + 2) // 5 + 1
+
+
+def parse_abs_time(text: str) -> AbsTime | None:
+    """Read the text of an ``absTime`` literal, such as ``2003-01-25T09:00:00-06:00``; None if it is none.
+
+    A year of four digits, then up to five numbers of two digits, with anything but digits between them; then
+    a zone ``Z``, ``+hhmm`` or ``+hh:mm``. What is missing is 0, also the day, which makes it the last of the month
+    before. The moment before the epoch cannot be written: HTCondor takes it for a failure.
+    """
+    data, offset = _without_zone(to_bytes(text))
+    at = _next_digit(data, 0)
+    if at > len(data) - 4:
+        return None
+    year = _leading_int(data[at : at + 4])
+    at = _next_digit(data, at + 4)
+    numbers = [1, 0, 0, 0, 0]
+    for part in range(5):
+        if at <= len(data) - 2:
+            numbers[part] = _leading_int(data[at : at + 2])
+            at += 2
+        at = _next_digit(data, at)
+    if at < len(data):
+        return None
+    month, day, hour, minute, second = numbers
+    seconds = moment(year, month - 1, day, hour, minute, second)
+    if seconds == -1:
+        return None
+    zone = 0 if offset is None else offset
+    return None if zone == -1 else AbsTime(seconds - zone, zone)
+
+
+def _without_zone(data: bytes) -> tuple[bytes, int | None]:
+    last = len(data.rstrip(SPACES)) - 1
+    if last > 0 and data[last : last + 1] in (b"z", b"Z"):
+        return data[:last] + data[last + 1 :], 0
+    if len(data) > 6 and data[-6] in b"+-" and data[-3:-2] == b":" and data[-5] not in b"+-":
+        data = data[:-3] + data[-2:]
+    found = _ZONE.search(data)
+    if found is None or len(data) < 6:
+        return data, None
+    sign = -1 if found[1] == b"-" else 1
+    return data[:-5], sign * (int(found[2]) * 3600 + int(found[3]) * 60)
+
+
+def _next_digit(data: bytes, at: int) -> int:
+    found = _DIGIT.search(data, at)
+    return len(data) if found is None else found.start()
+
+
+def _leading_int(data: bytes) -> int:
+    digits = data
+    while digits and not digits.isdigit():
+        digits = digits[:-1]
+    return int(digits) if digits else 0
+
+
+def parse_rel_time(text: str) -> float | None:
+    """Read the text of a ``relTime`` literal, ``[-][[[days+]hh:]mm:]ss`` or ``1d2h3m4s``, in seconds; None if it is none.
+
+    Read from the end, as HTCondor does, so that each part may be missing. Days, hours and minutes that do not fit
+    a C ``int`` are 0, and their sum wraps as one.
+    """
+    rest = to_bytes(text).rstrip(SPACES)
+    seconds = 0.0
+    if rest[-1:] in (b"s", b"S") or rest[-1:].isdigit():
+        if not rest[-1:].isdigit():
+            rest = rest[:-1].rstrip(SPACES)
+        rest, seconds = _take_seconds(rest)
+    whole = 0
+    for units, size in ((b"mM:", 60), (b"hH:", 3600), (b"dD+", 86_400)):
+        rest = rest.rstrip(SPACES)
+        if rest and rest[-1] in units:
+            rest, number = _take_int(rest[:-1].rstrip(SPACES))
+            whole = wrap32(whole + wrap32(number * size))
+    rest = rest.rstrip(SPACES)
+    sign = 1
+    if rest.endswith(b"-"):
+        sign, rest = -1, rest[:-1].rstrip(SPACES)
+    return None if rest else sign * (whole + seconds)
+
+
+def _take_seconds(data: bytes) -> tuple[bytes, float]:
+    end = len(data)
+    start = _digits_start(data, end)
+    if start > 0 and data[start - 1 : start] == b".":
+        start = _digits_start(data, start - 1)
+    number = data[start:end]
+    return data[:start], float(number) if number.strip(b".") else 0.0
+
+
+def _take_int(data: bytes) -> tuple[bytes, int]:
+    start = _digits_start(data, len(data))
+    digits = data[start:].lstrip(b"0")
+    number = int(digits) if digits and len(digits) <= 10 else 0
+    return data[:start], number if number <= -INT32_MIN - 1 else 0
+
+
+def _digits_start(data: bytes, end: int) -> int:
+    return len(data[:end].rstrip(b"0123456789"))
+
+
+def abs_time_text(time: AbsTime) -> str:
+    """Return the text of an absolute time, in its own zone: what stands in an ``absTime`` literal."""
+    zone = abs(time.offset)
+    local = calendar(wrap64(time.seconds + time.offset))
+    sign = "+" if time.offset > 0 else "-"
+    return (
+        f"{local.year}-{local.month + 1:02}-{local.day:02}T{local.hour:02}:{local.minute:02}:{local.second:02}"
+        f"{sign}{zone // 3600:02}:{zone // 60 % 60:02}"
+    )
+
+
+def rel_time_text(seconds: float) -> str:
+    """Return the text of a span of time, whole seconds only: what stands in a ``relTime`` literal."""
+    sign, total = "", truncate32(seconds)
+    if total < 0:
+        sign, total = "-", truncate32(-float(total))
+    days, hours = c_divmod(total, 86_400)
+    hours, minutes = c_divmod(hours, 3600)
+    minutes, left = c_divmod(minutes, 60)
+    if days:
+        return f"{sign}{days}+{_two(hours)}:{_two(minutes)}:{_two(left)}"
+    if hours:
+        return f"{sign}{_two(hours)}:{_two(minutes)}:{_two(left)}"
+    return f"{sign}{_two(minutes)}:{_two(left)}" if minutes else f"{sign}{_two(left)}"
+
+
+def c_divmod(number: int, by: int) -> tuple[int, int]:
+    """Return quotient and rest of C's division, which rounds towards zero; ``by`` is positive."""
+    quotient = number // by if number >= 0 else -(-number // by)
+    return quotient, number - quotient * by
+
+
+def _two(number: int) -> str:
+    return f"{number:02d}"

@@ -1,0 +1,61 @@
+"""Columns of texts as numbers, so that what is done with a text is done once for all rows that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Column, Kind
+from negotiator.cycle.numbering import Numbers, combined, first_rows
+
+#: What stands for any value that is no text.
+NO_TEXT = -1
+
+#: (N,) of str.
+Strings: TypeAlias = NDArray[np.object_]
+
+
+@attrs.frozen(eq=False)
+class TextColumn:
+    """The values of an expression as texts: (N,) numbers, alike where the texts are; -1 where there is no text."""
+
+    codes: Numbers
+    column: Column
+
+    @classmethod
+    def of(cls, column: Column) -> TextColumn:
+        """Take the texts of a column; a value that is no text has none."""
+        size = len(column)
+        if not column.has(Kind.STRING):
+            return cls(np.full(size, NO_TEXT, np.int64), column)
+        is_text = np.broadcast_to(column.where(Kind.STRING), (size,))
+        codes = np.where(is_text, np.broadcast_to(column.data[Kind.STRING], (size,)), NO_TEXT)
+        return cls(codes.astype(np.int64), column)
+
+    def text(self, row: int) -> str:
+        """The text of a row, empty where there is none."""
+        code = int(self.codes[row])
+        return self.column.pool.strings[code] if code != NO_TEXT else ""
+
+    def mapped(self, name: str, function: Callable[[str], str]) -> TextColumn:
+        """The texts that a function makes of them; it is called once for each text, whatever tables have it.
+
+        ``name`` stands for the function, whose result must depend on the text alone.
+        """
+        there = self.codes != NO_TEXT
+        codes = np.full(len(self.codes), NO_TEXT, np.int64)
+        codes[there] = self.column.pool.mapped(name, function, self.codes[there])
+        return TextColumn(codes, self.column)
+
+
+def made_of(columns: Sequence[TextColumn], function: Callable[..., str]) -> Strings:
+    """What a function makes of the texts of each row, (N,); it is called once for rows that are alike."""
+    numbers, count = combined(*(column.codes for column in columns))
+    first = first_rows(numbers, count).tolist()
+    made = np.empty(count, np.object_)
+    made[:] = [function(*(column.text(row) for column in columns)) for row in first]
+    return made[numbers]

@@ -1,0 +1,64 @@
+"""What is used now: the ledger of a pool as a cycle would build it, and the usage of queues, without running one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from negotiator.bundle.model import Bundle
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.queue_usage import QueueUsage, queue_usage
+from negotiator.cycle.recount import build_ledger
+from negotiator.cycle.running_jobs import place_in_use
+from negotiator.hooks.charges import CounterKey, CounterUsage
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.records import Cycle
+from negotiator.ledger import Ledger
+from negotiator.pool.snapshot import Snapshot
+from negotiator.queues import QueueTree
+from negotiator.queues.applications import ApplicationRegistry
+
+
+@attrs.frozen(eq=False)
+class PoolUsage:
+    """The ledger, and the queues and applications that it was built with."""
+
+    ledger: Ledger
+    queues: QueueTree
+    register: ApplicationRegistry
+    failures: tuple[HookFailure, ...]
+
+    def of(self, plugin: str) -> CounterUsage:
+        """What is counted on the counters of one plugin."""
+        counters = self.ledger.counters()
+        sums: Mapping[CounterKey, int] = {key[1:]: amount for key, amount in counters if key[0] == plugin}
+        sets = {key[1:]: members for key, members in counters.key_sets() if key[0] == plugin}
+        groups = {(entry.id.user, str(entry.id)): entry.group for entry in self.register}
+        return CounterUsage(sums, sets, groups)
+
+
+def in_use(snapshot: Snapshot, bundle: Bundle, standing: CycleState, now: float) -> PoolUsage:
+    """Count what runs in a pool, and the matches that it does not show yet."""
+    cycle = Cycle(1, now, bundle.digest)
+    placed = place_in_use(snapshot, bundle, cycle, standing)
+    after = placed.standing
+    ledger, uncertain = build_ledger(placed, snapshot.slots, after.queues, bundle, cycle)
+    failures = dict.fromkeys((*placed.failures, *uncertain.values()))
+    return PoolUsage(ledger, after.queues, after.register, tuple(failures))
+
+
+@attrs.frozen(eq=False)
+class UsageByQueue:
+    """What is used in each queue, and the queues: those that rules make for what runs too."""
+
+    usage: Mapping[str, QueueUsage]
+    queues: QueueTree
+    failures: tuple[HookFailure, ...]
+
+
+def in_queues(snapshot: Snapshot, bundle: Bundle, standing: CycleState, now: float) -> UsageByQueue:
+    """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
+    cycle = Cycle(1, now, bundle.digest)
+    placed = place_in_use(snapshot, bundle, cycle, standing)
+    return UsageByQueue(queue_usage(placed, bundle, cycle), placed.standing.queues, placed.failures)
