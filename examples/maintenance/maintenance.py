@@ -16,9 +16,21 @@ from pathlib import Path
 import attrs
 import yaml
 
-from negotiator.classad import Table, evaluate_table, parse, unparse_value
-from negotiator.hooks import Cycle, Filter, Mask, Section, hookimpl
-from negotiator.records import Problem, Severity, Source, Verdict
+from negotiator.plugin import (
+    Cycle,
+    Filter,
+    Mask,
+    Problem,
+    Section,
+    Severity,
+    Source,
+    Table,
+    Verdict,
+    evaluate_table,
+    hookimpl,
+    parse,
+    unparse_value,
+)
 
 __version__ = "1.0"
 

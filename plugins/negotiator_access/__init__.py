@@ -14,11 +14,23 @@ from functools import cache
 
 import attrs
 
-from negotiator.hooks import Access, AccessDecision, AccessKind, AccessQuestion, Section, hookimpl
-from negotiator.queues import RECOVERY, Acl, QueueTree
-from negotiator.queues.acl import HINT, AclError
-from negotiator.queues.names import upwards
-from negotiator.records import Problem, Severity, Source
+from negotiator.plugin import (
+    HINT,
+    RECOVERY,
+    Access,
+    AccessDecision,
+    AccessKind,
+    AccessQuestion,
+    Acl,
+    AclError,
+    Problem,
+    QueueTree,
+    Section,
+    Severity,
+    Source,
+    hookimpl,
+    upwards,
+)
 
 _LONGEST = 150  # characters of a path in the name of a rule, which has 200
 

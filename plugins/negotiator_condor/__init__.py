@@ -12,9 +12,22 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Kind, Side, Table, evaluate_table, parse
-from negotiator.hooks import Charge, Cycle, Filter, Quota, Request, Section, hookimpl
-from negotiator.records import Source, Verdict
+from negotiator.plugin import (
+    Charge,
+    Cycle,
+    Filter,
+    Kind,
+    Quota,
+    Request,
+    Section,
+    Side,
+    Source,
+    Table,
+    Verdict,
+    evaluate_table,
+    hookimpl,
+    parse,
+)
 from negotiator_condor.limit_parser import SCALE, ConcurrencyRequest, read
 
 ATTRIBUTE = "ConcurrencyLimits"

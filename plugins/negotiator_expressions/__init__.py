@@ -11,9 +11,20 @@ from collections.abc import Iterator
 
 import attrs
 
-from negotiator.classad import Table, bind, evaluate_table
-from negotiator.hooks import AdKind, Constraint, ConstraintSide, Cycle, Expression, Gate, Section, hookimpl
-from negotiator.records import Mode
+from negotiator.plugin import (
+    AdKind,
+    Constraint,
+    ConstraintSide,
+    Cycle,
+    Expression,
+    Gate,
+    Mode,
+    Section,
+    Table,
+    bind,
+    evaluate_table,
+    hookimpl,
+)
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, NamedPolicy, check
 
 _KINDS = {

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator.classad import references
-from negotiator.hooks import Expression
-from negotiator.records import Mode, Problem, Severity, Source
+from negotiator.plugin import Expression, Mode, Problem, Severity, Source, references
 
 _LONGEST_NAME = 200  # what a rule may be called (negotiator.hooks)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from negotiator.hooks import Section, UserGroups, hookimpl
+from negotiator.plugin import Section, UserGroups, hookimpl
 from negotiator_groups.settings import GroupsSettings, check
 
 

@@ -18,8 +18,7 @@ from typing import Any
 import attrs
 import yaml
 
-from negotiator.records import Problem, Severity, Source
-from negotiator.records.text import printable
+from negotiator.plugin import Problem, Severity, Source, printable
 from negotiator_groups.names import LONGEST, is_name
 
 MAX_BYTES = 1_000_000  # PyYAML reads about 150,000 of them a second

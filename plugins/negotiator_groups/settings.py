@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.records import Problem
+from negotiator.plugin import Problem
 from negotiator_groups.map_file import GroupMap, read_map
 from negotiator_groups.system import SystemGroups
 

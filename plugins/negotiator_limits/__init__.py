@@ -4,8 +4,8 @@ Source: "User and Group Quota Enforcement". A limit of the queue configuration i
 of a group together. It counts what is used in its queue and below, and holds beside those of the queues above it.
 """
 
-from negotiator.queues.limits import EffectiveLimit as EffectiveLimit
-from negotiator.queues.limits import LimitIndex as LimitIndex
+from negotiator.plugin import EffectiveLimit as EffectiveLimit
+from negotiator.plugin import LimitIndex as LimitIndex
 from negotiator_limits.charges import charges_for as charges_for
 from negotiator_limits.hooks import negotiator_charges as negotiator_charges
 from negotiator_limits.hooks import negotiator_job_attributes as negotiator_job_attributes

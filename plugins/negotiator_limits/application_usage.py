@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from negotiator.queues.names import upwards
+from negotiator.plugin import upwards
 
 
 @attrs.define

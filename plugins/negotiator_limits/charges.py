@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from negotiator.ledger import Charge, Ints, KeyCharge
-from negotiator.queues.limits import LimitIndex
+from negotiator.plugin import Charge, Ints, KeyCharge, LimitIndex
 from negotiator_limits.levels import APPLICATIONS, levels
 
 

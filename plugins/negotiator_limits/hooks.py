@@ -7,9 +7,18 @@ from typing import Any
 
 import attrs
 
-from negotiator.hooks import Charge, CounterUsage, KeyCharge, Quota, Request, hookimpl
-from negotiator.queues import ROOT, QueueConfig, QueueTree
-from negotiator.queues.limits import LimitIndex
+from negotiator.plugin import (
+    ROOT,
+    Charge,
+    CounterUsage,
+    KeyCharge,
+    LimitIndex,
+    QueueConfig,
+    QueueTree,
+    Quota,
+    Request,
+    hookimpl,
+)
 from negotiator_limits.charges import charges_for
 from negotiator_limits.levels import APPLICATIONS, Label
 from negotiator_limits.report import group_usage, user_usage

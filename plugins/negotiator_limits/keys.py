@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import SubjectKind
+from negotiator.plugin import CounterKey, SubjectKind
 
 RESOURCE_PARTS = 4
 APPLICATIONS_PARTS = 3

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import EffectiveLimit, LimitIndex
-from negotiator.queues.names import upwards
-from negotiator.queues.quantities import format_quantity
-from negotiator.records import Source
+from negotiator.plugin import (
+    CounterKey,
+    EffectiveLimit,
+    LimitIndex,
+    Source,
+    SubjectKind,
+    format_quantity,
+    upwards,
+)
 from negotiator_limits.keys import applications_key, resource_key
 
 #: What a label has in the place of a resource, where running applications are counted.

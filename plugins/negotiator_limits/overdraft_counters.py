@@ -12,7 +12,8 @@ from operator import add, le, sub
 
 import attrs
 
-from negotiator.ledger import LARGEST, CounterKey, Counters, LedgerError, RefusedCharge
+from negotiator.ledger import LARGEST, Counters, LedgerError, RefusedCharge
+from negotiator.plugin import CounterKey
 
 
 @attrs.frozen(eq=False)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import LimitIndex
+from negotiator.plugin import LimitIndex, SubjectKind
 from negotiator_limits.usage import Usage, UsageNode, holders, tree
 
 #: By user and application the group that it counts for; empty for none.

@@ -10,10 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from negotiator.ledger import LedgerError, check_amounts
-from negotiator.queues import QueueConfig
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import LimitIndex
-from negotiator.queues.names import WILDCARD
+from negotiator.plugin import WILDCARD, LimitIndex, QueueConfig, SubjectKind
 from negotiator_limits.application_usage import ApplicationUsage
 from negotiator_limits.keys import applications_key, resource_key
 from negotiator_limits.levels import levels

@@ -7,11 +7,17 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.ledger import CounterKey
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import EffectiveLimit, LimitIndex
-from negotiator.queues.names import ROOT, WILDCARD, parent_of, upwards
-from negotiator.queues.quantities import Resources
+from negotiator.plugin import (
+    ROOT,
+    WILDCARD,
+    CounterKey,
+    EffectiveLimit,
+    LimitIndex,
+    Resources,
+    SubjectKind,
+    parent_of,
+    upwards,
+)
 from negotiator_limits.keys import APPLICATIONS_PARTS, RESOURCE_PARTS
 
 

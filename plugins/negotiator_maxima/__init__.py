@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.hooks import Charge, KeyCharge, Quota, Request, hookimpl
-from negotiator.queues import QueueTree
-from negotiator.queues.names import upwards
+from negotiator.plugin import Charge, KeyCharge, QueueTree, Quota, Request, hookimpl, upwards
 
 _MOST = 200  # characters of a rule's name; users ask for queues, whose paths may be longer
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.hooks import Application, ConfiguredRule, PlacementRule, QueueTarget, hookimpl
+from negotiator.plugin import Application, ConfiguredRule, PlacementRule, QueueTarget, hookimpl
 
 _TYPE = "ApplicationType"
 

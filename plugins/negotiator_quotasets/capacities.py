@@ -15,9 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.hooks import Charge, Family, Grouping, Mask, Quota
-from negotiator.ledger import CounterKey, Ints
-from negotiator.records.text import printable
+from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
 from negotiator_quotasets.complexes import Complex, Complexes, Relation, Requestable
 from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.jobs import RequestedResources, allowed, units

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.hooks import Charge, Grouping, Quota
-from negotiator.ledger import CounterKey, Ledger
+from negotiator.ledger import Ledger
+from negotiator.plugin import Charge, CounterKey, Grouping, Quota
 from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import SLOTS, Complexes, Consumable, Requestable
 from negotiator_quotasets.host_queue_index import HostQueueIndex

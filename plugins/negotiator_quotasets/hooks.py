@@ -9,8 +9,7 @@ from weakref import WeakKeyDictionary, ref
 import attrs
 import click
 
-from negotiator.classad import Table
-from negotiator.hooks import Charge, CounterUsage, Cycle, Filter, Request, Section, hookimpl
+from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Section, Table, hookimpl
 from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qquota import as_entries, qquota

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import numpy as np
 
-from negotiator.hooks import Mask
+from negotiator.plugin import Mask
 from negotiator_quotasets.language.model import NameFilter
 from negotiator_quotasets.patterns import has_wildcards, matcher
 

@@ -11,9 +11,7 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.classad import parse
-from negotiator.hooks import Expression
-from negotiator.records import Problem, ScalarText, Severity, Source
+from negotiator.plugin import Expression, Problem, ScalarText, Severity, Source, parse
 from negotiator_quotasets.complexes import (
     SLOTS,
     STANDARD,

@@ -14,17 +14,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import (
+from negotiator.plugin import (
     UNDEFINED,
+    Charge,
     Environment,
+    Filter,
+    Request,
     Table,
     Value,
+    Verdict,
     evaluate_table,
+    printable,
     unparse_value,
 )
-from negotiator.hooks import Charge, Filter, Request
-from negotiator.records import Verdict
-from negotiator.records.text import printable
 from negotiator_quotasets.capacities import CODE as CAPACITY
 from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.claimant_cache import ClaimantCache

@@ -12,17 +12,17 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from negotiator.classad import (
+from negotiator.plugin import (
     UNDEFINED,
     ClassAd,
     Environment,
     Expr,
     JobExpression,
+    Request,
     Value,
     parse,
     unparse_value,
 )
-from negotiator.hooks import Request
 from negotiator_quotasets.complexes import SLOTS, Complex
 from negotiator_quotasets.jobs import LARGEST, Claimant, RequestedResources, asked_for
 from negotiator_quotasets.settings import QuotaSettings

@@ -14,9 +14,7 @@ from typing import TypeVar
 import attrs
 import numpy as np
 
-from negotiator.hooks import Charge, Family, Grouping, Mask, Quota
-from negotiator.ledger import CounterKey, Ints
-from negotiator.records.text import printable
+from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
 from negotiator_quotasets.claimant_cache import ClaimantCache
 from negotiator_quotasets.complexes import Complex, Complexes
 from negotiator_quotasets.host_queue_index import Codes, HostQueueIndex

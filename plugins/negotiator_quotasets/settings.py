@@ -13,7 +13,7 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.records import Problem, Severity, Source
+from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.language.model import RuleSet
 from negotiator_quotasets.language.parsing import Parsed, parse_sets
 from negotiator_quotasets.objects import GridEngine

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import attrs
 
-from negotiator.ledger import CounterKey
+from negotiator.plugin import CounterKey
 from negotiator_quotasets.complexes import Complex, Complexes
 from negotiator_quotasets.jobs import units
 from negotiator_quotasets.language.formulas import value_at

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.hooks import Cycle, Match, Section, hookimpl
+from negotiator.plugin import Cycle, Match, Section, hookimpl
 
 COLUMNS = ("cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "noted")
 

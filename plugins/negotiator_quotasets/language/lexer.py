@@ -9,8 +9,7 @@ import bisect
 import re
 from collections.abc import Iterator
 
-from negotiator.records import Source
-from negotiator.records.text import printable
+from negotiator.plugin import Source, printable
 
 _MARK = re.compile(r"\\.|[\"#]")
 _BLANKS = re.compile(r"[ \t]+")

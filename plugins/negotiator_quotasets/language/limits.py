@@ -9,8 +9,7 @@ from collections.abc import Container
 
 import attrs
 
-from negotiator.records import Source
-from negotiator.records.text import suggest
+from negotiator.plugin import Source, suggest
 from negotiator_quotasets.complexes import Complex, Complexes, ComplexType
 from negotiator_quotasets.language.formulas import FormulaError, is_formula, read_formula
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import attrs
 
-from negotiator.records import Source
+from negotiator.plugin import Source
 
 #: The filters of a rule, in the order in which they are printed and in which a counter's key is made of them.
 SCOPES = ("users", "projects", "pes", "queues", "hosts")

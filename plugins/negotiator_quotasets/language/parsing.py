@@ -12,7 +12,7 @@ from collections.abc import Container
 
 import attrs
 
-from negotiator.records import Problem, Severity, Source
+from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, shown

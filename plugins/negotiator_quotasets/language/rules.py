@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from negotiator.records import Source
+from negotiator.plugin import Source
 from negotiator_quotasets.language.filters import read_filter
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
 from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits

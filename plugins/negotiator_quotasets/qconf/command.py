@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import click
 
-from negotiator.hooks.administration import NOT_DONE, CommandContext, CommandTargets
-from negotiator.hooks.command_options import target_options
+from negotiator.plugin import NOT_DONE, CommandContext, CommandTargets, target_options
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.refusal import (

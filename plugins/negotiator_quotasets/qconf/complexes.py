@@ -11,7 +11,7 @@ from types import MappingProxyType
 import attrs
 import yaml
 
-from negotiator.records import ScalarText
+from negotiator.plugin import ScalarText
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes
 from negotiator_quotasets.objects import GridEngine
 from negotiator_quotasets.qconf.arguments import QconfArguments

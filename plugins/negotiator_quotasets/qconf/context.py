@@ -10,9 +10,7 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.hooks.administration import ChangeOutcome, ChangeStatus, CommandContext, CommandTargets
-from negotiator.records import Severity
-from negotiator.records.text import printable
+from negotiator.plugin import ChangeOutcome, ChangeStatus, CommandContext, CommandTargets, Severity, printable
 from negotiator_quotasets.qconf.lock import alone
 from negotiator_quotasets.qconf.refusal import EndError, QconfRefusedError
 from negotiator_quotasets.qconf.storage import NEW_FILE, Files, Write, planned

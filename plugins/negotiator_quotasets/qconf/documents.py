@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 
 import yaml
 
-from negotiator.hooks.administration import CommandError
+from negotiator.plugin import CommandError
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.storage import Write
 from negotiator_quotasets.settings import QuotaSettings

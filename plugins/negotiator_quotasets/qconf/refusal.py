@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.hooks.administration import NOT_DONE
-from negotiator.records import Problem
+from negotiator.plugin import NOT_DONE, Problem
 
 USAGE = "Usage: qconf -help"
 

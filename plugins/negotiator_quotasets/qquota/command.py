@@ -10,8 +10,7 @@ from typing import NoReturn
 
 import click
 
-from negotiator.hooks import CommandContext, CommandTargets, target_options
-from negotiator.records.text import printable
+from negotiator.plugin import CommandContext, CommandTargets, printable, target_options
 from negotiator_quotasets.qquota import markup, table
 from negotiator_quotasets.qquota.arguments import HELP, XML, WordError, read_words
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults

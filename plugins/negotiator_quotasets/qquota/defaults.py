@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.records import Source
+from negotiator.plugin import Source
 from negotiator_quotasets.qquota.arguments import QquotaArguments, WordError, read_words
 
 #: In the folder of the bundle, for everybody; in the home of who calls.

@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import attrs
 
-from negotiator.classad import Environment
-from negotiator.hooks import PluginUsage
-from negotiator.ledger import CounterKey
+from negotiator.plugin import CounterKey, Environment, PluginUsage
 from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.pool import PoolRules

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from negotiator.records.text import printable
+from negotiator.plugin import printable
 from negotiator_quotasets.names import Hosts
 from negotiator_quotasets.usage import Row
 
