@@ -37,8 +37,8 @@ lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
 	$(BIN)/lint-imports
 
 .PHONY: bench
-bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes
-	$(BIN)/negotiator bench
+bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes; BENCH="--only matching"
+	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench $(BENCH)
 
 .PHONY: lock
 lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew

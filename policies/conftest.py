@@ -1,7 +1,8 @@
 """What the tests of the bundles share: a pool that a test fills, and what a bundle makes of it."""
 
-import pools
 import pytest
+
+import pools
 
 
 class Pool:

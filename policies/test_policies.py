@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import attrs
-import pools
 import pytest
-from pools import matched, rules
 
+import pools
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion, Cycle
 from negotiator.queues import QueueTree
 from negotiator.records import Station
+from pools import matched, rules
 
 HERE = Path(__file__).parent
 BUNDLES = sorted(path.name for path in HERE.iterdir() if path.is_dir() and not path.name.startswith("_"))

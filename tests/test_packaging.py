@@ -45,7 +45,3 @@ def test_the_default_bundle_and_the_types_come_along(wheel):
         "negotiator/bundle/default/queues.yaml",
         "negotiator/py.typed",
     } <= set(wheel.namelist())
-
-
-def test_the_ads_that_the_benchmark_varies_come_along(wheel):
-    assert {"negotiator/bench/slot.ad", "negotiator/bench/job.ad"} <= set(wheel.namelist())

@@ -8,7 +8,6 @@ from negotiator import __version__
 from negotiator.cli.access import access
 from negotiator.cli.admin import admin
 from negotiator.cli.audit import audit
-from negotiator.cli.bench import bench
 from negotiator.cli.check import check
 from negotiator.cli.eval import evaluate_command
 from negotiator.cli.group import PluginGroup
@@ -53,6 +52,5 @@ for command in (
     evaluate_command,
     lint_command,
     repl,
-    bench,
 ):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""``negotiator bench``: what it prints, and that it says so when it measures something else than the library does."""
+"""``make bench``: what it prints, and that it says so when it measures something else than the library does."""
 
 import json
 import os
@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from negotiator.bench import ours, suite
-from negotiator.bench.errors import PeerError
-from negotiator.bench.figures import Area, Figure, Target
-from negotiator.bench.matching import matched_otherwise
-from negotiator.bench.peer import Peer, library_is_here
-from negotiator.bench.plan import FULL, QUICK
-from negotiator.bench.reading import read_otherwise
-from negotiator.bench.slots import texts
-from negotiator.bench.wide import PROJECTION, wide_slot
-from negotiator.cli import main
+from negotiator_bench import ours, suite
+from negotiator_bench.command import bench as command
+from negotiator_bench.errors import PeerError
+from negotiator_bench.figures import Area, Figure, SpeedTarget
+from negotiator_bench.matching import matched_otherwise
+from negotiator_bench.peer import Peer, library_is_here
+from negotiator_bench.plan import FULL, QUICK
+from negotiator_bench.reading import read_otherwise
+from negotiator_bench.slots import texts
+from negotiator_bench.wide import PROJECTION, wide_slot
 
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
@@ -29,13 +29,13 @@ SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 
 
 def bench(*arguments):
-    return CliRunner().invoke(main, ["bench", *arguments])
+    return CliRunner().invoke(command, arguments)
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Let both plans be tiny ones."""
-    command = import_module("negotiator.cli.bench")  # the package has the command by this name
+    command = import_module("negotiator_bench.command")  # the package has the command by this name
     monkeypatch.setattr(command, "QUICK", SMALL)
     monkeypatch.setattr(command, "FULL", attrs.evolve(SMALL, judged=True))
 
@@ -55,7 +55,7 @@ def report():
 @pytest.fixture
 def printed(report, monkeypatch):
     """Let the command print that report: call this with its arguments."""
-    monkeypatch.setattr(import_module("negotiator.cli.bench"), "run", lambda *_: report)
+    monkeypatch.setattr(import_module("negotiator_bench.command"), "run", lambda *_: report)
     return bench
 
 
@@ -179,12 +179,12 @@ def test_the_targets_are_those_of_the_full_sizes():
 @pytest.mark.parametrize(
     ("ours_each", "theirs_each", "target", "met"),
     [
-        ((700, 1000, 9000), (1, 1, 1), Target("ratio", at_least=1000), True),
-        ((700, 999, 9000), (1, 1, 1), Target("ratio", at_least=1000), False),
-        ((4.0,), (1.0,), Target("ratio", at_most=4), True),
-        ((4.1,), (1.0,), Target("ratio", at_most=4), False),
-        ((3001,), (), Target("ours", at_most=3000), False),
-        ((5.0,), (), Target("ratio", at_most=4), None),
+        ((700, 1000, 9000), (1, 1, 1), SpeedTarget("ratio", at_least=1000), True),
+        ((700, 999, 9000), (1, 1, 1), SpeedTarget("ratio", at_least=1000), False),
+        ((4.0,), (1.0,), SpeedTarget("ratio", at_most=4), True),
+        ((4.1,), (1.0,), SpeedTarget("ratio", at_most=4), False),
+        ((3001,), (), SpeedTarget("ours", at_most=3000), False),
+        ((5.0,), (), SpeedTarget("ratio", at_most=4), None),
         ((5.0,), (1.0,), None, None),
     ],
 )
@@ -199,7 +199,7 @@ def test_the_ratio_is_the_median_of_the_ratios_of_each_turn():
 
 @pytest.mark.usefixtures("small", "alone")
 def test_a_missed_target_is_printed_as_missed(monkeypatch):
-    monkeypatch.setattr("negotiator.bench.memory.TARGET", Target("ours", at_most=1))
+    monkeypatch.setattr("negotiator_bench.memory.TARGET", SpeedTarget("ours", at_most=1))
     done = bench("--only", "memory")
     assert done.exit_code == 0
     assert "MISSED" in done.stdout
@@ -232,7 +232,7 @@ def test_a_process_that_ends_before_it_answers_is_an_error_with_its_last_words()
 
 @pytest.mark.usefixtures("small", "alone")
 def test_what_could_not_be_measured_has_an_exit_code_of_its_own(monkeypatch):
-    monkeypatch.setattr("negotiator.bench.scalar.six_clauses", lambda: "Requirements = (\n")
+    monkeypatch.setattr("negotiator_bench.scalar.six_clauses", lambda: "Requirements = (\n")
     done = bench("--quick", "--only", "scalar")
     assert done.exit_code == 4
     assert done.stderr.startswith("error: ")

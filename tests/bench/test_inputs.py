@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from negotiator.bench import ours
-from negotiator.bench.inputs import SLOTS, compositions
-from negotiator.bench.jobs import CLASSES, job_class, six_clauses
-from negotiator.bench.mixed import mixed_slot
-from negotiator.bench.slots import plain_slot, texts
-from negotiator.bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
 from negotiator.classad import Kind, conjuncts
+from negotiator_bench import ours
+from negotiator_bench.inputs import SLOTS, compositions
+from negotiator_bench.jobs import CLASSES, job_class, six_clauses
+from negotiator_bench.mixed import mixed_slot
+from negotiator_bench.slots import plain_slot, texts
+from negotiator_bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")
 

@@ -3,12 +3,11 @@
 import attrs
 import numpy as np
 import pytest
-from calls import words
-from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Oracle, available
 
+from calls import words
+from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
@@ -26,6 +25,7 @@ from negotiator.classad import (
 )
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.values.kinds import AdValue, ListValue
+from oracle import Oracle, available
 
 ENV = Environment(now=1_700_000_000.0)
 

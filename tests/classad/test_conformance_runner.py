@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from golden import OURS, Folder, verdict
 
 ROOT = Path(__file__).parents[2]

@@ -4,13 +4,11 @@ import struct
 import sys
 
 import pytest
-from calls import words
-from expressions import ads, expressions
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle import Oracle, available, real_text
-from signatures import NOT_ASKED, every_name
 
+from calls import words
+from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
@@ -41,6 +39,8 @@ from negotiator.classad.syntax.tree import (
 )
 from negotiator.classad.values.kinds import AbsTime, ListValue, RelTime
 from negotiator.classad.values.operators import BINARY
+from oracle import Oracle, available, real_text
+from signatures import NOT_ASKED, every_name
 
 LEVELS = 400
 

@@ -1,10 +1,10 @@
 """The beginning of an expression or a value as text."""
 
 import pytest
-from expressions import expressions
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expressions import expressions
 from negotiator.classad import evaluate, parse, unparse, unparse_value
 from negotiator.classad.syntax.excerpt import cut, excerpt, excerpt_value
 from negotiator.classad.syntax.tree import Binary, Literal

@@ -1,9 +1,10 @@
 """Functions of environments and arguments: envV1ToV2, mergeEnvironment, argsToList, listToArgs."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts, up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts, up_to
 
 TABLE = r"""
 envV1ToV2("A=1;B=2") => "A=1 B=2"

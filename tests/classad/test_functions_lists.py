@@ -1,9 +1,10 @@
 """Functions of lists: sum, avg, min, max, member, identicalMember, anyCompare, allCompare."""
 
 import pytest
-from calls import ANYTHING, NUMBERS, agrees, calls, cases, needs_htcondor, spelled, up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from calls import ANYTHING, NUMBERS, agrees, calls, cases, needs_htcondor, spelled, up_to
 
 TABLE = r"""
 sum({}) => 0

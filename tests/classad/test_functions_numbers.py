@@ -1,9 +1,9 @@
 """Functions of numbers: floor, ceil, ceiling, round, pow, quantize, random, interval."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, up_to, value
 from hypothesis import given, settings
 
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, up_to, value
 from negotiator.classad import ERROR, Environment, evaluate, parse
 
 TABLE = r"""

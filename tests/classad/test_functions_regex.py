@@ -1,9 +1,10 @@
 """Functions of regular expressions: regexp, regexpMember, regexps, replace, replaceall."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, quoted, spelled, texts, up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, quoted, spelled, texts, up_to
 
 TABLE = r"""
 regexp("a", "ABC", "i") => true

@@ -1,9 +1,10 @@
 """Functions of lists in a string: stringListSize .. stringListsIntersect."""
 
 import pytest
-from calls import ANYTHING, NUMBER_TEXTS, agrees, calls, cases, needs_htcondor, quoted, spelled, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from calls import ANYTHING, NUMBER_TEXTS, agrees, calls, cases, needs_htcondor, quoted, spelled, texts
 
 TABLE = r"""
 stringListSize(" a , b,, c\t") => 3

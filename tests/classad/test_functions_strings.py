@@ -1,9 +1,10 @@
 """Functions of strings: strcat, join, substr, toUpper, toLower, strcmp, stricmp, size, split."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts, up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts, up_to
 
 TABLE = r"""
 strcat() => ""

@@ -1,10 +1,10 @@
 """Functions of time: clocks, absTime, relTime, getYear .. getSeconds, splitTime, formatTime."""
 
 import pytest
-from calls import ANYTHING, NUMBERS, agrees, calls, cases, needs_htcondor, quoted, spelled, texts, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calls import ANYTHING, NUMBERS, agrees, calls, cases, needs_htcondor, quoted, spelled, texts, value
 from negotiator.classad import ERROR, UNDEFINED, Environment, evaluate, parse, parse_ad, unparse_value
 
 TABLE = r"""

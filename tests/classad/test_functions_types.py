@@ -1,8 +1,9 @@
 """Tests of kinds and conversions: isUndefined .. isRelTime, int, real, string, bool."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled
 from hypothesis import given, settings
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled
 
 TABLE = r"""
 isUndefined(nowhere) => true

@@ -1,8 +1,9 @@
 """Functions of users and slots: splitUserName, splitSlotName, userHome, userMap."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts
 from hypothesis import given, settings
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts
 
 TABLE = r"""
 splitUserName("a@b@c") => {"a", "b@c"}

@@ -1,8 +1,9 @@
 """Functions of versions: versioncmp, versionLT .. versionEQ, version_in_range."""
 
 import pytest
-from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts
 from hypothesis import given, settings
+
+from calls import ANYTHING, agrees, calls, cases, needs_htcondor, spelled, texts
 
 TABLE = r"""
 versionGE("8.10", "8.9") => true

@@ -2,10 +2,10 @@
 
 import attrs
 import pytest
-from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import (
     ClassAd,
     Environment,

@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from calls import ANYTHING as ARGUMENTS
-from expressions import ads, expressions
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from calls import ANYTHING as ARGUMENTS
+from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,

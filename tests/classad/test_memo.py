@@ -3,10 +3,10 @@
 import sys
 
 import pytest
-from expressions import ads, expressions
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import ClassAd, Environment, evaluate, parse, parse_ad, unparse_value
 from negotiator.classad.scalar.evaluate import Allowance
 from negotiator.classad.syntax.tree import Attr, Call, ListExpr, Literal

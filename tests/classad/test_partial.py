@@ -1,10 +1,10 @@
 """Partial evaluation: a folded expression has the value of the given one in every match it was folded for."""
 
 import pytest
-from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import (
     ClassAd,
     Environment,

@@ -1,9 +1,9 @@
 """The keys by which columns are kept: what they say of an ad, and which attributes they are made of."""
 
-from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import Table, parse, parse_ad
 from negotiator.classad.columnar.dependencies import DependencyIndex
 from negotiator.classad.columnar.footprint import footprint

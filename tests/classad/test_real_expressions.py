@@ -6,9 +6,8 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from calls import words
-from oracle import Oracle, available
 
+from calls import words
 from negotiator.classad import (
     Environment,
     ParseError,
@@ -23,6 +22,7 @@ from negotiator.classad import (
 from negotiator.classad.syntax.analysis import children
 from negotiator.classad.syntax.tree import Call, Literal, RecordExpr
 from negotiator.pool import read_ads
+from oracle import Oracle, available
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")
 FOLDERS = (SHARED / "data" / "ads", SHARED / "condor" / "ads")

@@ -1,8 +1,8 @@
 """Where names are looked up: SEMANTICS section 4, and the ads that central expressions name."""
 
 import pytest
-from golden import OURS
 
+from golden import OURS
 from negotiator.classad import (
     ERROR,
     UNDEFINED,

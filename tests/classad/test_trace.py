@@ -4,10 +4,10 @@ import struct
 import sys
 
 import pytest
-from expressions import ads, expressions
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,

@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-import queueing
-from queueing import ME, NOW, QUEUES, World, app, records
 
+import queueing
 from negotiator.audit.verify import verify
 from negotiator.runtime.state import StateStore
+from queueing import ME, NOW, QUEUES, World, app, records
 
 OTHER = QUEUES.replace("name: two", "name: three")
 SOMEBODY = 65534

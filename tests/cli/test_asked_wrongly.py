@@ -2,11 +2,11 @@
 
 import pytest
 from click.testing import CliRunner
-from queueing import write
 
 from negotiator.cli.access import access
 from negotiator.cli.place import place
 from negotiator.cli.queues import queues
+from queueing import write
 
 WRONG = [
     (access, [], "say whom it is asked about: --user NAME"),

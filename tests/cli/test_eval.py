@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from expressions import ads, expressions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from expressions import ads, expressions
 from negotiator.classad import parse, parse_ad
 from negotiator.classad.scalar.trace import trace
 from negotiator.cli import main

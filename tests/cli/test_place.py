@@ -4,13 +4,13 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from queueing import drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.place import place
 from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
+from queueing import drain
 
 QUEUES = """\
 partitions:

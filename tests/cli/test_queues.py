@@ -6,14 +6,14 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from pools import slot
-from queueing import World, app, drain
 
 from negotiator.bundle import load_bundle
 from negotiator.cli.queues import queues
 from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
+from pools import slot
+from queueing import World, app, drain
 
 QUEUES = """\
 partitions:

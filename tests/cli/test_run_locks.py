@@ -5,9 +5,9 @@ import importlib
 from contextlib import contextmanager
 
 import pytest
-import queueing
 from click.testing import CliRunner
 
+import queueing
 from negotiator.audit.log import AuditLog
 from negotiator.cli import main
 from negotiator.runtime.state import StateStore

@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
+
 import queueing
+from negotiator.audit.verify import verify
 from processes import Long
 from queueing import QUEUES, records
-
-from negotiator.audit.verify import verify
 
 OTHER = QUEUES.replace("value: root.one", "value: root.above.late, create: true")
 BROKEN = "partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}]\n"

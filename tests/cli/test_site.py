@@ -10,8 +10,6 @@ from types import SimpleNamespace
 import attrs
 import pytest
 from click.testing import CliRunner
-from pools import NOW, slot
-from queueing import ME, World, app, records, write
 
 from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
@@ -29,6 +27,8 @@ from negotiator.hooks import (
     NoStateError,
 )
 from negotiator.runtime.state import StateStore
+from pools import NOW, slot
+from queueing import ME, World, app, records, write
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hooks.md"
 PARTS = re.search(r"^## Files of a plugin\n(.*)^## Testing", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)[

@@ -4,14 +4,14 @@ import json
 import re
 
 import pytest
-import queueing
 from click.testing import CliRunner
-from pools import NOW, slot
-from queueing import World, app
 
+import queueing
 from negotiator.bundle import load_bundle
 from negotiator.classad import unparse
 from negotiator.cli.usage import usage
+from pools import NOW, slot
+from queueing import World, app
 
 QUEUES = """\
 partitions:

@@ -3,8 +3,9 @@
 from collections import Counter
 from pathlib import Path
 
-import gridengine
 import pytest
+
+import gridengine
 import yunikorn
 from golden import Folder
 

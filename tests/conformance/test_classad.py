@@ -1,9 +1,9 @@
 """Every case of the language by the scalar evaluator and by columns, against what HTCondor's own library says."""
 
-import by_columns
 import pytest
-from golden import NOON, attempt, verdict
 
+import by_columns
+from golden import NOON, attempt, verdict
 from negotiator.classad import evaluate, is_true
 
 NOT_PASSING: dict[str, str] = {}

@@ -1,6 +1,7 @@
 """Every case of resource quota sets, against what a real qmaster did."""
 
 import pytest
+
 from gridengine import sessions, verdict
 
 SHOWN = 20

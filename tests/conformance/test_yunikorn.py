@@ -1,6 +1,7 @@
 """Every case of queues, users and groups, against what YuniKorn's own code does."""
 
 import pytest
+
 from yunikorn import verdict
 
 NOT_PASSING: dict[str, str] = {}

@@ -1,14 +1,14 @@
 """The board of a cycle: candidates and the best of them for a job ad, found once for jobs that are alike."""
 
 import numpy as np
-import pools
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pools import job, slot, snapshot
 
+import pools
 from negotiator.classad import Environment, Table, evaluate, evaluate_table, is_true, parse
 from negotiator.cycle.match import SlotMatcher
+from pools import job, slot, snapshot
 
 ENV = Environment(now=pools.NOW, seed=1)
 

@@ -1,10 +1,10 @@
 """Each of the five expressions, and each of HTCondor's gates, changes who is matched; and no ad gets around them."""
 
-import pools
 import pytest
-from pools import ad, job, matched, reasons, slot, snapshot
 
+import pools
 from negotiator.bundle import BundleError
+from pools import ad, job, matched, reasons, slot, snapshot
 
 SCHEDDS = [ad(Name='"good"'), ad(Name='"bad"')]
 SUBMITTERS = [ad(Name='"tester@d"', ScheddName='"good"'), ad(Name='"tester@d"', ScheddName='"bad"')]

@@ -1,14 +1,14 @@
 """Station charge through whole cycles: who gets how much, and what the others are told."""
 
 import pytest
-from pools import NOW, cycle, denials, matched, slot, snapshot, used, write_bundle
-from queueing import app, bundle, limited, write
 
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
 from negotiator.records import Mode
+from pools import NOW, cycle, denials, matched, slot, snapshot, used, write_bundle
+from queueing import app, bundle, limited, write
 
 GROUPS = "placement: {groups: MY.Groups}\n"
 TWO_CORES = "{limit: l, users: ['*'], maxresources: {vcore: 2}}"

@@ -1,12 +1,12 @@
 """Claimed slots whose job no ad tells of: what runs there counts all the same."""
 
 import pytest
-import queueing
-from pools import NOW, slot, snapshot
-from queueing import app
 
+import queueing
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
+from pools import NOW, slot, snapshot
+from queueing import app
 
 LIMITED = """
 partitions:

@@ -1,7 +1,8 @@
 """One user's ads neither stop nor slow nor bend the cycle for the others."""
 
-import pools
 import pytest
+
+import pools
 from pools import ad, job, matched, slot, snapshot
 
 OTHER = {"Owner": '"zoe"', "User": '"zoe@d"'}

@@ -2,16 +2,16 @@
 
 import json
 
-import pools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pools import ad, job, matched, reasons, slot, snapshot
 
+import pools
 from negotiator.audit.records import intent_records
 from negotiator.bundle.model import AuditSettings
 from negotiator.classad import evaluate, is_true, parse
 from negotiator.records import Verdict
+from pools import ad, job, matched, reasons, slot, snapshot
 
 
 def removals(result, request=0):

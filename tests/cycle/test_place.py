@@ -1,12 +1,10 @@
 """The station *place*, through whole cycles: who goes into which queue, once, and who is kept out and why."""
 
 import attrs
-import pools
 import pytest
-import queueing
-from pools import NOW, slot, snapshot
-from queueing import app
 
+import pools
+import queueing
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.cycle_state import ApplicationHold, CycleState
 from negotiator.cycle.loop import run_cycle
@@ -14,6 +12,8 @@ from negotiator.hooks import Cycle
 from negotiator.queues import QueueChangeKind
 from negotiator.queues.applications import ApplicationId
 from negotiator.records import Verdict
+from pools import NOW, slot, snapshot
+from queueing import app
 
 COUNTING = """
 from negotiator.hooks import hookimpl, PlacementRule, QueueTarget

@@ -1,10 +1,10 @@
 """Plugins in a cycle: what they filter is counted in their name, and what fails grants nothing."""
 
-import pools
 import pytest
-from pools import job, matched, reasons, slot, snapshot
 
+import pools
 from negotiator.records import Verdict
+from pools import job, matched, reasons, slot, snapshot
 
 HEAD = "import numpy as np\nfrom negotiator.hooks import AdKind, Filter, Gate, hookimpl\n\n"
 NO_ATTRIBUTES = "@hookimpl\ndef negotiator_job_attributes():\n    return []\n\n"

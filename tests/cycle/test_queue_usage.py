@@ -2,12 +2,10 @@
 
 import attrs
 import pytest
-import queueing
 from hypothesis import given
 from hypothesis import strategies as st
-from pools import NOW, slot, snapshot
-from queueing import app
 
+import queueing
 from negotiator.bundle import load_bundle
 from negotiator.classad import ClassAd, Environment, Table, parse_old
 from negotiator.cycle.cycle_state import CycleState
@@ -18,6 +16,8 @@ from negotiator.cycle.running_jobs import place_in_use
 from negotiator.hooks import Cycle
 from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards
+from pools import NOW, slot, snapshot
+from queueing import app
 
 QUEUES = """
 partitions:

@@ -1,12 +1,12 @@
 """The order of candidates."""
 
 import numpy as np
-import pools
 from hypothesis import given
 from hypothesis import strategies as st
-from pools import job, matched, slot, snapshot
 
+import pools
 from negotiator.cycle.rank import best
+from pools import job, matched, slot, snapshot
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf"), float("-inf")]), st.floats(-3, 3)

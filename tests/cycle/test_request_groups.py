@@ -2,11 +2,11 @@
 
 import attrs
 import pytest
-from pools import NOW, job, slot, snapshot, write_bundle
 
 from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
+from pools import NOW, job, slot, snapshot, write_bundle
 
 PLUGIN = """
 from negotiator.hooks import Charge, Quota, hookimpl

@@ -2,12 +2,12 @@
 
 import attrs
 import pytest
-from pools import NOW, slot, snapshot, used, write_bundle
-from queueing import app, bundle, limited
 
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
+from pools import NOW, slot, snapshot, used, write_bundle
+from queueing import app, bundle, limited
 
 SLOTS = [slot(number, Machine=f'"h{number % 2}"') for number in range(6)]
 SELF = "{limit: l, users: [tester], maxresources: {vcore: 100}}"

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import attrs
-import pools
 import pytest
 
+import pools
 from negotiator.audit.administration import act_record, reload_record
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle import check_bundle, load_bundle

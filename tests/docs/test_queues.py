@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 import attrs
-import pools
 import pytest
 from click.testing import CliRunner
 
+import pools
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
 from negotiator.cli import main

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-import pools
 import pytest
 
+import pools
 from negotiator.bundle import check_bundle, load_bundle
 
 ROOT = Path(__file__).parents[2]

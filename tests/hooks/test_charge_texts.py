@@ -1,8 +1,8 @@
 """What a charge on the counters of many hosts says where it does not fit, and charges of nothing."""
 
-import pools
 import pytest
 
+import pools
 from negotiator.hooks.testkit import cycle, queues, request, table
 
 HEADER = "import numpy as np\nfrom negotiator.hooks import *\n"

@@ -1,8 +1,8 @@
 """What a plugin declares as charges: which records are refused, and what the core makes of those that are right."""
 
-import pools
 import pytest
 
+import pools
 from negotiator.hooks import CounterUsage
 from negotiator.hooks.testkit import cycle, queues, request, table
 from negotiator.records import Mode, Verdict

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ledger_model import Model, charge_all
 
+from ledger_model import Model, charge_all
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, Postings
 
 SLOTS = 12

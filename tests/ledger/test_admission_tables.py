@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from ledger_model import charge_all
 
+from ledger_model import charge_all
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LedgerError, Postings
 from negotiator.records import Mode
 

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from ledger_model import charge_all
 
+from ledger_model import charge_all
 from negotiator.ledger import (
     LARGEST,
     Charge,

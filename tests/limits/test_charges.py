@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from yunikorn_pool import read
 
 from negotiator.ledger import Ledger
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import LimitIndex, charges_for, read_usage
 from negotiator_limits.levels import levels
+from yunikorn_pool import read
 
 CONFIG = """
 partitions:

@@ -1,10 +1,9 @@
 """Usage as YuniKorn's REST interface tells it, and as the specification prints it."""
 
-from yunikorn_pool import read
-
 from negotiator.ledger import Counters, Postings
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import LimitIndex, Tracking, group_usage, read_usage, user_usage
+from yunikorn_pool import read
 
 CONFIG = {
     "queues": [

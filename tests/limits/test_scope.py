@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from yunikorn_pool import read
 
 from negotiator.queues import QueueConfig, QueueLimit
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import LimitIndex
+from yunikorn_pool import read
 
 CONFIG = """
 partitions:

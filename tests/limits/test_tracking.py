@@ -1,12 +1,12 @@
 """Usage counted match by match, and what becomes of it where the configuration changes."""
 
 import pytest
-from yunikorn_pool import read
-from yunikorn_tracking import YuniKornTracking
 
 from negotiator.ledger import LARGEST, LedgerError
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import Tracking
+from yunikorn_pool import read
+from yunikorn_tracking import YuniKornTracking
 
 SUE = ("sue", ["dev"], "root.a.b", "app")
 

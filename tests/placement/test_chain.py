@@ -6,13 +6,13 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from yunikorn_pool import NOW, Pool, bundle, read
 
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.placement import Application, PlacementRule, QueueTarget
 from negotiator.placement import AccessCache, make_chain
 from negotiator.queues import QueueTree
 from negotiator.queues.names import LONGEST_PATH
+from yunikorn_pool import NOW, Pool, bundle, read
 
 QUEUES = [
     {

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from yunikorn_pool import read
 
 from negotiator.placement.filters import make_filter
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
 from negotiator.records import ScalarText
+from yunikorn_pool import read
 
 QUEUES = [
     {

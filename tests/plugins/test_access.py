@@ -4,11 +4,11 @@ import os
 import pwd
 
 import pytest
-from yunikorn_pool import bundle, read
 
 from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
 from negotiator.queues import QueueTree
 from negotiator_access import _owner
+from yunikorn_pool import bundle, read
 
 
 def ask(queues, *questions):

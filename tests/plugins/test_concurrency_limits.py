@@ -1,6 +1,7 @@
 """HTCondor's concurrency limits, as its manual has them, through whole cycles."""
 
 import pytest
+
 from pools import cycle, denials, job, matched, slot, snapshot, used, write_bundle
 
 POOL = """

@@ -1,6 +1,7 @@
 """The maxima of queues: of what is in a queue and all below it together, whoever it belongs to."""
 
 import pytest
+
 from pools import cycle, denials, matched, slot, snapshot
 from queueing import app, bundle
 

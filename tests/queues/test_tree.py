@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from yunikorn_pool import read
 
 from negotiator.queues import QueueChangeKind, QueueState, QueueTree
 from negotiator.queues.tree import QueueError
+from yunikorn_pool import read
 
 FLAT = [{"name": "a"}, {"name": "b"}]
 DEEP = [{"name": "a", "queues": [{"name": "b"}]}, {"name": "c", "parent": True}]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from yunikorn import Folder, verdict
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,7 @@
 """A site on which qconf is run."""
 
 import pytest
+
 from gridengine_sessions import ENV, ONE, Session
 from gridengine_site import write_site
 

@@ -1,12 +1,12 @@
 """The layers below the quota sets: what the pool, its hosts and its queues have, ANDed in this order."""
 
 import pytest
-from pools import job, matched
-from quota_sets import COMPLEXES, ENGINE, bundle, counted, decide, host_slots, on_slots, rules, spots, told
 
 from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Relation, Requestable
 from negotiator_quotasets.jobs import RequestedResources
+from pools import job, matched
+from quota_sets import COMPLEXES, ENGINE, bundle, counted, decide, host_slots, on_slots, rules, spots, told
 
 FORCED = Complex("big", "b", ComplexType.BOOL, Relation.EQ, Requestable.FORCED)
 EXCLUSIVE = Complex("alone", "al", ComplexType.INT, Relation.EXCL, consumable="YES")

@@ -1,7 +1,6 @@
 """The quota interface: may a job start now, with how many slots, and which rules say no."""
 
 import pytest
-from quota_sets import COMPLEXES, parsed, rules, spots
 
 from negotiator_quotasets.capacities import Offers
 from negotiator_quotasets.deciding import (
@@ -12,6 +11,7 @@ from negotiator_quotasets.deciding import (
     Denier,
     Job,
 )
+from quota_sets import COMPLEXES, parsed, rules, spots
 
 PES = {"mpi": ROUND_ROBIN, "smp": PE_SLOTS}
 

@@ -1,10 +1,10 @@
 """gridengine.yaml: the objects that rules refer to, and what is wrong with them."""
 
 import pytest
-from quota_sets import ENGINE, bundle, write
 
 from negotiator.bundle import check_bundle
 from negotiator_quotasets.complexes import STANDARD, ComplexType, Consumable
+from quota_sets import ENGINE, bundle, write
 
 
 def engine(folder, text):

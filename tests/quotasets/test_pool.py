@@ -5,8 +5,6 @@ import weakref
 
 import attrs
 import pytest
-from pools import NOW, cycle, job, matched, slot, snapshot
-from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write
 
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
@@ -14,6 +12,8 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import Cycle
 from negotiator.hooks.testkit import request
 from negotiator_quotasets import hooks
+from pools import NOW, cycle, job, matched, slot, snapshot
+from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write
 
 HOSTS = host_slots("lxa", "lxb", "sol", each=2)
 

@@ -7,15 +7,15 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from dying import killed_at_each_step
 from gridengine_sessions import ENV, ONE, SCALAR, TWO, Session
 from gridengine_site import write_site
-from queueing import records
-
 from negotiator.cli.site import ProgramSite
 from negotiator.hooks import CommandTargets
 from negotiator_quotasets.language.printing import format_sets
 from negotiator_quotasets.qconf import files, lock
+from queueing import records
 
 
 def bundle(session):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from gridengine import Folder, sections
 from gridengine_sessions import is_ours, run_section, run_sections
 from gridengine_site import write_site

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from gridengine_sessions import ONE, SCALAR, TWO
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+
 from gridengine_qquota import Answer, Session
 from gridengine_site import options
-
 from negotiator.cli.site import ProgramSite
 from negotiator_quotasets.qquota import qquota
 from negotiator_quotasets.qquota.usage_text import USAGE

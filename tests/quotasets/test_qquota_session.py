@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 import pytest
 import yaml
+
 from gridengine_qquota import Answer, run_qquota
 from gridengine_site import RUNNING
 

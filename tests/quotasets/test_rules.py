@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quota_sets import COMPLEXES, on_slots, parsed, rules, spots
 
 from negotiator_quotasets.jobs import LARGEST, Claimant, RequestedResources
 from negotiator_quotasets.names import is_for
 from negotiator_quotasets.rules import Rules
+from quota_sets import COMPLEXES, on_slots, parsed, rules, spots
 
 USERSETS = {"staff": ("roland", "@wheel")}
 ONE = RequestedResources({"slots": 1, "lic": 1, "mem": 1}, {})

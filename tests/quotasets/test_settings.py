@@ -1,10 +1,10 @@
 """The rule sets of a bundle: all files ``*.rqs``, as one list."""
 
 import pytest
-from quota_sets import ENGINE, rules, write
 
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator_quotasets.settings import QuotaSettings, check, in_place_of
+from quota_sets import ENGINE, rules, write
 
 
 def files(folder, **texts):

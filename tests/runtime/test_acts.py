@@ -1,14 +1,14 @@
 """Who may move, hold and release applications and change the configuration; each act is recorded, denied ones too."""
 
 import pytest
-from pools import slot, snapshot
-from queueing import ME, World, app, drain
 
 from negotiator.audit.verify import verify
 from negotiator.cycle.place import place_running
 from negotiator.cycle.running_jobs import running
 from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import AdminAction, AdminRequest
+from pools import slot, snapshot
+from queueing import ME, World, app, drain
 
 MOVE, HOLD, RELEASE, RELOAD = AdminAction.MOVE, AdminAction.HOLD, AdminAction.RELEASE, AdminAction.RELOAD
 SCHEDULER = [ME, "boss"]

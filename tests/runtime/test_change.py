@@ -5,12 +5,12 @@ import shutil
 import subprocess
 
 import pytest
+
 import queueing
 from dying import killed_at_each_step
-from queueing import NOW, QUEUES
-
 from negotiator.bundle import examine_bundle, load_bundle
 from negotiator.runtime.change_file import ChangeError, change_file
+from queueing import NOW, QUEUES
 
 KEPT = "queues.yaml.20270115T080000Z"
 OTHER = QUEUES.replace("name: two", "name: three").encode()

@@ -2,15 +2,15 @@
 
 import attrs
 import pytest
+
 import queueing
 from dying import killed_at_each_step
-from pools import matched, slot, used
-from queueing import World, app, limited
-
 from negotiator.audit.log import AuditLog
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Delivery, Offline
 from negotiator.runtime.state import StateStore
+from pools import matched, slot, used
+from queueing import World, app, limited
 
 LIMIT = limited("{limit: l, users: ['*'], maxresources: {vcore: 3}}")
 VCORE = "limits.user.tester.root.vcore"

@@ -4,16 +4,16 @@ import json
 
 import attrs
 import pytest
+
 import queueing
 from dying import killed_at_each_step
-from pools import slot
-from queueing import ME, QUEUES, World, app
-
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
+from pools import slot
+from queueing import ME, QUEUES, World, app
 
 WITHOUT_TWO = QUEUES.replace('          - {name: two, adminacl: "deputy"}\n', "")
 BELOW_ABOVE = QUEUES.replace(

@@ -3,14 +3,14 @@
 import os
 
 import pytest
-import queueing
-from pools import slot
-from queueing import QUEUES, World, app
 
+import queueing
 from negotiator.audit.verify import verify
 from negotiator.bundle import examine_bundle
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.state import AdminAction
+from pools import slot
+from queueing import QUEUES, World, app
 
 OTHER = QUEUES.replace("two, adminacl", "three, adminacl")
 BROKEN = QUEUES.replace("parent: true", "parent: true, nonsense: [, 7")

@@ -2,14 +2,14 @@
 
 import json
 
-import pools
 import pytest
-from pools import job, slot, snapshot
 
+import pools
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.runtime.run import OutcomeLostError, Runtime
 from negotiator.runtime.settle import Delivery, Offline
+from pools import job, slot, snapshot
 
 OBSERVER = """
 import json, pathlib

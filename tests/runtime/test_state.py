@@ -7,10 +7,10 @@ import subprocess
 from functools import partial
 
 import pytest
-from dying import killed_at_each_step
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dying import killed_at_each_step
 from negotiator.cycle.cycle_state import ApplicationHold
 from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication

@@ -5,14 +5,14 @@ import tempfile
 from pathlib import Path
 
 import attrs
-import queueing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+import queueing
+from negotiator.runtime.settle import Delivery
 from pools import slot, used
 from queueing import World, app, limited
-
-from negotiator.runtime.settle import Delivery
 
 USERS = ("sue", "tester")
 TIMEOUT = 600

@@ -9,7 +9,6 @@ columns that mix all kinds.
 from functools import cache
 
 from golden import NOON, attempt
-
 from negotiator.classad import ClassAd, Side, Table, evaluate_table, parse_ad, references
 from negotiator.classad.syntax.tree import (
     AdRef,

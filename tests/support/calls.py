@@ -4,12 +4,12 @@ import atexit
 
 import pytest
 from hypothesis import strategies as st
-from oracle import Oracle, available, real_text
 
 from negotiator.classad import ERROR, UNDEFINED, Environment, ParseError, evaluate, parse, unparse_value
 from negotiator.classad.functions.convert import as_string
 from negotiator.classad.scalar.scope import EvaluationFailed
 from negotiator.classad.values.kinds import RelTime
+from oracle import Oracle, available, real_text
 
 NOON = Environment(now=1_700_000_000.0)
 needs_htcondor = pytest.mark.skipif(not available(), reason="the htcondor package is not installed")

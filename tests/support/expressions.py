@@ -1,6 +1,7 @@
 """Random expressions and ads as text, for properties that hold for all of them."""
 
 from hypothesis import strategies as st
+
 from parses import parses
 from signatures import any_call
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import attrs
 import yaml
+
 from gridengine_cluster import Cluster
 from gridengine_decisions import departure, differences
 from gridengine_parse import check_parse, is_about_text

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import attrs
 import numpy as np
-from gridengine_parse import complexes_of
 
+from gridengine_parse import complexes_of
 from negotiator_quotasets.capacities import Offers
 from negotiator_quotasets.complexes import STANDARD, Complexes
 from negotiator_quotasets.deciding import AllocationSimulator, Job

@@ -6,8 +6,8 @@ import shlex
 
 import attrs
 from click.testing import CliRunner
-from gridengine_site import RUNNING, options, write_site
 
+from gridengine_site import RUNNING, options, write_site
 from negotiator.cli.site import ProgramSite
 from negotiator_quotasets.qquota import qquota
 

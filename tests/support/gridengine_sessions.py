@@ -16,9 +16,9 @@ from pathlib import Path
 import attrs
 import yaml
 from click.testing import CliRunner
+
 from gridengine_departures import expected, is_done
 from gridengine_site import options
-
 from negotiator.cli.site import ProgramSite
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.qconf import qconf

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import yaml
-from pools import ad
 
 from negotiator.classad import unparse
 from negotiator.hooks import CommandTargets
 from negotiator.runtime.state import StateStore
+from pools import ad
 
 SCHEDD, DOMAIN = "qm", "pool"
 #: When the jobs of the transcripts began to run.

@@ -5,7 +5,6 @@ import os
 import pwd
 
 import attrs
-from pools import NOW, job, snapshot, write_bundle
 
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
@@ -13,6 +12,7 @@ from negotiator.queues import ROOT
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminRequest, StateStore
+from pools import NOW, job, snapshot, write_bundle
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 """The owner of the process, whom the scheduler obeys."""

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-from pools import cycle, slot, snapshot
 
 from negotiator.bundle import load_bundle
 from negotiator.ledger import Grouping
@@ -11,6 +10,7 @@ from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, Complex
 from negotiator_quotasets.host_queue_index import HostQueueIndex
 from negotiator_quotasets.language.parsing import parse_sets
 from negotiator_quotasets.names import Hosts
+from pools import cycle, slot, snapshot
 
 LICENCE = Complex("lic", "l", ComplexType.INT, Relation.LE, consumable=Consumable.YES)
 SHARED = Complex("shared", "sh", ComplexType.DOUBLE, Relation.LE, consumable=Consumable.JOB)

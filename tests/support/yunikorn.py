@@ -13,6 +13,7 @@ from pathlib import Path
 
 import attrs
 import yaml
+
 from golden import UnreadableError
 from yunikorn_areas import AREAS
 from yunikorn_ugm import ugm

@@ -1,10 +1,8 @@
 """What the program makes of a conformance case of queues, area by area, beside what is expected."""
 
 import attrs
-from golden import UnreadableError
-from yunikorn_pool import NOW, Pool, application, read
-from yunikorn_words import ALIKE, CODES
 
+from golden import UnreadableError
 from negotiator.placement.chain import FATAL, walk
 from negotiator.placement.filters import make_filter
 from negotiator.queues import Acl
@@ -13,6 +11,8 @@ from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
 from negotiator.queues.quantities import QuantityError, parse_quantity
 from negotiator.records import ScalarText
+from yunikorn_pool import NOW, Pool, application, read
+from yunikorn_words import ALIKE, CODES
 
 
 @attrs.frozen

@@ -4,9 +4,8 @@ from functools import cache
 
 import attrs
 import yaml
-from golden import UnreadableError
-from queueing import drain
 
+from golden import UnreadableError
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.queues import read_queues
@@ -17,6 +16,7 @@ from negotiator.placement import AccessCache, Chain, make_chain
 from negotiator.placement.access import is_granted
 from negotiator.queues import PartitionConfig, QueueTree
 from negotiator.records import Severity
+from queueing import drain
 
 NOW = 1_700_000_000.0
 STATIC = frozenset({"rule_target_missing", "rule_target_not_leaf", "rule_target_below_leaf"})

@@ -1,12 +1,11 @@
 """What the program makes of the conformance cases of users and groups, step by step."""
 
 from golden import UnreadableError
+from negotiator.queues.checks.limits import SubjectKind
+from negotiator_limits import Tracking
 from yunikorn_areas import Finding
 from yunikorn_pool import read
 from yunikorn_tracking import YuniKornTracking
-
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator_limits import Tracking
 
 
 def ugm(case):

@@ -10,8 +10,8 @@ import random
 from functools import cache
 from typing import Final
 
-from negotiator.bench.slots import SLOTS_OF_A_HOST, fixed, varied
-from negotiator.bench.templates import long_form
+from negotiator_bench.slots import SLOTS_OF_A_HOST, fixed, varied
+from negotiator_bench.templates import long_form
 
 ATTRIBUTES: Final = 165
 INTEGERS: Final = (

@@ -17,9 +17,6 @@ from typing import Final
 
 import numpy as np
 
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.machine import clock
-from negotiator.bench.plan import Plan
 from negotiator.bundle import load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Table
@@ -28,10 +25,13 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place, place_new
 from negotiator.hooks.records import Cycle
 from negotiator.queues import QueueTree
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.machine import clock
+from negotiator_bench.plan import Plan
 
-EACH: Final = Target("ours", at_most=0.3)
-DISTINCT: Final = Target("ours", at_most=30)
-SWAP: Final = Target("ours", at_most=1)
+EACH: Final = SpeedTarget("ours", at_most=0.3)
+DISTINCT: Final = SpeedTarget("ours", at_most=30)
+SWAP: Final = SpeedTarget("ours", at_most=1)
 
 USERS: Final = 1_000
 QUEUES: Final = 100

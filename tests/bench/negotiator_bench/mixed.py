@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from negotiator.bench.slots import SLOTS_OF_A_HOST, fixed, varied
-from negotiator.bench.templates import long_form
+from negotiator_bench.slots import SLOTS_OF_A_HOST, fixed, varied
+from negotiator_bench.templates import long_form
 
 _REQUIREMENTS: Final = (
     "Start && WithinResourceLimits",

@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bench.errors import NotReadError
-from negotiator.bench.jobs import CLASSES, job_class
 from negotiator.classad import ClassAd, Environment, Table
 from negotiator.cycle.match import SlotMatcher
 from negotiator.hooks.records import Mask
 from negotiator.pool import read_table
+from negotiator_bench.errors import NotReadError
+from negotiator_bench.jobs import CLASSES, job_class
 
 #: The clock of a cycle; no expression of the inputs asks for it.
 ENVIRONMENT: Final = Environment(now=1_795_200_000.0)

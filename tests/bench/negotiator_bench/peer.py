@@ -9,12 +9,15 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from negotiator.bench.errors import PeerError
+from negotiator_bench.errors import PeerError
 
 _LAST_WORDS = 500
+#: The folder of this package: the process imports it from there.
+_PATH = Path(__file__).parents[1]
 
 
 def library_is_here() -> bool:
@@ -34,13 +37,13 @@ class Peer:
                 tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
             )
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "negotiator.bench.worker"],
+                [sys.executable, "-P", "-m", "negotiator_bench.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 text=True,
                 encoding="utf-8",
-                env=os.environ | {"CONDOR_CONFIG": os.devnull, "TZ": "UTC"},
+                env=os.environ | {"CONDOR_CONFIG": os.devnull, "TZ": "UTC", "PYTHONPATH": str(_PATH)},
             )
             stack.callback(self._end)
             self._stack = stack.pop_all()

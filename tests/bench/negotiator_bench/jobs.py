@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.bench.templates import long_form, template
+from negotiator_bench.templates import long_form, template
 
 CLASSES: Final = 100
 
@@ -60,7 +60,7 @@ _RANKS: Final = (
 
 
 @attrs.frozen
-class _Asked:
+class _SubmitFile:
     """What the user wrote in the submit file, as far as it shapes Requirements."""
 
     arch: str
@@ -88,7 +88,7 @@ def job_class(k: int) -> str:
     """Make the ad of class ``k``, counted from 0, in long form."""
     rng = random.Random(f"job {k}")  # noqa: S311 - repeatable, not secret
     owner = rng.choice(_OWNERS)
-    asked = _Asked(
+    asked = _SubmitFile(
         arch=rng.choices(("X86_64", "AARCH64"), (9, 1))[0],
         cpus=rng.choices((1, 2, 4, 8, 16), (12, 3, 3, 2, 1))[0],
         gpus=rng.choices(("", _GPUS, _GPUS_LIKE), (92, 6, 2))[0],
@@ -118,7 +118,7 @@ def job_class(k: int) -> str:
 
 def six_clauses() -> str:
     """Make the ad of a job that asks for two cores and nothing else: Requirements of exactly six clauses."""
-    asked = _Asked(arch="X86_64", cpus=2, gpus="", transfer="IF_NEEDED", clauses=())
+    asked = _SubmitFile(arch="X86_64", cpus=2, gpus="", transfer="IF_NEEDED", clauses=())
     return long_form(template("job.ad") | {"RequestCpus": "2", "Requirements": asked.requirements()})
 
 

@@ -7,12 +7,12 @@ from contextlib import ExitStack
 
 import attrs
 
-from negotiator.bench import charging, matching, memory, placing, quotas, reading, scalar
-from negotiator.bench.figures import Area, Figure, Measured
-from negotiator.bench.inputs import Composition, compositions
-from negotiator.bench.machine import Machine, one_core, this_machine
-from negotiator.bench.peer import Peer, library_is_here
-from negotiator.bench.plan import Plan
+from negotiator_bench import charging, matching, memory, placing, quotas, reading, scalar
+from negotiator_bench.figures import Area, Figure, Measured
+from negotiator_bench.inputs import Composition, compositions
+from negotiator_bench.machine import Machine, one_core, this_machine
+from negotiator_bench.peer import Peer, library_is_here
+from negotiator_bench.plan import Plan
 
 
 @attrs.frozen

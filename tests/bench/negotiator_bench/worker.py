@@ -16,12 +16,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
-from negotiator.bench import ours
-from negotiator.bench.inputs import SLOTS
-from negotiator.bench.jobs import CLASSES, job_class, six_clauses
-from negotiator.bench.machine import clock, resident
-from negotiator.bench.slots import texts
-from negotiator.bench.wide import wide_slot
+from negotiator_bench import ours
+from negotiator_bench.inputs import SLOTS
+from negotiator_bench.jobs import CLASSES, job_class, six_clauses
+from negotiator_bench.machine import clock, resident
+from negotiator_bench.slots import texts
+from negotiator_bench.wide import wide_slot
 
 Pair = Sequence[int]
 """The number of a job class and of a slot."""

@@ -15,26 +15,26 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.bench import ours
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.inputs import SLOTS
-from negotiator.bench.jobs import CLASSES
-from negotiator.bench.machine import clock
-from negotiator.bench.ours import Matched, Rows
-from negotiator.bench.peer import Peer
-from negotiator.bench.plan import JUDGED, Plan
-from negotiator.bench.slots import texts
 from negotiator.classad import ClassAd
 from negotiator.hooks.records import Mask
+from negotiator_bench import ours
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.inputs import SLOTS
+from negotiator_bench.jobs import CLASSES
+from negotiator_bench.machine import clock
+from negotiator_bench.ours import Matched, Rows
+from negotiator_bench.peer import Peer
+from negotiator_bench.plan import JUDGED, Plan
+from negotiator_bench.slots import texts
 
-MATCH_TARGET: Final = Target("ratio", at_least=1000)
-RANK_TARGET: Final = Target("ratio", at_least=500)
+MATCH_TARGET: Final = SpeedTarget("ratio", at_least=1000)
+RANK_TARGET: Final = SpeedTarget("ratio", at_least=500)
 
 Pairs = list[tuple[int, int]]
 
 
 @attrs.frozen
-class _Run:
+class _MatchingRun:
     """What one cold run gave: seconds of matching, seconds of ranking and choosing on top, and what was found."""
 
     jobs: Sequence[ClassAd]
@@ -108,7 +108,7 @@ def _sample(size: int, count: int) -> Pairs:
     return sorted((rng.randrange(CLASSES), rng.randrange(size)) for _ in range(count))
 
 
-def _cold(kind: str, size: int, count: int) -> _Run:
+def _cold(kind: str, size: int, count: int) -> _MatchingRun:
     slots = ours.read(texts(SLOTS[kind], range(size)))
     jobs = ours.read_jobs()
     ours.forget()
@@ -117,7 +117,7 @@ def _cold(kind: str, size: int, count: int) -> _Run:
     matched = ours.match(slots, jobs)
     between = clock()
     chosen = ours.choose(matched, jobs, count)
-    return _Run(jobs, matched, chosen, between - start, clock() - between)
+    return _MatchingRun(jobs, matched, chosen, between - start, clock() - between)
 
 
 def matched_otherwise(
@@ -130,7 +130,9 @@ def matched_otherwise(
             yield f"{kind} slot {slot} {verb} job class {job} for the library, for us the other way"
 
 
-def _ranked_otherwise(kind: str, pairs: Pairs, run: _Run, theirs: Sequence[float | None]) -> Iterator[str]:
+def _ranked_otherwise(
+    kind: str, pairs: Pairs, run: _MatchingRun, theirs: Sequence[float | None]
+) -> Iterator[str]:
     rows: dict[int, list[tuple[int, float]]] = {}
     for (job, slot), rank in zip(pairs, theirs, strict=True):
         if rank is not None:
@@ -142,7 +144,7 @@ def _ranked_otherwise(kind: str, pairs: Pairs, run: _Run, theirs: Sequence[float
                 yield f"Rank of job class {job} for {kind} slot {slot} is {value!r}, for the library {rank!r}"
 
 
-def _chosen_otherwise(kind: str, run: _Run, count: int) -> Iterator[str]:
+def _chosen_otherwise(kind: str, run: _MatchingRun, count: int) -> Iterator[str]:
     """Compare the choice with that of a sort of all candidates."""
     for job, (mask, chosen) in enumerate(zip(run.matched.masks, run.chosen, strict=True)):
         left = np.flatnonzero(mask)

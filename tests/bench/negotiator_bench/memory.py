@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.jobs import CLASSES
-from negotiator.bench.peer import Peer
-from negotiator.bench.plan import Plan
-from negotiator.bench.wide import ATTRIBUTES
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.jobs import CLASSES
+from negotiator_bench.peer import Peer
+from negotiator_bench.plan import Plan
+from negotiator_bench.wide import ATTRIBUTES
 
-TARGET: Final = Target("ours", at_most=3000)
+TARGET: Final = SpeedTarget("ours", at_most=3000)
 
 
 def measure(plan: Plan, *, library: bool) -> Measured:

@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 
-from negotiator.bench.jobs import CLASSES, job_class
-from negotiator.bench.mixed import mixed_slot
-from negotiator.bench.slots import SlotText, plain_slot
-from negotiator.bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
+from negotiator_bench.jobs import CLASSES, job_class
+from negotiator_bench.mixed import mixed_slot
+from negotiator_bench.slots import SlotText, plain_slot
+from negotiator_bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
 
 #: So many ads are looked through to say what an input is made of.
 _SAMPLE: Final = 1000

@@ -25,7 +25,7 @@ class Area(enum.StrEnum):
 
 
 @attrs.frozen
-class Target:
+class SpeedTarget:
     """What is to be reached: one bound, on the median of the ratios or on our own median."""
 
     of: str  # "ratio" or "ours"
@@ -51,7 +51,7 @@ class Figure:
     unit: str
     ours: tuple[float, ...]
     theirs: tuple[float, ...] = ()
-    target: Target | None = None
+    target: SpeedTarget | None = None
     facts: Mapping[str, object] = attrs.field(factory=dict)
 
     @property

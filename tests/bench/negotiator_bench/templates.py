@@ -9,7 +9,7 @@ from importlib.resources import files
 @cache
 def template(name: str) -> dict[str, str]:
     """Return the attributes of an ad in long form that comes along (``slot.ad``, ``job.ad``): expressions as text."""
-    text = files("negotiator.bench").joinpath(name).read_text("utf-8")
+    text = files("negotiator_bench").joinpath(name).read_text("utf-8")
     pairs = (line.partition(" = ") for line in text.splitlines())
     return {name: value for name, _, value in pairs}
 

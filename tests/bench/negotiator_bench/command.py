@@ -1,4 +1,4 @@
-"""``negotiator bench``: how fast and how small the engine is, beside HTCondor's own library."""
+"""``make bench``: how fast and how small the engine is, beside HTCondor's own library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from statistics import median
 
 import click
 
-from negotiator.bench.errors import BenchError
-from negotiator.bench.figures import Area, Figure, Target
-from negotiator.bench.plan import FULL, QUICK
-from negotiator.bench.suite import Report, run
 from negotiator.cli.render import print_table, printable
+from negotiator_bench.errors import BenchError
+from negotiator_bench.figures import Area, Figure, SpeedTarget
+from negotiator_bench.plan import FULL, QUICK
+from negotiator_bench.suite import Report, run
 
 MISSED, DISAGREE, NOT_MEASURED = 1, 3, 4
 
@@ -67,8 +67,8 @@ def bench(areas: tuple[Area, ...], *, quick: bool, strict: bool, as_json: bool) 
 
     \b
     Examples:
-      negotiator bench
-      negotiator bench --only matching,reading --json
+      make bench
+      make bench BENCH="--only matching,reading --json"
     """
     if quick and strict:
         raise click.UsageError("--strict judges the full sizes, --quick has others: give one of them")
@@ -128,7 +128,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
     )
 
 
-def _target(target: Target) -> str:
+def _target(target: SpeedTarget) -> str:
     unit = "x" if target.of == "ratio" else ""
     bound, sign = (target.at_least, ">=") if target.at_least is not None else (target.at_most, "<=")
     return f"{sign} {bound:,g}{unit}"

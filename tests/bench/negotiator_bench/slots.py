@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from negotiator.bench.templates import long_form, template
+from negotiator_bench.templates import long_form, template
 
 SlotText = Callable[[int], str]
 """Makes the ad of slot ``i``, counted from 0, in long form, each line with its end."""

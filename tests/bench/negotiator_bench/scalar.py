@@ -9,17 +9,17 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-from negotiator.bench import ours
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.inputs import SLOTS
-from negotiator.bench.jobs import six_clauses
-from negotiator.bench.machine import clock
-from negotiator.bench.peer import Peer
-from negotiator.bench.plan import Plan
-from negotiator.bench.slots import texts
 from negotiator.classad import ClassAd, Expr, evaluate
+from negotiator_bench import ours
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.inputs import SLOTS
+from negotiator_bench.jobs import six_clauses
+from negotiator_bench.machine import clock
+from negotiator_bench.peer import Peer
+from negotiator_bench.plan import Plan
+from negotiator_bench.slots import texts
 
-TARGET: Final = Target("ratio", at_most=4)
+TARGET: Final = SpeedTarget("ratio", at_most=4)
 
 _EACH: Final = 3  # about every second slot has the architecture and the cores that are asked for
 

@@ -14,14 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.machine import clock
-from negotiator.bench.plan import Plan
 from negotiator.ledger import Charge, CounterKey, Family, Grouping, Ledger, RefusedCharge
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.machine import clock
+from negotiator_bench.plan import Plan
 
-NESTED: Final = Target("ours", at_most=5)
-CROSSING: Final = Target("ours", at_most=50)
-SINGLE: Final = Target("ours", at_most=20)
+NESTED: Final = SpeedTarget("ours", at_most=5)
+CROSSING: Final = SpeedTarget("ours", at_most=50)
+SINGLE: Final = SpeedTarget("ours", at_most=20)
 
 USERS: Final = 1_000
 _EACH: Final = 4  # slots of a host
@@ -59,7 +59,7 @@ def _admission(
     charges: Sequence[Charge],
     rows: np.ndarray[tuple[int], np.dtype[np.int64]],
     plan: Plan,
-    target: Target,
+    target: SpeedTarget,
 ) -> Figure:
     def admit() -> None:
         Ledger().admit(charges, (), rows, plan.charged_copies)

@@ -10,17 +10,17 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from negotiator.bench import ours
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.machine import clock
-from negotiator.bench.peer import Peer
-from negotiator.bench.plan import Plan
-from negotiator.bench.slots import texts
-from negotiator.bench.wide import ATTRIBUTES, DIFFERING, PROJECTION, wide_slot
 from negotiator.classad import Table
+from negotiator_bench import ours
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.machine import clock
+from negotiator_bench.peer import Peer
+from negotiator_bench.plan import Plan
+from negotiator_bench.slots import texts
+from negotiator_bench.wide import ATTRIBUTES, DIFFERING, PROJECTION, wide_slot
 
-WHOLE_TARGET: Final = Target("ratio", at_least=0.7)
-PROJECTED_TARGET: Final = Target("ratio", at_least=2)
+WHOLE_TARGET: Final = SpeedTarget("ratio", at_least=0.7)
+PROJECTED_TARGET: Final = SpeedTarget("ratio", at_least=2)
 
 
 def measure(plan: Plan, library: Peer | None) -> Measured:

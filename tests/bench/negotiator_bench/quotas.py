@@ -16,10 +16,6 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.bench.errors import BenchError
-from negotiator.bench.figures import Area, Figure, Measured, Target
-from negotiator.bench.machine import clock
-from negotiator.bench.plan import Plan
 from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse
 from negotiator.cycle.charge import charge
@@ -27,13 +23,17 @@ from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger
 from negotiator.queues import QueueTree
+from negotiator_bench.errors import BenchError
+from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
+from negotiator_bench.machine import clock
+from negotiator_bench.plan import Plan
 
 USERS: Final = 40
 _SHARE: Final = "users {*} hosts {*} to slots=%d"
 _NOBODYS: Final = 10
 #: A fifth of what the real scheduler takes, in milliseconds.
-ALONE: Final = Target("ours", at_most=128)
-BEHIND: Final = Target("ours", at_most=150)
+ALONE: Final = SpeedTarget("ours", at_most=128)
+BEHIND: Final = SpeedTarget("ours", at_most=150)
 _LEAST: Final = 1e-3  # two times are told apart by noise too: nothing is done in less than no time
 _TRUE: Final = parse("true")
 _CYCLE: Final = Cycle(1, 1_795_000_000.0, "0" * 64)
@@ -68,7 +68,7 @@ def measure(plan: Plan) -> Measured:
     return Measured(tuple(figures))
 
 
-def _figure(what: str, size: Size, rules: int, plan: Plan, target: Target | None) -> Figure:
+def _figure(what: str, size: Size, rules: int, plan: Plan, target: SpeedTarget | None) -> Figure:
     slots, requests = _slots(size), _requests(size)
     most = max(2, size.slots)
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +84,7 @@ def _figure(what: str, size: Size, rules: int, plan: Plan, target: Target | None
 
 
 @attrs.define(eq=False)
-class _Run:
+class _QuotaRun:
     """A cycle under one bundle, which knows nothing yet, as far as quotas come in."""
 
     bundle: Bundle
@@ -96,7 +96,7 @@ class _Run:
     seconds: float = 0.0
 
     @classmethod
-    def of(cls, bundle: Bundle, slots: Table) -> _Run:
+    def of(cls, bundle: Bundle, slots: Table) -> _QuotaRun:
         fresh = slots.take(np.arange(len(slots)))
         board = SlotMatcher.of(fresh, _CYCLE.environment)
         return cls(bundle, fresh, board, QueueTree.of(bundle.partition.root, 0))
@@ -118,7 +118,7 @@ def _seconds(bundles: Sequence[Bundle], slots: Table, requests: Sequence[Request
 
     The bundles take turns with each request, so that what else the machine does meets them alike.
     """
-    runs = [_Run.of(bundle, slots) for bundle in bundles]
+    runs = [_QuotaRun.of(bundle, slots) for bundle in bundles]
     for request in requests:
         for run in runs:
             run.serve(request)
