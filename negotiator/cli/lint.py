@@ -17,7 +17,7 @@ from negotiator.cli.ads import load
 from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.findings import Linted, print_findings
 from negotiator.cli.render import POINT_IN_TIME
-from negotiator.pool.classify import kind_of
+from negotiator.pool.ad_kind import ad_kind
 
 FOUND, BAD_ADS = 1, 4
 
@@ -101,7 +101,7 @@ def _side(path: Path | None) -> _Side:
 
 
 def _word(ads: Sequence[ClassAd]) -> str:
-    kinds = {kind_of(ad) for ad in ads}
+    kinds = {ad_kind(ad) for ad in ads}
     word = kinds.pop().value if len(kinds) == 1 else ""
     return word if word in {"slot", "job", "schedd", "submitter"} else "ad"
 

@@ -21,7 +21,7 @@ from negotiator.cli.ads import label, load, named
 from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.render import printable
 from negotiator.cli.steps import print_trace
-from negotiator.pool.secrets import without_secrets
+from negotiator.pool.secrets import redact
 
 _COMMENTS = ("#", "//")
 _COMMAND = re.compile(r":\s*(\S*)\s*")
@@ -228,7 +228,7 @@ def _show_attribute(session: Session, side: Side | None, name: str) -> None:
 
 
 def _shown(name: str, expr: Expr) -> str:
-    return printable(f"{name} = {without_secrets(unparse(expr))}")
+    return printable(f"{name} = {redact(unparse(expr))}")
 
 
 def _trace(session: Session, line: TypedLine) -> None:

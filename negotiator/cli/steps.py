@@ -14,7 +14,7 @@ from negotiator.classad import ERROR, UNDEFINED
 from negotiator.classad.scalar.trace import Trace, TraceStep
 from negotiator.classad.syntax.excerpt import excerpt, excerpt_value
 from negotiator.cli.render import printable
-from negotiator.pool.secrets import may_tell, without_secrets
+from negotiator.pool.secrets import is_safe_to_show, redact
 
 #: Where the output is no terminal, texts are cut to so many characters.
 LONGEST = 200
@@ -83,8 +83,8 @@ def _style(step: TraceStep) -> str:
 def _expression(step: TraceStep) -> str:
     """Print the expression without what may be a secret: beside a claim id, even in half a string."""
     text = excerpt(step.expr, _SEARCHED)
-    if not may_tell(text):
-        text = without_secrets(f'{text}"').removesuffix('"')
+    if not is_safe_to_show(text):
+        text = redact(f'{text}"').removesuffix('"')
     return printable(text)
 
 

@@ -18,7 +18,7 @@ from negotiator.classad.syntax.analysis import children, splittable
 from negotiator.classad.syntax.printing import unparse_old
 from negotiator.classad.syntax.tree import AdRef, Attr, Binary, Call
 from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.pool.secrets import without_secrets
+from negotiator.pool.secrets import redact
 
 #: Beyond so many conjuncts the rest of an expression is counted as one: users write Requirements.
 MAX_CONJUNCTS = 64
@@ -155,5 +155,5 @@ def moves(expr: Expr) -> frozenset[str]:
 
 def shown(conjunct: Expr) -> str:
     """Print a conjunct as condor_status and condor_q would, bounded, and without the values of secrets."""
-    text = without_secrets(unparse_old(conjunct))
+    text = redact(unparse_old(conjunct))
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."

@@ -25,8 +25,8 @@ from negotiator.hooks.pluggy_adapter import Registry, specs_of
 from negotiator.hooks.records import AdKind, Cycle, Match, Request
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.vetting import vet
+from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long
-from negotiator.pool.projection import pool_dictionary
 from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueTree
 from negotiator.queues.acl import NOBODY
 from negotiator.queues.names import upwards

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from negotiator.pool.classify import PoolAdKind, constant, text
-from negotiator.pool.found import FoundAd, set_aside, short
+from negotiator.pool.ad_kind import PoolAdKind, constant_value, string_value
+from negotiator.pool.parsed_ad import ParsedAd, ad_problem, shorten
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.DOTALL)
 
 
-class Identified(NamedTuple):
+class IdentifiedAd(NamedTuple):
     """An ad that can be named: its key among the ads of its kind, and how it is called in messages."""
 
     ad: ClassAd
@@ -24,7 +24,7 @@ class Identified(NamedTuple):
     problem: Problem | None = None
 
 
-def identify(kind: PoolAdKind, found: FoundAd) -> Identified | Problem:
+def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
     """Give the key of an ad; a slot or schedd without a name gets one, a job or submitter is set aside.
 
     A nameless slot is still a slot that can be matched, and its machine's name or its place in the file makes a name
@@ -33,24 +33,28 @@ def identify(kind: PoolAdKind, found: FoundAd) -> Identified | Problem:
     if kind is PoolAdKind.JOB:
         return _job(found)
     ad, source = found
-    name = text(ad, "Name")
+    name = string_value(ad, "Name")
     if kind is PoolAdKind.SUBMITTER:
         if not name:
-            return set_aside(source, "it is a submitter without Name", 'add Name = "user@domain"')
-        return Identified(ad, (name, text(ad, "ScheddName") or _address(ad)), f"submitter {short(name)}")
+            return ad_problem(source, "it is a submitter without Name", 'add Name = "user@domain"')
+        return IdentifiedAd(
+            ad, (name, string_value(ad, "ScheddName") or _address(ad)), f"submitter {shorten(name)}"
+        )
     if name:
-        return Identified(ad, (name, _address(ad)), f"{kind.value} {short(name)}")
+        return IdentifiedAd(ad, (name, _address(ad)), f"{kind.value} {shorten(name)}")
     return _named(kind, found)
 
 
 def _address(ad: ClassAd) -> str:
-    return text(ad, "MyAddress") or text(ad, "StartdIpAddr") or text(ad, "ScheddIpAddr")
+    return (
+        string_value(ad, "MyAddress") or string_value(ad, "StartdIpAddr") or string_value(ad, "ScheddIpAddr")
+    )
 
 
-def _named(kind: PoolAdKind, found: FoundAd) -> Identified:
+def _named(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd:
     ad, source = found
-    machine = text(ad, "Machine")
-    number = constant(ad, "SlotID")
+    machine = string_value(ad, "Machine")
+    number = constant_value(ad, "SlotID")
     if not machine:
         name = f"{kind.value}@{source}"
     elif kind is PoolAdKind.SLOT and type(number) is int:
@@ -60,29 +64,29 @@ def _named(kind: PoolAdKind, found: FoundAd) -> Identified:
     problem = Problem(
         Severity.WARNING,
         source,
-        f"a {kind.value} without Name is called {short(name)}",
+        f"a {kind.value} without Name is called {shorten(name)}",
         "add Name to the ad if it stands for something else",
     )
-    return Identified(
-        ad.with_items([("Name", name)]), (name, _address(ad)), f"{kind.value} {short(name)}", problem
+    return IdentifiedAd(
+        ad.with_items([("Name", name)]), (name, _address(ad)), f"{kind.value} {shorten(name)}", problem
     )
 
 
-def _job(found: FoundAd) -> Identified | Problem:
+def _job(found: ParsedAd) -> IdentifiedAd | Problem:
     ad, source = found
-    cluster, proc = constant(ad, "ClusterId"), constant(ad, "ProcId")
-    global_id = text(ad, "GlobalJobId")
+    cluster, proc = constant_value(ad, "ClusterId"), constant_value(ad, "ProcId")
+    global_id = string_value(ad, "GlobalJobId")
     problem = None
     if type(cluster) is not int or type(proc) is not int:
         match = _GLOBAL_JOB_ID.fullmatch(global_id)
         if not match:
             hint = "a match could not be given to it; add both as integers"
-            return set_aside(source, "it is a job without ClusterId and ProcId", hint)
+            return ad_problem(source, "it is a job without ClusterId and ProcId", hint)
         cluster, proc = int(match[1]), int(match[2])
         ad = ad.with_items([("ClusterId", cluster), ("ProcId", proc)])
         message = f"job {cluster}.{proc} has its ClusterId and ProcId from its GlobalJobId"
         problem = Problem(Severity.NOTICE, source, message)
-    return Identified(ad, _job_key(global_id, source, cluster, proc), f"job {cluster}.{proc}", problem)
+    return IdentifiedAd(ad, _job_key(global_id, source, cluster, proc), f"job {cluster}.{proc}", problem)
 
 
 def _job_key(global_id: str, source: Source, cluster: int, proc: int) -> tuple[object, ...]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad import UNDEFINED, Expr, ParseError, parse
 from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
-from negotiator.pool.brackets import Record, records
-from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, short, stopped
+from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.limits import MAX_LITERAL
-from negotiator.pool.secrets import is_secret, may_tell
+from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad, shorten
+from negotiator.pool.secrets import is_safe_to_show, is_secret
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -28,58 +28,58 @@ _ESCAPED: Final = re.compile(r"\\[uUxN0-7]")  # a character of a name that may_t
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
-class _BadValueError(Exception):
+class _InvalidJsonValueError(Exception):
     """A value that no ad can hold."""
 
 
-def read_json(text: Iterable[str], file: str) -> Iterator[Found]:
+def read_json(text: Iterable[str], file: str) -> Iterator[ReadResult]:
     """Read ads in JSON or as Python literals."""
-    for record in records(text, "{"):
-        yield faulty(record, file) if record.fault else _ad(record, file)
+    for record in split_records(text, "{"):
+        yield record_problem(record, file) if record.fault else _ad(record, file)
 
 
-def faulty(record: Record, file: str) -> Problem:
+def record_problem(record: BracketedRecord, file: str) -> Problem:
     """Tell what is wrong with a record that could not be cut out."""
     source = Source(file, record.line, record.column)
     if record.last:
-        return stopped(source, record.fault)
+        return abort_problem(source, record.fault)
     if record.stray:
         return Problem(Severity.WARNING, source, record.fault, "it is ignored, here and further down")
-    return set_aside(source, record.fault)
+    return ad_problem(source, record.fault)
 
 
-def inner_source(record: Record, file: str, line: int, column: int) -> Source:
+def position_in_file(record: BracketedRecord, file: str, line: int, column: int) -> Source:
     """Give the place in the file of a place in a record."""
     return Source(file, record.line + line - 1, column + record.column - 1 if line == 1 else column)
 
 
-def line_of(record: Record, line: int) -> str:
+def excerpt_line(record: BracketedRecord, line: int) -> str:
     """Give a line of a record to be shown: only if there is no trace of a secret in all of the record."""
-    if line == 1 or _ESCAPED.search(record.text) or not may_tell(record.text):
+    if line == 1 or _ESCAPED.search(record.text) or not is_safe_to_show(record.text):
         return ""
     return record.text.split("\n", line)[line - 1].removesuffix("\r")
 
 
-def _ad(record: Record, file: str) -> Found:
+def _ad(record: BracketedRecord, file: str) -> ReadResult:
     source = Source(file, record.line, record.column)
     try:
         pairs = _pairs(record.text)
     except json.JSONDecodeError as error:
-        place = inner_source(record, file, error.lineno, error.colno)
+        place = position_in_file(record, file, error.lineno, error.colno)
         message = f"{error.msg} (in the ad that begins at line {record.line})"
-        return set_aside(place, message, line=line_of(record, error.lineno))
+        return ad_problem(place, message, line=excerpt_line(record, error.lineno))
     except (ValueError, RecursionError):
-        return set_aside(source, "it holds a number too long, or is nested too deep")
+        return ad_problem(source, "it holds a number too long, or is nested too deep")
     try:
-        return found_ad([(name, _top(name, value)) for name, value in pairs if not is_secret(name)], source)
-    except _BadValueError as error:
-        return set_aside(source, str(error))
+        return parsed_ad([(name, _top(name, value)) for name, value in pairs if not is_secret(name)], source)
+    except _InvalidJsonValueError as error:
+        return ad_problem(source, str(error))
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
     """Decode one object, of JSON or else of Python; objects stay lists of pairs, since names may differ in case only."""
     try:
-        pairs = json.loads(text, object_pairs_hook=_Object)
+        pairs = json.loads(text, object_pairs_hook=_JsonObject)
     except json.JSONDecodeError:
         python = _python(text)
         if python is None:
@@ -88,11 +88,11 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return list(pairs)
 
 
-class _Object(list[tuple[str, Any]]):
+class _JsonObject(list[tuple[str, Any]]):
     """An object of JSON: its pairs."""
 
 
-def _python(text: str) -> _Object | None:
+def _python(text: str) -> _JsonObject | None:
     """Decode a dict literal of Python; None where it is none."""
     if len(text) > MAX_LITERAL:
         return None
@@ -102,7 +102,7 @@ def _python(text: str) -> _Object | None:
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return _Object(value.items()) if isinstance(value, dict) and all(map(_is_name, value)) else None
+    return _JsonObject(value.items()) if isinstance(value, dict) and all(map(_is_name, value)) else None
 
 
 def _is_name(value: object) -> bool:
@@ -114,9 +114,9 @@ def _top(name: str, value: object) -> Expr:
     try:
         return _expr(value)
     except ParseError as error:
-        raise _BadValueError(not_parsed(name, error)) from None
-    except _BadValueError as error:
-        raise _BadValueError(f"{short(name)}: {error}") from None
+        raise _InvalidJsonValueError(parse_message(name, error)) from None
+    except _InvalidJsonValueError as error:
+        raise _InvalidJsonValueError(f"{shorten(name)}: {error}") from None
 
 
 def _expr(value: object) -> Expr:
@@ -128,16 +128,16 @@ def _expr(value: object) -> Expr:
         return Literal(value if value in _INT64 else 0)  # as in an expression
     if value is None:
         return Literal(UNDEFINED)
-    if isinstance(value, _Object):
+    if isinstance(value, _JsonObject):
         return _record(value)
     if isinstance(value, dict) and all(map(_is_name, value)):
-        return _record(_Object(value.items()))
+        return _record(_JsonObject(value.items()))
     if isinstance(value, list | tuple):
         return ListExpr(tuple(map(_expr, value)))
-    raise _BadValueError(f"an ad cannot hold a Python {type(value).__name__}")
+    raise _InvalidJsonValueError(f"an ad cannot hold a Python {type(value).__name__}")
 
 
-def _record(pairs: _Object) -> RecordExpr:
+def _record(pairs: _JsonObject) -> RecordExpr:
     for name, _ in pairs:
         _check_name(name)
     return RecordExpr(tuple((name, _expr(value)) for name, value in pairs))
@@ -153,15 +153,15 @@ def _string(value: str) -> Expr:
 
 def _check_name(name: str) -> None:
     if not name.strip():
-        raise _BadValueError("an attribute has no name")
+        raise _InvalidJsonValueError("an attribute has no name")
     _check(name, "the name of an attribute")
 
 
 def _check(text: str, what: str) -> None:
     if "\0" in text:
-        raise _BadValueError(f"{what} holds the character NUL")
+        raise _InvalidJsonValueError(f"{what} holds the character NUL")
     if not text.isascii():
         try:
             text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise _BadValueError(f"{what} holds a character that has no bytes") from None
+            raise _InvalidJsonValueError(f"{what} holds a character that has no bytes") from None

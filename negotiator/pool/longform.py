@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from negotiator.classad import ParseError
 from negotiator.classad.scalar.ad import fold
 from negotiator.classad.tables.dictionary import BLANK, DROPPED, UNKNOWN, TooManyNamesError
-from negotiator.pool.found import Found, FoundAd, not_parsed, set_aside
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
+from negotiator.pool.parsed_ad import ParsedAd, ReadResult, ad_problem, parse_message
 from negotiator.pool.secrets import is_secret
 from negotiator.pool.sieve import Sieve
 from negotiator.records import Problem, Source
@@ -64,32 +64,32 @@ def _pieces(blocks: Iterable[str]) -> Iterator[str]:
             yield block[start : start + _PIECE]
 
 
-def read_long(blocks: Iterable[str], file: str, dictionary: AdDictionary) -> Iterator[Found]:
+def read_long(blocks: Iterable[str], file: str, dictionary: AdDictionary) -> Iterator[ReadResult]:
     """Read ads in long form; the ``dictionary`` of the pool knows the lines that were read before.
 
     Blocks of some ten ads are read faster than those of one. Where the dictionary keeps only some attributes, what is
     wrong with lines of others may go unnoticed.
     """
-    reader = _Reader(file, dictionary)
+    reader = _LongFormReader(file, dictionary)
     for block in whole_lines(blocks):
         yield from reader.read(block)
     yield from reader.end()
 
 
-class _Lines(NamedTuple):
+class _LineCells(NamedTuple):
     """Lines that were looked at: the cell of each, or what it is instead, and its number in the text."""
 
     cells: Row
     numbers: NDArray[np.int64]
 
-    def cut(self, start: int, end: int) -> _Lines:
-        return _Lines(self.cells[start:end], self.numbers[start:end])
+    def cut(self, start: int, end: int) -> _LineCells:
+        return _LineCells(self.cells[start:end], self.numbers[start:end])
 
-    def pick(self, which: NDArray[np.bool_]) -> _Lines:
-        return _Lines(self.cells[which], self.numbers[which])
+    def pick(self, which: NDArray[np.bool_]) -> _LineCells:
+        return _LineCells(self.cells[which], self.numbers[which])
 
 
-class _Fault(NamedTuple):
+class _LineFault(NamedTuple):
     """What is wrong with a line, in which column, and the line if it may be shown."""
 
     message: str
@@ -98,7 +98,7 @@ class _Fault(NamedTuple):
 
 
 @attrs.define
-class _Open:
+class _OpenAd:
     """An ad of which the end was not read yet: the number of its first line, and its attributes so far.
 
     ``guarded`` says that it has a secret, and what is wrong below it may be a part of it.
@@ -106,19 +106,19 @@ class _Open:
 
     line: int
     guarded: bool
-    parts: list[_Lines] = attrs.field(factory=list)
+    parts: list[_LineCells] = attrs.field(factory=list)
     size: int = 0
     problem: Problem | None = None
 
-    def add(self, attributes: _Lines) -> None:
+    def add(self, attributes: _LineCells) -> None:
         self.parts.append(attributes)
         self.size += len(attributes.cells)
 
-    def attributes(self) -> _Lines:
-        return _Lines(*map(np.concatenate, zip(*self.parts, strict=True)))
+    def attributes(self) -> _LineCells:
+        return _LineCells(*map(np.concatenate, zip(*self.parts, strict=True)))
 
 
-class _Reader:
+class _LongFormReader:
     """Reads a text some lines at a time: an ad may begin in some and end in others."""
 
     __slots__ = ("_dictionary", "_faults", "_file", "_line", "_open", "_sieve")
@@ -128,10 +128,10 @@ class _Reader:
         self._dictionary = dictionary
         self._sieve = None if dictionary.wanted is None else Sieve(dictionary.wanted)
         self._line = 1  # of the text that is read next
-        self._open: _Open | None = None
-        self._faults: dict[int, _Fault] = {}  # of the lines that are being read, by their numbers
+        self._open: _OpenAd | None = None
+        self._faults: dict[int, _LineFault] = {}  # of the lines that are being read, by their numbers
 
-    def read(self, block: str) -> Iterator[Found]:
+    def read(self, block: str) -> Iterator[ReadResult]:
         """Read further lines; give the ads that end in them."""
         if self._open is not None and self._open.problem is not None:
             below = self._skip(block)
@@ -157,7 +157,7 @@ class _Reader:
             begin, start = number + 1, end + 1
         self._continue(lines.cut(start, len(lines.cells)), range(begin, self._line))
 
-    def end(self) -> Iterator[Found]:
+    def end(self) -> Iterator[ReadResult]:
         """Give the last ad, where no blank line stands below it."""
         if self._open is not None:
             yield self._done(self._open)
@@ -172,14 +172,14 @@ class _Reader:
         self._line += len(texts)
         return None
 
-    def _look(self, block: str) -> _Lines:
+    def _look(self, block: str) -> _LineCells:
         """Look at lines together: those of attributes that are not kept are left out, and so are their numbers."""
         if self._sieve is None:
             texts = block.split("\n")
             places = np.arange(len(texts))
         else:
             texts, places = self._sieve.lines(block)
-        lines = _Lines(self._dictionary.cells(texts), places + self._line)
+        lines = _LineCells(self._dictionary.cells(texts), places + self._line)
         self._faults.clear()
         unknown = np.flatnonzero(lines.cells == UNKNOWN)
         numbers = lines.numbers[unknown].tolist()
@@ -207,24 +207,26 @@ class _Reader:
             cell = self._dictionary.cell(line, name, right.strip())
         except ParseError as error:
             column = len(line) - len(right.lstrip()) + error.column
-            self._faults[number] = _Fault(not_parsed(name, error), column, line)
+            self._faults[number] = _LineFault(parse_message(name, error), column, line)
             return _BAD
         except TooManyNamesError as error:
-            self._faults[number] = _Fault(str(error))
+            self._faults[number] = _LineFault(str(error))
             return _BAD
         return _SECRET if cell is None else cell
 
-    def _continue(self, part: _Lines, lines: range) -> None:
+    def _continue(self, part: _LineCells, lines: range) -> None:
         """Add to the ad that is open, or begin one: ``part`` is what was looked at of these ``lines`` of the text."""
         if self._open is None:
             lines = lines[_comments(part, lines.start) :]
             if not lines:
                 return
-            self._open = _Open(lines.start, guarded=self._sieve is not None)  # which lets no secrets through
+            self._open = _OpenAd(
+                lines.start, guarded=self._sieve is not None
+            )  # which lets no secrets through
         if self._open.problem is None:
             self._add(self._open, part)
 
-    def _add(self, ad: _Open, part: _Lines) -> None:
+    def _add(self, ad: _OpenAd, part: _LineCells) -> None:
         """Add attributes to an ad, down to the first line that is wrong."""
         bad = np.flatnonzero(part.cells == _BAD)[:1].tolist()
         above = part.cut(0, *bad) if bad else part
@@ -232,21 +234,21 @@ class _Reader:
         ad.add(above.pick(above.cells >= 0))
         if ad.size > MAX_ATTRIBUTES:
             source = Source(self._file, ad.line)
-            ad.problem = set_aside(source, f"it has more than {MAX_ATTRIBUTES} attributes")
+            ad.problem = ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")
         elif bad:
             second = self._second_type(*ad.attributes(), ad.line)
             ad.problem = second or self._problem(ad, int(part.numbers[bad[0]]))
 
-    def _done(self, ad: _Open) -> Found:
+    def _done(self, ad: _OpenAd) -> ReadResult:
         self._open = None
         return ad.problem or self._found(*ad.attributes(), ad.line)
 
-    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> Found:
+    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> ReadResult:
         """Give the ad of these attributes, which begins in a line; ``numbers`` are theirs."""
         ad = self._dictionary.ad(row)
         if _TYPE in ad.shape.repeated and (second := self._second_type(row, numbers, line)):
             return second
-        return FoundAd(ad, Source(self._file, line))
+        return ParsedAd(ad, Source(self._file, line))
 
     def _second_type(self, row: Row, numbers: NDArray[np.int64], line: int) -> Problem | None:
         """Tell of an ad that has two types: where files were joined, one ad may run into the next."""
@@ -256,15 +258,15 @@ class _Reader:
             return None
         message = f"a second MyType: the ad that begins at line {line} runs into another one"
         source = Source(self._file, int(numbers[places[1]]))
-        return set_aside(source, message, "part ads by a blank line")
+        return ad_problem(source, message, "part ads by a blank line")
 
-    def _problem(self, ad: _Open, number: int) -> Problem:
+    def _problem(self, ad: _OpenAd, number: int) -> Problem:
         """Say what is wrong with a line; of one below a secret, no more than where."""
         message, column, shown = self._faults[number]
         if ad.guarded:
             message, shown = "a line below a secret does not parse", ""
         hint = f"the ad begins at line {ad.line}; mend or remove this line"
-        return set_aside(Source(self._file, number, column), message, hint, shown)
+        return ad_problem(Source(self._file, number, column), message, hint, shown)
 
 
 def _ends(text: str) -> bool:
@@ -272,16 +274,16 @@ def _ends(text: str) -> bool:
     return not text or text.startswith(("***", "-- "))
 
 
-def _malformed(line: str, equals: str) -> _Fault:
+def _malformed(line: str, equals: str) -> _LineFault:
     """Say why a line is no name and expression with a ``=`` between them."""
     if len(line) > MAX_LINE:
-        return _Fault(f"a line has more than {MAX_LINE} characters", 0)
+        return _LineFault(f"a line has more than {MAX_LINE} characters", 0)
     if not equals:
-        return _Fault("a line has no '='", 1, line)
-    return _Fault("a line has no name left of its '='", 1, line)
+        return _LineFault("a line has no '='", 1, line)
+    return _LineFault("a line has no name left of its '='", 1, line)
 
 
-def _comments(part: _Lines, line: int) -> int:
+def _comments(part: _LineCells, line: int) -> int:
     """Return how many comments there are from a line on, without another line among them."""
     leading = (part.cells == _COMMENT) & (part.numbers == line + np.arange(len(part.numbers)))
     return len(leading) if leading.all() else int(leading.argmin())

@@ -9,18 +9,18 @@ import attrs
 
 from negotiator.classad import ClassAd, Table
 from negotiator.classad.tables.dictionary import TooManyNamesError
-from negotiator.pool.classify import PoolAdKind, kind_of, own_type
-from negotiator.pool.files import Input, inputs
-from negotiator.pool.found import Found, FoundAd, set_aside, short, stopped
-from negotiator.pool.identity import Identified, identify
+from negotiator.pool.ad_kind import PoolAdKind, ad_kind, custom_type
+from negotiator.pool.decoding import DecodedText, UnreadableError
+from negotiator.pool.dictionary import pool_dictionary
+from negotiator.pool.formats import AdFormat, detect_format, is_blank
+from negotiator.pool.identity import IdentifiedAd, identify
+from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
 from negotiator.pool.limits import BLOCK, MAX_PROBLEMS
 from negotiator.pool.longform import read_long
 from negotiator.pool.newform import read_new
-from negotiator.pool.projection import pool_dictionary
-from negotiator.pool.recognise import Format, format_of, is_blank
+from negotiator.pool.parsed_ad import ParsedAd, ReadResult, abort_problem, ad_problem, shorten
 from negotiator.pool.snapshot import Snapshot
-from negotiator.pool.text import Text, UnreadableError
 from negotiator.pool.xmlform import read_xml
 from negotiator.records import Problem, Severity, Source
 
@@ -52,8 +52,8 @@ def read_pool(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None = Non
 
     :raises PoolError: a path does not exist.
     """
-    pool = _Pool()
-    for entry in list(inputs(paths)):
+    pool = _PoolBuilder()
+    for entry in list(find_inputs(paths)):
         if isinstance(entry, Problem):
             pool.problems.append(entry)
         else:
@@ -69,7 +69,7 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     ads: list[tuple[ClassAd, Source]] = []
     problems: list[Problem] = []
     dictionary = pool_dictionary()
-    for entry in list(inputs([path])):
+    for entry in list(find_inputs([path])):
         for found in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, dictionary):
             if isinstance(found, Problem):
                 problems.append(found)
@@ -91,7 +91,7 @@ def read_table(
     problems: list[Problem] = []
 
     def ads() -> Iterator[ClassAd]:
-        for found in _read_blocks(_gathered(blocks), file, dictionary):
+        for found in _read_blocks(_joined(blocks), file, dictionary):
             if isinstance(found, Problem):
                 problems.append(found)
             else:
@@ -101,7 +101,7 @@ def read_table(
     return table, tuple(problems)
 
 
-def _gathered(blocks: Iterable[str]) -> Iterator[str]:
+def _joined(blocks: Iterable[str]) -> Iterator[str]:
     """Put small blocks together."""
     waiting: list[str] = []
     size = 0
@@ -115,24 +115,26 @@ def _gathered(blocks: Iterable[str]) -> Iterator[str]:
         yield "".join(waiting)
 
 
-def read_file(entry: Input, stdin: BinaryIO | None, dictionary: AdDictionary) -> Iterator[Found]:
+def read_file(entry: InputFile, stdin: BinaryIO | None, dictionary: AdDictionary) -> Iterator[ReadResult]:
     """Read the ads of one file, one by one; what is wrong with it is a problem among them."""
     try:
         stream = entry.open(stdin)
     except OSError as error:
         yield Problem(Severity.ERROR, Source(entry.name), f"the file is not read: {error.strerror or error}")
         return
-    text = Text(stream)
+    text = DecodedText(stream)
     try:
         yield from _read_blocks(iter(text), entry.name, dictionary)
     except UnreadableError as error:
-        yield stopped(Source(entry.name, text.line), str(error), "an ad that was not complete is set aside")
+        yield abort_problem(
+            Source(entry.name, text.line), str(error), "an ad that was not complete is set aside"
+        )
     finally:
         if entry.path is not None:
             stream.close()
 
 
-def _read_blocks(blocks: Iterator[str], file: str, dictionary: AdDictionary) -> Iterator[Found]:
+def _read_blocks(blocks: Iterator[str], file: str, dictionary: AdDictionary) -> Iterator[ReadResult]:
     begun: list[str] = []
     size = 0
     for block in blocks:
@@ -142,11 +144,11 @@ def _read_blocks(blocks: Iterator[str], file: str, dictionary: AdDictionary) -> 
             break
     head = "".join(begun)
     rest = itertools.chain([head], blocks)
-    form = format_of(head)
-    if form is Format.LONG:
+    form = detect_format(head)
+    if form is AdFormat.LONG:
         yield from read_long(rest, file, dictionary)
     elif form is not None:
-        yield from (_kept(found, dictionary) for found in _READERS[form](rest, file))
+        yield from (_encoded(found, dictionary) for found in _READERS[form](rest, file))
     elif is_blank(head) and len(head) > _LONGEST_HEAD:
         message = f"the file begins with more than {_LONGEST_HEAD} blank characters; it is not read"
         yield Problem(Severity.ERROR, Source(file), message, _HINT)
@@ -156,21 +158,21 @@ def _read_blocks(blocks: Iterator[str], file: str, dictionary: AdDictionary) -> 
         yield Problem(Severity.ERROR, Source(file), "the file holds no ads; it is not read", _HINT)
 
 
-_READERS: Final = {Format.JSON: read_json, Format.NEW: read_new, Format.XML: read_xml}
+_READERS: Final = {AdFormat.JSON: read_json, AdFormat.NEW: read_new, AdFormat.XML: read_xml}
 
 
-def _kept(found: Found, dictionary: AdDictionary) -> Found:
+def _encoded(found: ReadResult, dictionary: AdDictionary) -> ReadResult:
     """Give an ad as numbers of the dictionary."""
     if isinstance(found, Problem):
         return found
     try:
-        return FoundAd(dictionary.kept(found.ad), found.source)
+        return ParsedAd(dictionary.kept(found.ad), found.source)
     except TooManyNamesError as error:
-        return set_aside(found.source, str(error))
+        return ad_problem(found.source, str(error))
 
 
 @attrs.define
-class _Pool:
+class _PoolBuilder:
     """The ads so far: per kind, in order of their first appearance."""
 
     ads: dict[PoolAdKind, dict[tuple[object, ...], tuple[ClassAd, Source]]] = attrs.field(
@@ -182,10 +184,10 @@ class _Pool:
     problems: list[Problem] = attrs.field(factory=list)
     dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
 
-    def add_file(self, entry: Input, stdin: BinaryIO | None) -> None:
+    def add_file(self, entry: InputFile, stdin: BinaryIO | None) -> None:
         ads = told = untold = 0
         for found in read_file(entry, stdin, self.dictionary):
-            ads += isinstance(found, FoundAd)
+            ads += isinstance(found, ParsedAd)
             for problem in self.add(found):
                 if told < MAX_PROBLEMS:
                     told += 1
@@ -198,11 +200,11 @@ class _Pool:
         if not ads and not told:
             self.problems.append(Problem(Severity.WARNING, Source(entry.name), "there is no ad in this file"))
 
-    def add(self, found: Found) -> Iterator[Problem]:
+    def add(self, found: ReadResult) -> Iterator[Problem]:
         if isinstance(found, Problem):
             yield found
             return
-        kind = kind_of(found.ad)
+        kind = ad_kind(found.ad)
         if kind in self.ads:
             yield from self.add_identified(kind, identify(kind, found), found.source)
             return
@@ -212,12 +214,12 @@ class _Pool:
                 "an ad of unknown kind takes no part: it has no MyType, and no attribute that tells its kind"
             )
             yield Problem(Severity.WARNING, found.source, message, 'add MyType = "Machine" or what it is')
-        elif kind is PoolAdKind.OTHER and (word := own_type(found.ad)):
-            message = f"an ad of type {short(word)} takes no part: HTCondor has no such type"
+        elif kind is PoolAdKind.OTHER and (word := custom_type(found.ad)):
+            message = f"an ad of type {shorten(word)} takes no part: HTCondor has no such type"
             yield Problem(Severity.NOTICE, found.source, message)
 
     def add_identified(
-        self, kind: PoolAdKind, what: Identified | Problem, source: Source
+        self, kind: PoolAdKind, what: IdentifiedAd | Problem, source: Source
     ) -> Iterator[Problem]:
         if isinstance(what, Problem):
             yield what

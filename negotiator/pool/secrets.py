@@ -36,14 +36,14 @@ def is_secret(name: str) -> bool:
     return lower in _NAMES or lower.startswith(_PREFIX)
 
 
-def may_tell(text: str) -> bool:
+def is_safe_to_show(text: str) -> bool:
     """Say whether a text has no trace of a secret: nothing in it is spelled like the name of one."""
     return _TRACE.search(text) is None
 
 
-def without_secrets(expression: str) -> str:
+def redact(expression: str) -> str:
     """Give an expression as it may be told: beside the name of a secret, a string may be its value."""
-    return expression if may_tell(expression) else _STRING.sub('"..."', expression)
+    return expression if is_safe_to_show(expression) else _STRING.sub('"..."', expression)
 
 
 def printable(text: str) -> str:
@@ -53,6 +53,6 @@ def printable(text: str) -> str:
 
 def excerpt(line: str, column: int = 0) -> str:
     """Give a line as it may be shown above a caret: nothing at all where it may hold a secret or is too long."""
-    if column > _LONGEST_EXCERPT or not may_tell(line):
+    if column > _LONGEST_EXCERPT or not is_safe_to_show(line):
         return ""
     return printable(line[:_LONGEST_EXCERPT])

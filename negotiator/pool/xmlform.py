@@ -13,8 +13,8 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
 from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
-from negotiator.pool.found import Found, found_ad, not_parsed, set_aside, stopped
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH
+from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
 from negotiator.records import Problem, Severity, Source
 
@@ -32,16 +32,16 @@ class _TooDeepError(Exception):
     """Elements are nested too deep."""
 
 
-class _NoClassAdsError(Exception):
+class _NotClassAdsError(Exception):
     """The document is something else."""
 
 
-class _BadValueError(Exception):
+class _InvalidXmlValueError(Exception):
     """An element whose text is not what it should be."""
 
 
 @attrs.define
-class _Element:
+class _OpenElement:
     """An element that is open: its text, and the values inside it."""
 
     tag: str
@@ -50,10 +50,10 @@ class _Element:
     values: list[tuple[str, Expr]] = attrs.field(factory=list)
 
 
-def read_xml(text: Iterable[str], file: str) -> Iterator[Found]:
+def read_xml(text: Iterable[str], file: str) -> Iterator[ReadResult]:
     """Read ads in XML; the document is read as it comes, and what is well formed before an error counts."""
-    found: deque[Found] = deque()
-    target = _Target(file, found)
+    found: deque[ReadResult] = deque()
+    target = _XmlHandler(file, found)
     parser = DefusedXMLParser(target=target)
     target.parser = getattr(parser, "parser")  # noqa: B009 - the expat parser, which typeshed does not know of
     pending = 0
@@ -71,10 +71,10 @@ def read_xml(text: Iterable[str], file: str) -> Iterator[Found]:
         if not fault and pending > MAX_AD:
             fault = f"an ad has more than {MAX_AD} characters"
         if fault:
-            yield stopped(target.here(), fault)
+            yield abort_problem(target.here(), fault)
             return
     if fault := _feed(parser, None):
-        yield stopped(target.here(), fault)
+        yield abort_problem(target.here(), fault)
 
 
 def _feed(parser: DefusedXMLParser, block: str | None) -> str:
@@ -90,19 +90,19 @@ def _feed(parser: DefusedXMLParser, block: str | None) -> str:
         return "the document declares entities or refers to other documents, which ads never do"
     except _TooDeepError:
         return f"more than {MAX_DEPTH} elements are nested one inside the other"
-    except _NoClassAdsError:
+    except _NotClassAdsError:
         return "this is XML, but its first element is neither <classads> nor <c>"
     return ""
 
 
-class _Target:
+class _XmlHandler:
     """What the parser calls: it keeps the stack of open elements and makes ads of them."""
 
-    def __init__(self, file: str, found: deque[Found]) -> None:
+    def __init__(self, file: str, found: deque[ReadResult]) -> None:
         self.file = file
         self.found = found
         self.parser: Any = None
-        self.stack: list[_Element] = []
+        self.stack: list[_OpenElement] = []
         self.started = False
         self.source = Source(file)
         self.problem: Problem | None = None
@@ -116,17 +116,19 @@ class _Target:
         if not self.started:
             self.started = True
             if tag not in ("classads", "c"):
-                raise _NoClassAdsError
+                raise _NotClassAdsError
         if not self.stack:
             if tag == "c":
                 self.source, self.problem = self.here(), None
-                self.stack.append(_Element(tag, ""))
+                self.stack.append(_OpenElement(tag, ""))
             return
         if len(self.stack) >= MAX_DEPTH:
             raise _TooDeepError
         if tag not in _TAGS:
             self.fault("there is no such element in an ad")
-        self.stack.append(_Element(tag, attributes.get("n", "") if tag == "a" else attributes.get("v", "")))
+        self.stack.append(
+            _OpenElement(tag, attributes.get("n", "") if tag == "a" else attributes.get("v", ""))
+        )
 
     def data(self, data: str) -> None:
         if self.stack:
@@ -137,7 +139,7 @@ class _Target:
             return
         element = self.stack.pop()
         if not self.stack:
-            self.found.append(self.problem or found_ad(element.values, self.source))
+            self.found.append(self.problem or parsed_ad(element.values, self.source))
         elif self.problem is None and not self.secret(element):
             self.close_element(element, self.stack[-1])
 
@@ -146,12 +148,12 @@ class _Target:
 
     # Elements to values
 
-    def secret(self, element: _Element) -> bool:
+    def secret(self, element: _OpenElement) -> bool:
         """Say whether the element is a secret attribute of the ad, or a value inside one."""
         outermost = self.stack[1] if len(self.stack) > 1 else element
         return outermost.tag == "a" and is_secret(outermost.name)
 
-    def close_element(self, element: _Element, parent: _Element) -> None:
+    def close_element(self, element: _OpenElement, parent: _OpenElement) -> None:
         if element.tag == "a":
             if parent.tag != "c" or len(element.values) != 1 or not element.name:
                 self.fault("an <a> must stand in a <c>, have a name and hold one value")
@@ -163,10 +165,10 @@ class _Target:
             return
         try:
             parent.values.append(("", _value(element)))
-        except _BadValueError as error:
+        except _InvalidXmlValueError as error:
             self.fault(str(error))
         except ParseError as error:
-            self.fault(not_parsed(self.attribute(), error))
+            self.fault(parse_message(self.attribute(), error))
 
     def attribute(self) -> str:
         return self.stack[1].name if len(self.stack) > 1 else "a value"
@@ -174,10 +176,10 @@ class _Target:
     def fault(self, message: str) -> None:
         if self.problem is None:
             hint = f"the ad begins at line {self.source.line}"
-            self.problem = set_aside(self.here(), message, hint)
+            self.problem = ad_problem(self.here(), message, hint)
 
 
-def _value(element: _Element) -> Expr:
+def _value(element: _OpenElement) -> Expr:
     text = "".join(element.text)
     match element.tag:
         case "s":
@@ -209,4 +211,4 @@ def _constant(tag: str, value: str, text: str) -> bool | int | float:
             pass
     if tag == "b" and value in ("t", "f"):
         return value == "t"
-    raise _BadValueError(f"<{tag}> does not hold a value of its kind")
+    raise _InvalidXmlValueError(f"<{tag}> does not hold a value of its kind")

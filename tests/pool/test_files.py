@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from negotiator.pool import PoolError, read_ads, read_pool, text
+from negotiator.pool import PoolError, decoding, read_ads, read_pool
 from negotiator.records import Severity
 
 SLOT = 'MyType = "Machine"\nName = "{}"\nState = "Unclaimed"\n'
@@ -136,7 +136,7 @@ def test_damaged_gzip_is_told(snapshot, compressed, tail):
 
 def test_a_file_does_not_expand_without_bound(snapshot, compressed, monkeypatch):
     """A small file that expands to a huge one is read up to the limit."""
-    monkeypatch.setattr(text, "MAX_FILE", 1 << 20)
+    monkeypatch.setattr(decoding, "MAX_FILE", 1 << 20)
     pool = snapshot(compressed(SLOT.format("a") + "\n" + "\n" * (4 << 20)))
     assert names(pool) == ["a"]
     assert "more than 1048576 bytes" in pool.problems[0].message

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from negotiator.pool import brackets, jsonform, xmlform
-from negotiator.pool.brackets import records
+from negotiator.pool import bracketed, jsonform, xmlform
+from negotiator.pool.bracketed import split_records
 from negotiator.records import Severity
 
 XML = '<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.dtd">\n<classads>\n{}\n</classads>\n'
@@ -220,7 +220,7 @@ def test_json_values_of_every_kind(ads):
 )
 def test_an_ad_too_long_ends_the_reading_of_its_file(ads, monkeypatch, text):
     """What is too long to be an ad is not kept in memory; what came before it counts."""
-    monkeypatch.setattr(brackets, "MAX_AD", 1000)
+    monkeypatch.setattr(bracketed, "MAX_AD", 1000)
     monkeypatch.setattr(xmlform, "MAX_AD", 1000)
     found, problems = ads(text)
     assert found == [{"A": "1"}]
@@ -230,7 +230,7 @@ def test_an_ad_too_long_ends_the_reading_of_its_file(ads, monkeypatch, text):
 
 def test_an_ad_too_long_that_ends_is_set_aside(ads, monkeypatch):
     """An ad over the limit whose end is at hand does not keep out the ads behind it."""
-    monkeypatch.setattr(brackets, "MAX_AD", 1000)
+    monkeypatch.setattr(bracketed, "MAX_AD", 1000)
     found, (problem,) = ads('[{"A": 1}, {"A": "' + "x" * 5000 + '"}, {"A": 3}]')
     assert found == [{"A": "1"}, {"A": "3"}]
     assert "more than 1000 characters" in problem.message
@@ -279,13 +279,13 @@ def test_columns_count_in_the_file(ads, text, column):
 def test_records_are_cut_the_same_wherever_blocks_end(size, opening, text, expected):
     """Brackets in strings and comments do not count, and neither does where a block of text ends."""
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
-    assert [tuple(record[:3]) for record in records(blocks, opening)] == expected
+    assert [tuple(record[:3]) for record in split_records(blocks, opening)] == expected
 
 
 def test_cutting_hostile_text_takes_no_more_than_linear_time():
     """Quotes, escapes and comments that never end are passed over in one go: a second is plenty for megabytes."""
     for piece in ('"\\', "'\"", "/*", "//", "{", '"\n', "\\"):
-        count = sum(1 for _ in records(["[" + piece * 300_000], "["))
+        count = sum(1 for _ in split_records(["[" + piece * 300_000], "["))
         assert count <= 1
 
 

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from negotiator.pool import Snapshot, read_pool, reading
-from negotiator.pool.recognise import is_blank
+from negotiator.pool.formats import is_blank
 
 PIECES = (
     *(

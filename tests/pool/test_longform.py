@@ -6,8 +6,8 @@ import pytest
 
 from negotiator.classad.tables import dictionary
 from negotiator.pool import longform, read_ads, read_table
+from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long, whole_lines
-from negotiator.pool.projection import pool_dictionary
 from negotiator.records import Severity
 
 

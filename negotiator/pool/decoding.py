@@ -18,7 +18,7 @@ class UnreadableError(Exception):
     """The rest of a text cannot be had; the message says why."""
 
 
-class Text:
+class DecodedText:
     """The text of one file: iterate over it once for its blocks (none empty; UnreadableError where it breaks off).
 
     Bytes that are not UTF-8 become lone surrogates (``surrogateescape``), so that they can be written as they were.

@@ -22,7 +22,7 @@ class PoolError(Exception):
     """The pool cannot be read at all."""
 
 
-class Input(NamedTuple):
+class InputFile(NamedTuple):
     """A file to read: how it is called in messages, and its path (None for standard input)."""
 
     name: str
@@ -37,7 +37,7 @@ class Input(NamedTuple):
         return self.path.open("rb")
 
 
-def inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[Input | Problem]:
+def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem]:
     """Give the files of these folders, files and ``-``, in order, those of a folder by name.
 
     In folders, hidden files, READMEs and INDEXes are left out, and symbolic links to folders are not followed.
@@ -50,14 +50,14 @@ def inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[Input | Problem]:
             )
     for path in paths:
         if path == STDIN:
-            yield Input("<stdin>", None)
+            yield InputFile("<stdin>", None)
         elif Path(path).is_dir():
             yield from _folder(Path(path))
         else:
-            yield Input(str(path), Path(path))
+            yield InputFile(str(path), Path(path))
 
 
-def _folder(folder: Path) -> Iterator[Input | Problem]:
+def _folder(folder: Path) -> Iterator[InputFile | Problem]:
     errors: list[OSError] = []
     empty = True
     for where, folders, names in os.walk(folder, onerror=errors.append):
@@ -80,11 +80,11 @@ def _folder(folder: Path) -> Iterator[Input | Problem]:
         yield Problem(Severity.WARNING, Source(str(folder)), "the folder holds no files of ads")
 
 
-def _entry(path: Path) -> Input | Problem:
+def _entry(path: Path) -> InputFile | Problem:
     if path.is_file() or (
         path.is_symlink() and not path.exists()
     ):  # opening a broken link says what is wrong
-        return Input(str(path), path)
+        return InputFile(str(path), path)
     return Problem(
         Severity.WARNING, Source(str(path)), "this is no regular file; it is not read", "name it by itself"
     )

@@ -42,25 +42,25 @@ _EPOCH_PARTS: Final = frozenset({"spawn", "input", "output", "checkpoint", "comm
 _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
 
 
-def constant(ad: ClassAd, name: str) -> object:
+def constant_value(ad: ClassAd, name: str) -> object:
     """Give the value of an attribute that is written as a constant; UNDEFINED for all others."""
     expression = ad.get(name)
     return expression.value if isinstance(expression, Literal) else UNDEFINED
 
 
-def text(ad: ClassAd, name: str) -> str:
+def string_value(ad: ClassAd, name: str) -> str:
     """Give the value of an attribute that is written as a string, empty where it is not."""
-    value = constant(ad, name)
+    value = constant_value(ad, name)
     return value if isinstance(value, str) else ""
 
 
-def kind_of(ad: ClassAd) -> PoolAdKind:
+def ad_kind(ad: ClassAd) -> PoolAdKind:
     """Give the kind of an ad.
 
     OTHER are the kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster
     ads), and ads whose MyType is a word of their makers; UNKNOWN are ads that say nothing of what they are.
     """
-    my_type = text(ad, "MyType").strip().lower()
+    my_type = string_value(ad, "MyType").strip().lower()
     kind = _TYPES.get(my_type)
     if my_type in _OTHER_TYPES:
         return PoolAdKind.OTHER
@@ -75,9 +75,9 @@ def kind_of(ad: ClassAd) -> PoolAdKind:
     return kind
 
 
-def own_type(ad: ClassAd) -> str:
+def custom_type(ad: ClassAd) -> str:
     """Give the MyType of an ad where it is a word that HTCondor does not know, else nothing."""
-    my_type = text(ad, "MyType").strip()
+    my_type = string_value(ad, "MyType").strip()
     known = my_type.lower() in _TYPES or my_type.lower() in _OTHER_TYPES | _NO_TYPE
     return "" if known else my_type
 
@@ -101,9 +101,9 @@ def _kind_by_marks(ad: ClassAd) -> PoolAdKind:
 
 
 def _is_part_of_job(ad: ClassAd) -> bool:
-    proc = constant(ad, "ProcId")
+    proc = constant_value(ad, "ProcId")
     cluster_ad = isinstance(proc, int) and not isinstance(proc, bool) and proc < 0
-    return cluster_ad or text(ad, "EpochAdType").lower() in _EPOCH_PARTS
+    return cluster_ad or string_value(ad, "EpochAdType").lower() in _EPOCH_PARTS
 
 
 def _has(ad: ClassAd, *names: str) -> bool:

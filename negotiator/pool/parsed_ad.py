@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from negotiator.classad import ClassAd, Expr, ParseError
 from negotiator.pool.limits import MAX_ATTRIBUTES
-from negotiator.pool.secrets import excerpt, may_tell, printable
+from negotiator.pool.secrets import excerpt, is_safe_to_show, printable
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -15,42 +15,42 @@ if TYPE_CHECKING:
 _SHORT: Final = 200
 
 
-class FoundAd(NamedTuple):
+class ParsedAd(NamedTuple):
     """An ad without its secrets, and where it begins."""
 
     ad: ClassAd
     source: Source
 
 
-Found: TypeAlias = FoundAd | Problem
+ReadResult: TypeAlias = ParsedAd | Problem
 
 
-def set_aside(source: Source, message: str, hint: str = "", line: str = "") -> Problem:
+def ad_problem(source: Source, message: str, hint: str = "", line: str = "") -> Problem:
     """Tell of one ad that is left out; ``line`` is what the source points at, shown only where it may be."""
     return Problem(
         Severity.ERROR, source, f"the ad is set aside: {message}", hint, excerpt(line, source.column)
     )
 
 
-def stopped(source: Source, message: str, hint: str = "") -> Problem:
+def abort_problem(source: Source, message: str, hint: str = "") -> Problem:
     """Tell that nothing from here on to the end of the file was read."""
     return Problem(Severity.ERROR, source, f"nothing is read from here on: {message}", hint)
 
 
-def not_parsed(name: str, error: ParseError) -> str:
+def parse_message(name: str, error: ParseError) -> str:
     """Say why the expression of an attribute does not parse."""
-    told = short(name) if may_tell(name) else "an attribute"
+    told = shorten(name) if is_safe_to_show(name) else "an attribute"
     return f"{told} does not parse: {printable(error.message)}"
 
 
-def short(text: str) -> str:
+def shorten(text: str) -> str:
     """Give a text in a form that fits into a message."""
     return printable(text if len(text) <= _SHORT else text[:_SHORT] + "...")
 
 
-def found_ad(items: Iterable[tuple[str, Expr]], source: Source) -> Found:
+def parsed_ad(items: Iterable[tuple[str, Expr]], source: Source) -> ReadResult:
     """Make an ad of attributes that are no secrets, unless they are too many."""
     attributes = tuple(items)
     if len(attributes) > MAX_ATTRIBUTES:
-        return set_aside(source, f"it has more than {MAX_ATTRIBUTES} attributes")
-    return FoundAd(ClassAd(attributes), source)
+        return ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")
+    return ParsedAd(ClassAd(attributes), source)

@@ -32,11 +32,11 @@ _SKIPPED: Final = re.compile(
     )*""",
     re.VERBOSE,
 )
-_NOTHING: Final = re.compile(r"(?:[\s,;\ufeff]++|//[^\n]*+|/\*(?s:.*?)\*/|/\*.*+)*", re.DOTALL)
+_SEPARATORS: Final = re.compile(r"(?:[\s,;\ufeff]++|//[^\n]*+|/\*(?s:.*?)\*/|/\*.*+)*", re.DOTALL)
 _OPENING: Final = "[{"
 
 
-class Record(NamedTuple):
+class BracketedRecord(NamedTuple):
     """One record, brackets and all, and where it begins; or, where ``fault`` says so, why there is none."""
 
     text: str
@@ -49,16 +49,16 @@ class Record(NamedTuple):
     """Whether the fault is text between records, which is ignored."""
 
 
-def records(text: Iterable[str], opening: str) -> Iterator[Record]:
+def split_records(text: Iterable[str], opening: str) -> Iterator[BracketedRecord]:
     """Give the records of a text that begin with the bracket ``opening``, which may stand in brackets of another kind.
 
     Faults are records that are too deep, too long or never closed, and the first text that stands between records. A
     bracket right after such text is a part of something, of the value of a secret maybe, and no record either.
     """
-    return _Cutter(text, opening).cut()
+    return _RecordSplitter(text, opening).cut()
 
 
-class _Cutter:
+class _RecordSplitter:
     def __init__(self, text: Iterable[str], opening: str) -> None:
         self.blocks = iter(text)
         self.opening = opening
@@ -71,7 +71,7 @@ class _Cutter:
         self.stray = False
         self.part = False  # what the bracket at hand opens is a part of the text before it
 
-    def cut(self) -> Iterator[Record]:
+    def cut(self) -> Iterator[BracketedRecord]:
         depth = deepest = 0
         inside = False
         while self.to_bracket():
@@ -97,7 +97,7 @@ class _Cutter:
             too_long = len(self.buffer) - self.kept > MAX_AD
             line, column = self.place(self.kept)
             why = f"has more than {MAX_AD} characters" if too_long else "is not closed"
-            yield Record("", line, column, f"what begins here {why}", last=True)
+            yield BracketedRecord("", line, column, f"what begins here {why}", last=True)
         else:
             self.at = len(self.buffer)
             if fault := self.between():
@@ -133,25 +133,27 @@ class _Cutter:
         self.counted = offset
         return self.line, offset - self.line_start + 1
 
-    def record(self, deepest: int) -> Record:
+    def record(self, deepest: int) -> BracketedRecord:
         line, column = self.place(self.kept)
         text = self.buffer[self.kept : self.at]
         self.kept = self.at
         if self.part:
-            return Record("", line, column, "it stands right after text that belongs to no ad")
+            return BracketedRecord("", line, column, "it stands right after text that belongs to no ad")
         if len(text) > MAX_AD:
-            return Record("", line, column, f"it has more than {MAX_AD} characters")
+            return BracketedRecord("", line, column, f"it has more than {MAX_AD} characters")
         if deepest > MAX_DEPTH:
-            return Record("", line, column, f"it has more than {MAX_DEPTH} brackets one inside the other")
-        return Record(text, line, column)
+            return BracketedRecord(
+                "", line, column, f"it has more than {MAX_DEPTH} brackets one inside the other"
+            )
+        return BracketedRecord(text, line, column)
 
-    def between(self) -> Record | None:
+    def between(self) -> BracketedRecord | None:
         """See whether there is text since the last record, and tell of the first such text."""
-        match = _NOTHING.match(self.buffer, self.kept, self.at)
+        match = _SEPARATORS.match(self.buffer, self.kept, self.at)
         end = match.end() if match else self.kept
         self.part = end < self.at and self.buffer[end : self.at].rstrip()[-1:] not in (",", ";")
         if self.stray or end >= self.at:
             return None
         self.stray = True
         line, column = self.place(end)
-        return Record("", line, column, "there is text that belongs to no ad", stray=True)
+        return BracketedRecord("", line, column, "there is text that belongs to no ad", stray=True)

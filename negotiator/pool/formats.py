@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 
-class Format(enum.Enum):
+class AdFormat(enum.Enum):
     """The formats that ads are printed in."""
 
     LONG = "long form"
@@ -28,12 +28,12 @@ def is_blank(head: str) -> bool:
     return _BLANK.fullmatch(head) is not None
 
 
-def format_of(head: str) -> Format | None:
+def detect_format(head: str) -> AdFormat | None:
     """Give the format of a text that begins with ``head``; None if it holds no ads."""
     start = _skip(_BLANK, head, 0)
     first = head[start : start + 1]
     if first == "<":
-        return Format.XML
+        return AdFormat.XML
     if first == "/":
         start = _skip(_COMMENTS, head, start)
         first = head[start : start + 1]
@@ -41,9 +41,9 @@ def format_of(head: str) -> Format | None:
         inner = _skip(_COMMENTS, head, start + 1)
         second = head[inner : inner + 1]
         if first == "{":
-            return Format.NEW if second == "[" else Format.JSON
-        return Format.NEW if second.isalpha() or second in ("_", "'", ";") else Format.JSON
-    return Format.LONG if _LONG.search(head) else None
+            return AdFormat.NEW if second == "[" else AdFormat.JSON
+        return AdFormat.NEW if second.isalpha() or second in ("_", "'", ";") else AdFormat.JSON
+    return AdFormat.LONG if _LONG.search(head) else None
 
 
 def _skip(what: re.Pattern[str], head: str, start: int) -> int:
