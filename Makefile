@@ -27,7 +27,7 @@ run: $(VENV)/run.stamp ## one negotiation cycle over the example pool
 
 .PHONY: test
 test: $(VENV)/test.stamp ## the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .PHONY: lint
 lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
