@@ -149,12 +149,12 @@ def queue_of(name, user, groups=None, **attributes):
     """
     bundle = load_bundle(HERE / name)
     known, _ = bundle.hooks.user_groups([user], pools.NOW, bundle.settings)
-    standing = attrs.evolve(
+    state = attrs.evolve(
         CycleState.new(bundle, pools.NOW), groups=known if groups is None else {user: groups}
     )
     job = pools.job(Owner=f'"{user}"', **({"RequestMemory": "512", "RequestCpus": "1"} | attributes))
     pool = pools.snapshot([pools.slot()], [job])
-    result = run_cycle(pool, bundle, Cycle(1, pools.NOW, bundle.digest), standing)
+    result = run_cycle(pool, bundle, Cycle(1, pools.NOW, bundle.digest), state)
     return next((match.queue for match in result.matches), None)
 
 
@@ -254,9 +254,9 @@ class TestLimits:
         groups, _ = bundle.hooks.user_groups(users, pools.NOW, bundle.settings)
         ads = [pools.job(number, **(asks | job)) for number, job in enumerate(jobs)]
         slots = [pools.slot(number, Cpus="32", GPUs="1") for number in range(4)]
-        standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups=groups)
+        state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups=groups)
         cycle = Cycle(1, pools.NOW, bundle.digest)
-        result = run_cycle(pools.snapshot(slots, ads), bundle, cycle, standing)
+        result = run_cycle(pools.snapshot(slots, ads), bundle, cycle, state)
         told = {
             each.reason.provenance.rule
             for outcome in result.outcomes

@@ -115,7 +115,7 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
                 **_match_fields(match),
                 "candidates": outcome.candidates,
                 "reason": reason,
-                "noted": [reason_fields(reason) for reason in match.noted],
+                "warnings": [reason_fields(reason) for reason in match.warnings],
             }
             for match in outcome.matches
             if selects(match.job_ad, match.slot_ad)
@@ -158,7 +158,7 @@ def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
         "matched": len(outcome.matches),
         "candidates": outcome.candidates,
         "reasons": [
-            {**reason_fields(removal.reason), "removed": removal.removed, "alone": removal.alone}
+            {**reason_fields(removal.reason), "removed": removal.removed, "rejected": removal.rejected}
             for removal in told
         ],
         "reasons_left_out": len(outcome.removals) - len(told),
@@ -170,7 +170,7 @@ def _weightiest(removals: Sequence[Removal]) -> Sequence[Removal]:
     if len(removals) <= _REASONS:
         return removals
     weights = sorted(
-        range(len(removals)), key=lambda place: (-removals[place].removed, -removals[place].alone, place)
+        range(len(removals)), key=lambda place: (-removals[place].removed, -removals[place].rejected, place)
     )
     return [removals[place] for place in sorted(weights[:_REASONS])]
 

@@ -137,7 +137,7 @@ def place(
         _tell_unread(tags, bundle.chain)
         read = {name: text for name, text in tags.items() if name in bundle.chain.tags}
         application = Application(who.user, who.groups, queue, read, forced)
-        kept.queues.clean(kept.register.busy(), moment)  # as a cycle does before it places
+        kept.queues.clean(kept.registry.busy(), moment)  # as a cycle does before it places
         outcome = _placed(application, who, bundle, bundle.chain, kept.queues, moment)
         _show(outcome, who, bundle.chain, as_json=as_json)
         sys.exit(0 if outcome.placement.placed else REJECTED)

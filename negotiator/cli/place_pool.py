@@ -73,9 +73,9 @@ def place_pool(
 
 def _find(snapshot: Snapshot, bundle: Bundle, kept: StateManager, now: float) -> _Found:
     cycle = Cycle(1, now, bundle.digest)
-    standing, unknown = kept.standing(snapshot, now)
+    state, unknown = kept.cycle_state(snapshot, now)
     admitted = admit(snapshot, bundle, cycle)
-    result = place(admitted.jobs, bundle, cycle, standing)
+    result = place(admitted.jobs, bundle, cycle, state)
     failures = dict.fromkeys((*unknown, *admitted.failures, *result.failures))
     return _Found(len(snapshot.jobs), len(admitted.jobs), result, tuple(failures))
 

@@ -99,7 +99,7 @@ def queues(
         hint = suggest(top, (queue.path for queue in tree), listed=False)
         raise click.UsageError(f"there is no queue {top}{f': {hint}' if hint else ''}")
     usage = found.usage if found else None
-    applications = counted(kept.register.counts()) if state else None
+    applications = counted(kept.registry.counts()) if state else None
     if as_json:
         click.echo(json.dumps(tree_json(tree, top, bundle.partition.name, applications, usage), indent=2))
     else:
@@ -112,8 +112,8 @@ def queues(
 def _in_use(pool: Sequence[Path], bundle: Bundle, kept: StateManager, now: float) -> UsageByQueue:
     """Count what is in use; plugins that failed are told on standard error."""
     snapshot = the_pool(pool)
-    standing, unknown = kept.standing(snapshot, now)
-    found = in_queues(snapshot, bundle, standing, now)
+    state, unknown = kept.cycle_state(snapshot, now)
+    found = in_queues(snapshot, bundle, state, now)
     failures = tuple(dict.fromkeys((*unknown, *found.failures)))
     for failure in failures:
         click.echo(f"error: {printable(str(failure))}", err=True)

@@ -15,6 +15,8 @@ from negotiator.runtime.run import CycleReport
 
 #: So many reasons are printed of a request; ``--json`` and the audit log have them all.
 MAX_REASONS = 8
+#: What the columns of the tables of unmatched requests count.
+LEGEND = "REMOVED: slots that a reason took from those still left; REJECTED: slots that it rejects, whatever the other reasons"
 #: So many jobs are named of a rule that does not enforce.
 EXAMPLES = 3
 
@@ -24,9 +26,12 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
     result = report.result
     _heading(report, bundle)
     _matched(result)
-    for outcome in result.outcomes:
-        if outcome.unmatched:
-            _unmatched(outcome, result.counts.admitted_slots)
+    unmatched = [outcome for outcome in result.outcomes if outcome.unmatched]
+    for outcome in unmatched:
+        _unmatched(outcome, result.counts.admitted_slots)
+    if any(outcome.removals for outcome in unmatched):
+        click.echo(LEGEND)
+        click.echo()
     print_table(
         "Kept out",
         ("KIND", "COUNT", "VERDICT", "WHY", "RULE", "FOR EXAMPLE"),
@@ -66,7 +71,7 @@ def _matched(result: CycleResult) -> None:
             match.slot,
             match.queue,
             f"{match.rank:g}",
-            ", ".join(reason.provenance.rule for reason in match.noted if reason.mode is Mode.WARN),
+            ", ".join(reason.provenance.rule for reason in match.warnings if reason.mode is Mode.WARN),
         )
         for match in result.matches
     ]
@@ -88,7 +93,7 @@ def _matches_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
     """Count, for each rule, the matches that it would have forbidden; the jobs might have got other slots."""
     jobs: dict[Provenance, tuple[Reason, list[str]]] = {}
     for match in result.matches:
-        for reason in match.noted:
+        for reason in match.warnings:
             jobs.setdefault(reason.provenance, (reason, []))[1].append(match.job)
     for reason, found in jobs.values():
         examples = ", ".join(found[:EXAMPLES])
@@ -124,14 +129,14 @@ def _unmatched(outcome: RequestOutcome, slots: int) -> None:
     shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
     print_table(
         title,
-        ("REMOVED", "ALONE", "VERDICT", "WHY", "RULE"),
+        ("REMOVED", "REJECTED", "VERDICT", "WHY", "RULE"),
         [_removal(item) for item in outcome.removals if item in shown],
         right=(0, 1),
     )
 
 
 def _removal(item: Removal) -> tuple[str, ...]:
-    return str(item.removed), str(item.alone), _verdict(item.reason), item.reason.text, _rule(item.reason)
+    return str(item.removed), str(item.rejected), _verdict(item.reason), item.reason.text, _rule(item.reason)
 
 
 def _verdict(reason: Reason) -> str:

@@ -99,12 +99,12 @@ class ProgramSite:
         now = time.time() if places.now is None else places.now
         try:
             snapshot = read_paths(places.pool)
-            standing, unknown = read_keeper(places.state, bundle, now).standing(snapshot, now)
+            state, unknown = read_keeper(places.state, bundle, now).cycle_state(snapshot, now)
         except PoolError as error:
             raise NoPoolError(str(error)) from None
         except StateError as error:
             raise NoStateError(str(error)) from None
-        found = in_use(snapshot, bundle, standing, now)
+        found = in_use(snapshot, bundle, state, now)
         failures = tuple(map(str, (*unknown, *found.failures)))
         return PluginUsage(found.of(plugin), snapshot.slots, found.queues, failures, snapshot.problems)
 

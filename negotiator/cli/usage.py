@@ -72,8 +72,8 @@ def usage(
     bundle = the_bundle(folder, plugins_dirs, disable, undone="nothing was counted")
     at = time.time() if now is None else now
     snapshot = the_pool(pool)
-    standing, unknown = keeper(state, bundle, at).standing(snapshot, at)
-    found = in_use(snapshot, bundle, standing, at)
+    cycle_state, unknown = keeper(state, bundle, at).cycle_state(snapshot, at)
+    found = in_use(snapshot, bundle, cycle_state, at)
     answers = bundle.hooks.usage(
         report, found.of, found.queues, bundle.settings, spec_names=spec_names and as_json
     )

@@ -65,12 +65,12 @@ def applications(jobs: Table, bundle: Bundle, env: Environment) -> JobApplicatio
     return JobApplications(users, place[numbers], queue, groups, forced, tags)
 
 
-def keys(jobs: Table, users: TextColumn, register: ApplicationRegistry) -> Keys:
+def keys(jobs: Table, users: TextColumn, registry: ApplicationRegistry) -> Keys:
     """The keys of the jobs' applications in a register, (N,)."""
     where = texts(jobs, "GlobalJobId").mapped("schedd", schedd_of)
     owners, pairs = combined(where.codes, users.codes)
     first = first_rows(owners, pairs).tolist()
-    known = np.array([register.owner(where.text(row), users.text(row)) for row in first], np.int64)
+    known = np.array([registry.owner(where.text(row), users.text(row)) for row in first], np.int64)
     clusters = jobs.numbers(_CLUSTER, default=-1.0)
     sound = (
         (clusters >= 0) & (clusters < _CLUSTERS) & (clusters == np.floor(clusters)) & (users.codes != NO_TEXT)
@@ -79,10 +79,10 @@ def keys(jobs: Table, users: TextColumn, register: ApplicationRegistry) -> Keys:
 
 
 def application_keys(
-    jobs: Table, settings: PlacementSettings, env: Environment, register: ApplicationRegistry
+    jobs: Table, settings: PlacementSettings, env: Environment, registry: ApplicationRegistry
 ) -> Keys:
     """The keys of the applications of a table of jobs, (N,)."""
-    return keys(jobs, _texts(settings.user.tree, jobs, env), register)
+    return keys(jobs, _texts(settings.user.tree, jobs, env), registry)
 
 
 def application_users(jobs: Table, settings: PlacementSettings, env: Environment) -> Strings:

@@ -37,14 +37,14 @@ _MAX_SHOWN = 300
 class GrantedSlots:
     """What a request gets: slots, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
-    ``noted`` says of each match, by its place here, what rules that do not enforce would have refused.
+    ``warnings`` says of each match, by its place here, what rules that do not enforce would have refused.
     """
 
     rows: Rows
     ranks: NDArray[np.float64]
     copies: Rows
     removals: tuple[Removal, ...] = ()
-    noted: tuple[tuple[Reason, frozenset[int]], ...] = ()
+    warnings: tuple[tuple[Reason, frozenset[int]], ...] = ()
     failures: tuple[HookFailure, ...] = ()
 
 
@@ -139,14 +139,14 @@ def charge(
         rows, ranks, admission = _admit(enforcing, request, found, board, ledger, cycle)
         receipts = ledger.commit(admission)
         watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
-        noted = tuple(_noted(answers.records, admission, ledger)) if watching else ()
+        warnings = tuple(_warnings(answers.records, admission, ledger)) if watching else ()
     except LedgerError as error:
         for receipt in receipts:
             ledger.release(receipt)
         removed = (Removal(_broken(error), found.left, found.left),)
         return attrs.evolve(_nothing(), removals=removed)
     removals = tuple(_removals(enforcing, admission, rows, ledger, found.left))
-    return GrantedSlots(admission.rows, ranks[admission.positions], admission.copies, removals, noted)
+    return GrantedSlots(admission.rows, ranks[admission.positions], admission.copies, removals, warnings)
 
 
 def _admit(
@@ -265,7 +265,7 @@ def _at(value: int | Ints | None, rows: Rows) -> int | None:
     return int(there[0]) if len(there) and (there == there[0]).all() else None
 
 
-def _noted(
+def _warnings(
     records: Sequence[Attributed[Charge | KeyCharge]], admission: Admission, ledger: Ledger
 ) -> Iterator[tuple[Reason, frozenset[int]]]:
     """What rules that do not enforce would have refused of the matches that were made; all of these are counted.

@@ -84,7 +84,7 @@ class CycleState:
     """
 
     queues: QueueTree
-    register: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
+    registry: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
     held: Mapping[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
     journal: tuple[JournalEntry, ...] = ()  # matches that were handed out, in their order
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)

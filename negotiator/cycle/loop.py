@@ -1,6 +1,6 @@
 """One negotiation cycle: admit, place, order, match, charge.
 
-A pure function of (snapshot, bundle, cycle, standing): no I/O, no wall clock, no randomness of its own. The same input gives the
+A pure function of (snapshot, bundle, cycle, state): no I/O, no wall clock, no randomness of its own. The same input gives the
 same output, byte for byte. Recording and settling are the runtime's (``negotiator.runtime``).
 
 Counters of quotas are built anew at the beginning, from what runs and what was handed out before; in the end each is
@@ -31,23 +31,23 @@ from negotiator.pool.snapshot import Snapshot
 
 
 def run_cycle(
-    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: CycleState | None = None
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState | None = None
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
     :param snapshot: the ads of the pool.
     :param bundle: the checked policies; its digest should be the cycle's.
     :param cycle: number, time and digest.
-    :param standing: what earlier cycles and administrators left; without it this is the first.
+    :param state: what earlier cycles and administrators left; without it this is the first.
     :return: every match and, for every job that got none, the counted reasons.
     """
-    standing = standing or CycleState.new(bundle, cycle.now)
-    admitted = admit(snapshot, bundle, cycle, standing.journal)
-    in_use = place_in_use(snapshot, bundle, cycle, standing)
-    placed = place(admitted.jobs, bundle, cycle, in_use.standing)
-    queues = placed.after(in_use.standing).queues
+    state = state or CycleState.new(bundle, cycle.now)
+    admitted = admit(snapshot, bundle, cycle, state.journal)
+    in_use = place_in_use(snapshot, bundle, cycle, state)
+    placed = place(admitted.jobs, bundle, cycle, in_use.state)
+    queues = placed.after(in_use.state).queues
     jobs = placed.jobs
-    queue = order(admitted.slots, placed, bundle, standing.groups, cycle.environment)
+    queue = order(admitted.slots, placed, bundle, state.groups, cycle.environment)
     board = SlotMatcher.of(admitted.slots, cycle.environment)
     ledger, uncertain = build_ledger(in_use, snapshot.slots, queues, bundle, cycle)
     failures = [*admitted.failures, *in_use.failures, *placed.failures, *uncertain.values()]
@@ -109,8 +109,8 @@ def _matches(
     )
     for number, (job_row, row, rank) in enumerate(pairs):
         job, slot = jobs.ad(job_row), slots.ad(row)
-        noted = [reason for reason, mask in found.noted if mask[row]]
-        noted += (reason for reason, places in granted.noted if number in places)
+        warnings = [reason for reason, mask in found.warnings if mask[row]]
+        warnings += (reason for reason, places in granted.warnings if number in places)
         yield Match(
             id=f"{prefix}{made + number + 1}",
             submitter=queued.request.submitter,
@@ -121,7 +121,7 @@ def _matches(
             slot_ad=slot,
             rank=rank,
             queue=queued.request.queue,
-            noted=tuple(noted),
+            warnings=tuple(warnings),
         )
 
 

@@ -97,7 +97,7 @@ class MatchCandidates:
     among: Mask  # (N,) the slots that passed every reason
     left: int  # how many they are
     removals: tuple[Removal, ...]
-    noted: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
+    warnings: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
     failures: tuple[HookFailure, ...]
 
 
@@ -120,7 +120,7 @@ def match(request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle) ->
     sieve.remove(board.taken, _TAKEN_REASON)
 
     left = int(np.count_nonzero(sieve.keep))
-    return MatchCandidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.noted), failures)
+    return MatchCandidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.warnings), failures)
 
 
 @attrs.define
@@ -130,7 +130,7 @@ class CandidateSet:
     slots: Table
     keep: Mask = attrs.field(init=False)
     removals: list[Removal] = attrs.field(factory=list)
-    noted: list[tuple[Reason, Mask]] = attrs.field(factory=list)
+    warnings: list[tuple[Reason, Mask]] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
@@ -147,15 +147,15 @@ class CandidateSet:
 
     def remove(self, mask: Mask, reason: Reason) -> None:
         """Take the slots of the mask away; where the reason does not enforce, only count and note them."""
-        alone = int(np.count_nonzero(mask))
-        if not alone:
+        rejected = int(np.count_nonzero(mask))
+        if not rejected:
             return
         removed = int(np.count_nonzero(mask & self.keep))
-        self.removals.append(Removal(reason, removed, alone))
+        self.removals.append(Removal(reason, removed, rejected))
         if reason.mode is Mode.ENFORCE:
             self.keep &= ~mask
         else:
-            self.noted.append((reason, mask))
+            self.warnings.append((reason, mask))
 
     def remove_all(self, reason: Reason) -> None:
         """Remove every slot for one reason."""

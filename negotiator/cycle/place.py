@@ -79,42 +79,42 @@ class PlacedJobs:
     queueing: QueueingState | None = None
     noun: str = "job"  # for those of no application, which are told apart from those of other tables by it
 
-    def after(self, standing: CycleState) -> CycleState:
-        """The standing with what was placed."""
+    def after(self, state: CycleState) -> CycleState:
+        """The cycle state with what was placed."""
         if self.queueing is None:
-            return standing
-        return attrs.evolve(standing, queues=self.queueing.queues, register=self.queueing.register)
+            return state
+        return attrs.evolve(state, queues=self.queueing.queues, registry=self.queueing.registry)
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """``schedd#cluster`` of the application of each row; a job that is of none is one by itself."""
         if self.queueing is None:
             return ("",) * len(rows)
-        register = self.queueing.register
+        registry = self.queueing.registry
         keys, numbers = np.unique(self.applications[rows], return_inverse=True)
-        found = np.array([str(register.id(key)) if key >= 0 else "" for key in keys.tolist()], np.object_)
+        found = np.array([str(registry.id(key)) if key >= 0 else "" for key in keys.tolist()], np.object_)
         return tuple(
             name or f"{self.noun} {row}" for name, row in zip(found[numbers], rows.tolist(), strict=True)
         )
 
 
-def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState) -> PlacedJobs:
+def place(jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState) -> PlacedJobs:
     """Give the jobs that may go on to be ordered, each with its queue."""
     if bundle.chain is None or not len(jobs):
-        return _without_queues(jobs, bundle, cycle, standing)
+        return _without_queues(jobs, bundle, cycle, state)
     found = applications(jobs, bundle, cycle.environment)
-    register = standing.register.copy()
-    own = keys(jobs, found.users, register)
+    registry = state.registry.copy()
+    own = keys(jobs, found.users, registry)
     gathering = AdmissionFilter.of(AdKind.JOB, jobs)
-    for mask, reason in _held(own, register, standing):
+    for mask, reason in _held(own, registry, state):
         gathering.discard(mask, reason)
 
-    numbers = register.lookup(own)
+    numbers = registry.lookup(own)
     rows = np.flatnonzero(numbers < 0)  # held ones too: what is in no queue could not be released
     unlike = _as_first(own[rows], found.kinds[rows])
-    new = place_new(jobs, found, rows, unlike, bundle, cycle, standing)
+    new = place_new(jobs, found, rows, unlike, bundle, cycle, state)
     limits = LimitIndex(bundle.partition.root)
     places = [
-        register.number(each.placement.queue, limits.group(each.application.groups, each.placement.queue))
+        registry.number(each.placement.queue, limits.group(each.application.groups, each.placement.queue))
         if each.placement.placed
         else -1
         for each in new.told
@@ -124,29 +124,29 @@ def place(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState) -> Pl
         mask = np.zeros(len(jobs), np.bool_)
         mask[rows] = np.isin(new.kinds, kinds)
         gathering.discard(mask, reason)
-    register.put(own[rows], numbers[rows], cycle.now)
+    registry.put(own[rows], numbers[rows], cycle.now)
     return PlacedJobs(
         jobs=gathering.left(),
-        queues=register.queues_of(numbers[gathering.keep]),
+        queues=registry.queues_of(numbers[gathering.keep]),
         users=made_of([found.users], str)[gathering.keep],
-        groups=register.groups_of(numbers[gathering.keep]),
+        groups=registry.groups_of(numbers[gathering.keep]),
         applications=own[gathering.keep],
         kept=np.flatnonzero(gathering.keep),
         discarded=tuple(gathering.discarded),
         failures=new.failures,
         placements=new.told,
         changes=new.changes,
-        queueing=QueueingState(new.queues, register),
+        queueing=QueueingState(new.queues, registry),
     )
 
 
-def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState) -> PlacedJobs:
+def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState) -> PlacedJobs:
     """The jobs where nothing places them: all but those that are held since there were queues."""
     gathering = AdmissionFilter.of(AdKind.JOB, jobs)
-    if standing.held and len(jobs):
-        register = standing.register.copy()
-        own = application_keys(jobs, bundle.placement, cycle.environment, register)
-        for mask, reason in _held(own, register, standing):
+    if state.held and len(jobs):
+        registry = state.registry.copy()
+        own = application_keys(jobs, bundle.placement, cycle.environment, registry)
+        for mask, reason in _held(own, registry, state):
             gathering.discard(mask, reason)
     left = gathering.left() if gathering.discarded else jobs
     nothing = np.full(len(left), "", np.object_)
@@ -156,10 +156,10 @@ def _without_queues(jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleSt
 
 
 def place_running(
-    jobs: Table, bundle: Bundle, cycle: Cycle, standing: CycleState, noun: str = "running job"
+    jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState, noun: str = "running job"
 ) -> PlacedJobs:
     """Give jobs that run with their queues: also those that are held, and at the root what no rule places."""
-    placed = attrs.evolve(place(jobs, bundle, cycle, attrs.evolve(standing, held={})), noun=noun)
+    placed = attrs.evolve(place(jobs, bundle, cycle, attrs.evolve(state, held={})), noun=noun)
     if not placed.discarded:
         return placed
     gone = np.ones(len(jobs), np.bool_)
@@ -187,12 +187,12 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
     return kinds[first]
 
 
-def _held(own: Keys, register: ApplicationRegistry, standing: CycleState) -> Iterator[tuple[Mask, Reason]]:
+def _held(own: Keys, registry: ApplicationRegistry, state: CycleState) -> Iterator[tuple[Mask, Reason]]:
     """The jobs of applications that an administrator holds."""
-    if not standing.held:
+    if not state.held:
         return
-    for application, hold in standing.held.items():
-        mask = own == register.key(application)
+    for application, hold in state.held.items():
+        mask = own == registry.key(application)
         why = f": {hold.note}" if hold.note else ""
         text = f"its application was taken out of matching by {hold.by}{why}"
         yield mask, core_reason(Station.PLACE, Verdict.WAITING, "held_by_admin", text)
@@ -217,21 +217,19 @@ def place_new(
     unlike: Numbers,
     bundle: Bundle,
     cycle: Cycle,
-    standing: CycleState,
+    state: CycleState,
 ) -> NewPlacements:
     """Place the applications of some rows, as if none of them was placed before.
 
     ``rows`` (R,) are rows of ``jobs``, and ``unlike`` (R,) numbers the kinds of their applications.
     """
     chain = bundle.chain or Chain((), frozenset())
-    queues = standing.queues.copy()
+    queues = state.queues.copy()
     book = AccessCache(bundle.hooks, bundle.settings, queues)
     kinds, count = numbered(unlike)
     first = rows[first_rows(kinds, count)].tolist()
-    asking = [found.application(row, standing.groups) for row in first]
-    wrong = [
-        _unfit(application, row, found, standing) for application, row in zip(asking, first, strict=True)
-    ]
+    asking = [found.application(row, state.groups) for row in first]
+    wrong = [_unfit(application, row, found, state) for application, row in zip(asking, first, strict=True)]
     sound = [application for application, code in zip(asking, wrong, strict=True) if not code]
     placed, changes = chain.place(sound, queues, book, cycle.now)
     answers = iter(placed)
@@ -247,11 +245,11 @@ def place_new(
     return NewPlacements(kinds, placements, told, changes, tuple(failures), queues)
 
 
-def _unfit(application: Application, row: int, found: JobApplications, standing: CycleState) -> str:
+def _unfit(application: Application, row: int, found: JobApplications, state: CycleState) -> str:
     """Why the rules are not asked about an application; empty where they are."""
     if not is_name(application.user):
         return "no_user"
-    return "" if found.knows_groups(row, standing.groups) else "groups_unknown"
+    return "" if found.knows_groups(row, state.groups) else "groups_unknown"
 
 
 def _reasons(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int]]]:

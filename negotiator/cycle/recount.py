@@ -43,7 +43,7 @@ def build_ledger(
     ledger = Ledger()
     uncertain: dict[str, HookFailure] = {}
     rows_of = {name: row for row, name in enumerate(slots.strings("Name")) if name}
-    groups = in_use.standing.groups
+    groups = in_use.state.groups
     running_jobs = (
         each
         for placed in in_use.places

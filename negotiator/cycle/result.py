@@ -22,13 +22,13 @@ from negotiator.records import Reason
 class Removal:
     """How many slots one reason took from one request.
 
-    ``removed`` counts the slots that were still candidates when the reason was asked; ``alone`` counts all admitted
-    slots on which it says no, whatever others said: what dropping this one rule could give back at most.
+    ``removed`` counts the slots that were still candidates when the reason was applied. ``rejected`` counts the admitted
+    slots rejected by this reason independently of others: the most that dropping this one rule could give back.
     """
 
     reason: Reason
     removed: int
-    alone: int
+    rejected: int
 
 
 @attrs.frozen
@@ -56,7 +56,7 @@ class QueueingState:
     """What a cycle did to the queues: for the runtime to take over once it is recorded."""
 
     queues: QueueTree
-    register: ApplicationRegistry
+    registry: ApplicationRegistry
 
 
 @attrs.frozen

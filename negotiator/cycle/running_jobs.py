@@ -52,11 +52,11 @@ def shown(entries: Sequence[JournalEntry], jobs: Table) -> list[bool]:
 
 @attrs.frozen
 class RunningJobs:
-    """The running jobs with their queues, then those that only their slots tell of; and the standing with both."""
+    """The running jobs with their queues, then those that only their slots tell of; and the cycle state with both."""
 
     places: tuple[PlacedJobs, ...]
     matched: tuple[JournalEntry, ...]  # matches of earlier cycles that neither shows yet
-    standing: CycleState
+    state: CycleState
 
     @property
     def failures(self) -> tuple[HookFailure, ...]:
@@ -64,18 +64,18 @@ class RunningJobs:
         return tuple(failure for placed in self.places for failure in placed.failures)
 
 
-def place_in_use(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, standing: CycleState) -> RunningJobs:
+def place_in_use(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState) -> RunningJobs:
     """Give what is in use its queues.
 
-    :param standing: the queues and applications as they were, and the matches that were handed out.
+    :param state: the queues and applications as they were, and the matches that were handed out.
     """
     runs = running(snapshot.jobs)
-    of_jobs = place_running(runs, bundle, cycle, standing)
-    standing = of_jobs.after(standing)
+    of_jobs = place_running(runs, bundle, cycle, state)
+    state = of_jobs.after(state)
     claims = claimed_jobs(snapshot.slots, runs, bundle.resources)
-    of_claims = place_running(claims, bundle, cycle, standing, "claim")
+    of_claims = place_running(claims, bundle, cycle, state, "claim")
     places = (of_jobs, of_claims)
-    return RunningJobs(places, tuple(_unseen(standing.journal, places)), of_claims.after(standing))
+    return RunningJobs(places, tuple(_unseen(state.journal, places)), of_claims.after(state))
 
 
 def _unseen(journal: Sequence[JournalEntry], places: Sequence[PlacedJobs]) -> Sequence[JournalEntry]:

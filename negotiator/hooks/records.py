@@ -156,7 +156,7 @@ class Match:
     slot_ad: ClassAd
     rank: float
     queue: str = ""  # the path of the queue of its application
-    noted: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
+    warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
 
 
 @attrs.frozen(kw_only=True)

@@ -97,7 +97,7 @@ def _move(
     if not is_granted(into) and not is_granted(book.answer(_asked(request, AccessKind.CONFIGURE, ""))):
         return AdminAnswer(ok=False, text=f"not into {target.path}: {into.record.text}")
     for entry in found:
-        keeper.register.move(entry.id, target.path, now)
+        keeper.registry.move(entry.id, target.path, now)
     return AdminAnswer(ok=True, text=f"{found[0].id} was moved from {found[0].queue} to {target.path}")
 
 
@@ -110,7 +110,7 @@ def _find(name: str, keeper: StateManager, *, held: bool) -> tuple[RegisteredApp
     if not (cluster.isascii() and cluster.isdecimal() and len(cluster) < 19):
         return ()
     schedd, number = fold(schedd), int(cluster)
-    found = keeper.register.find(schedd, number)
+    found = keeper.registry.find(schedd, number)
     if not held:
         return found
     placed = {entry.id for entry in found}

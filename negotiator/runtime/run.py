@@ -105,8 +105,8 @@ class Runtime:
         snapshot = self.read()
         keeper = self.keeper
         cycle = Cycle(number, self.clock(), self.bundle.digest)
-        standing, unknown = keeper.standing(snapshot, cycle.now)
-        result = run_cycle(snapshot, self.bundle, cycle, standing)
+        state, unknown = keeper.cycle_state(snapshot, cycle.now)
+        result = run_cycle(snapshot, self.bundle, cycle, state)
         result = attrs.evolve(
             result, changes=(*keeper.changes, *result.changes), failures=(*unknown, *result.failures)
         )

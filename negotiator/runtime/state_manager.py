@@ -26,7 +26,7 @@ _TURNED = "they go on where they are: let them end, or move them (negotiator adm
 
 @attrs.define(eq=False)
 class StateManager:
-    """The standing between cycles, in memory and, with a store, on disk.
+    """The cycle state between cycles, in memory and, with a store, on disk.
 
     ``changes`` are those of queues that no cycle has told of yet.
     """
@@ -34,7 +34,7 @@ class StateManager:
     bundle: Bundle
     queues: QueueTree
     store: StateStore | None = None
-    register: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
+    registry: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
     held: dict[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
@@ -55,29 +55,29 @@ class StateManager:
             queues.renew_templates()
             keeper = cls(bundle, queues, store)
             keeper.changes += (each for each in changes if each.change is not QueueChangeKind.CHANGED)
-        keeper.register = ApplicationRegistry(stored.applications)
+        keeper.registry = ApplicationRegistry(stored.applications)
         keeper.held = dict(stored.held)
         keeper.journal.add(stored.journal)
         keeper._last = min(stored.last, now)
-        keeper._written = keeper.register.mark(keeper._last)
+        keeper._written = keeper.registry.mark(keeper._last)
         return keeper
 
-    def standing(self, snapshot: Snapshot, now: float) -> tuple[CycleState, tuple[HookFailure, ...]]:
+    def cycle_state(self, snapshot: Snapshot, now: float) -> tuple[CycleState, tuple[HookFailure, ...]]:
         """What the next cycle has to know: gone applications leave, empty queues go, groups are looked up."""
         env = Environment(now=now)
         settings = self.bundle.placement
-        if len(self.register) and len(snapshot.jobs):
-            self.register.touch(application_keys(snapshot.jobs, settings, env, self.register), now)
+        if len(self.registry) and len(snapshot.jobs):
+            self.registry.touch(application_keys(snapshot.jobs, settings, env, self.registry), now)
         self._last = now
-        if self.register.forget(now - settings.forget_after, now):
-            self.held = {each: hold for each, hold in self.held.items() if each in self.register}
+        if self.registry.forget(now - settings.forget_after, now):
+            self.held = {each: hold for each, hold in self.held.items() if each in self.registry}
         gone = self.journal.look(snapshot, now - settings.claim_timeout)
         if self.store is not None and gone:
             self.store.drop_matches(gone)
-        self.changes += self.queues.clean(self.register.busy(), now)
+        self.changes += self.queues.clean(self.registry.busy(), now)
         users = users_without_groups(snapshot.jobs, settings, env) if self.bundle.chain else ()
         groups, failures = self._groups(users, now)
-        return CycleState(self.queues, self.register, dict(self.held), self.journal.entries, groups), failures
+        return CycleState(self.queues, self.registry, dict(self.held), self.journal.entries, groups), failures
 
     def adopt(self, result: CycleResult) -> None:
         """Take over what a recorded cycle did, and write it down.
@@ -85,7 +85,7 @@ class StateManager:
         :raises StateError: it can't be written; the cycle must not hand anything out.
         """
         if result.queueing is not None:
-            self.queues, self.register = result.queueing.queues, result.queueing.register
+            self.queues, self.registry = result.queueing.queues, result.queueing.registry
         self.changes.clear()
         self.journal.add(result.journal)
         self.write(queues=self.queues, matches=result.journal)
@@ -99,7 +99,7 @@ class StateManager:
 
     def turned(self, bundle: Bundle) -> tuple[Problem, ...]:
         """Warnings of what another bundle would do to queues in use: make leaves of parents, or the reverse."""
-        busy = self.register.counts()
+        busy = self.registry.counts()
         return tuple(filter(None, (self._turned(each, busy) for each in bundle.partition.root.walk())))
 
     def _turned(self, config: QueueConfig, busy: Mapping[str, int]) -> Problem | None:
@@ -139,7 +139,7 @@ class StateManager:
         """
         if self.store is None:
             return
-        changed, gone = self.register.since(self._written, self._last)
+        changed, gone = self.registry.since(self._written, self._last)
         self.store.save(
             changed,
             gone,
@@ -149,7 +149,7 @@ class StateManager:
             matches=matches,
             last=self._last,
         )
-        self._written = self.register.mark(self._last)
+        self._written = self.registry.mark(self._last)
 
     def notices(self, result: CycleResult) -> tuple[QueueNotice, ...]:
         """What is to be told of queues after a cycle: its changes, and all that are draining.
@@ -161,7 +161,7 @@ class StateManager:
         changed = [each for each in result.changes if each.change is not QueueChangeKind.DRAINING]
         told = [(each.path, str(each.change), each.at) for each in changed]
         told += ((each.path, "draining", each.since) for each in self.queues if each.draining)
-        users = self.register.users({path for path, _, _ in told}) if told else {}
+        users = self.registry.users({path for path, _, _ in told}) if told else {}
         return tuple(self._notice(path, change, since, users.get(path, ())) for path, change, since in told)
 
     def _notice(self, path: str, change: str, since: float, owners: tuple[str, ...]) -> QueueNotice:

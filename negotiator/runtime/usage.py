@@ -26,7 +26,7 @@ class PoolUsage:
 
     ledger: Ledger
     queues: QueueTree
-    register: ApplicationRegistry
+    registry: ApplicationRegistry
     failures: tuple[HookFailure, ...]
 
     def of(self, plugin: str) -> CounterUsage:
@@ -34,18 +34,18 @@ class PoolUsage:
         counters = self.ledger.counters()
         sums: Mapping[CounterKey, int] = {key[1:]: amount for key, amount in counters if key[0] == plugin}
         sets = {key[1:]: members for key, members in counters.key_sets() if key[0] == plugin}
-        groups = {(entry.id.user, str(entry.id)): entry.group for entry in self.register}
+        groups = {(entry.id.user, str(entry.id)): entry.group for entry in self.registry}
         return CounterUsage(sums, sets, groups)
 
 
-def in_use(snapshot: Snapshot, bundle: Bundle, standing: CycleState, now: float) -> PoolUsage:
+def in_use(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
     """Count what runs in a pool, and the matches that it does not show yet."""
     cycle = Cycle(1, now, bundle.digest)
-    placed = place_in_use(snapshot, bundle, cycle, standing)
-    after = placed.standing
+    placed = place_in_use(snapshot, bundle, cycle, state)
+    after = placed.state
     ledger, uncertain = build_ledger(placed, snapshot.slots, after.queues, bundle, cycle)
     failures = dict.fromkeys((*placed.failures, *uncertain.values()))
-    return PoolUsage(ledger, after.queues, after.register, tuple(failures))
+    return PoolUsage(ledger, after.queues, after.registry, tuple(failures))
 
 
 @attrs.frozen(eq=False)
@@ -57,8 +57,8 @@ class UsageByQueue:
     failures: tuple[HookFailure, ...]
 
 
-def in_queues(snapshot: Snapshot, bundle: Bundle, standing: CycleState, now: float) -> UsageByQueue:
+def in_queues(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
     """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
     cycle = Cycle(1, now, bundle.digest)
-    placed = place_in_use(snapshot, bundle, cycle, standing)
-    return UsageByQueue(queue_usage(placed, bundle, cycle), placed.standing.queues, placed.failures)
+    placed = place_in_use(snapshot, bundle, cycle, state)
+    return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)

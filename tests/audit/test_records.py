@@ -93,7 +93,7 @@ def test_a_match_tells_who_got_what_and_why():
             "text": "ranks among the best of the slots that no rule removed",
             "provenance": record["reason"]["provenance"],
         },
-        "noted": [],
+        "warnings": [],
     }
     assert record["reason"]["provenance"]["station"] == "match"
 
@@ -102,11 +102,11 @@ def test_a_rule_that_only_warns_is_told_with_its_origin():
     """The match that it would have forbidden names rule, plugin and place, so that a rollout can be followed."""
     soft = reason("soft", mode=Mode.WARN)
     removals = [Removal(soft, 2, 2), Removal(reason("hard"), 1, 1)]
-    (record,) = records_of(a_result(an_outcome(a_match(noted=(soft,)), removals=removals)), "match")
-    (noted,) = record["noted"]
-    assert (noted["provenance"]["rule"], noted["mode"]) == ("soft", "warn")
-    assert noted["provenance"]["plugin"] == "expressions"
-    assert noted["provenance"]["source"] == "pool.yaml:12:3"
+    (record,) = records_of(a_result(an_outcome(a_match(warnings=(soft,)), removals=removals)), "match")
+    (warning,) = record["warnings"]
+    assert (warning["provenance"]["rule"], warning["mode"]) == ("soft", "warn")
+    assert warning["provenance"]["plugin"] == "expressions"
+    assert warning["provenance"]["source"] == "pool.yaml:12:3"
 
 
 def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
@@ -144,7 +144,7 @@ def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
                 "source": "pool.yaml:12:3",
             },
             "removed": 2,
-            "alone": 6,
+            "rejected": 6,
         }
     ]
 
@@ -307,7 +307,13 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     removals = [Removal(hostile, 1, 1)] * 2000
     matches = [
         a_match(
-            number, submitter=long, schedd=long, job=long, slot=long, id=f"{number}{long}", noted=(hostile,)
+            number,
+            submitter=long,
+            schedd=long,
+            job=long,
+            slot=long,
+            id=f"{number}{long}",
+            warnings=(hostile,),
         )
         for number in range(2)
     ]

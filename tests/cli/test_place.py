@@ -198,7 +198,7 @@ def state(bundle, folder, *, draining=(), applications=()):
         keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         for number, (user, queue) in enumerate(applications):
             keeper.queues.create(queue, NOW)
-            keeper.register.move(ApplicationId("", user, number), queue, NOW)
+            keeper.registry.move(ApplicationId("", user, number), queue, NOW)
         for path in draining:
             drain(keeper.queues, path, NOW)
         keeper.write(queues=keeper.queues)
@@ -274,7 +274,7 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
     kept = tmp_path / "state"
     with StateStore.open(kept) as store:
         keeper = StateManager.begin(load_bundle(bundle), NOW, store)
-        keeper.register.move(ApplicationId("", "tim", 3), "root.production", NOW)
+        keeper.registry.move(ApplicationId("", "tim", 3), "root.production", NOW)
         keeper.write(queues=keeper.queues)
     result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")
     shown = json.loads(result.stdout)

@@ -70,7 +70,7 @@ def state(bundle, tmp_path):
         keeper = StateManager.begin(load_bundle(bundle), NOW, store)
         keeper.queues.create("root.dev.sue", NOW)
         for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
-            keeper.register.move(ApplicationId("schedd", "sue", number), queue, NOW)
+            keeper.registry.move(ApplicationId("schedd", "sue", number), queue, NOW)
         drain(keeper.queues, "root.production", NOW)
         keeper.write(queues=keeper.queues)
     (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])

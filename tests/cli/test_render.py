@@ -25,7 +25,7 @@ def terminal(monkeypatch, capsys):
 @pytest.mark.parametrize("columns", [70, 80, 100, 200])
 def test_numbers_and_words_are_never_cut(terminal, columns):
     """Long cells are folded, and lose nothing."""
-    headers = ("REMOVED", "ALONE", "VERDICT", "WHY", "RULE")
+    headers = ("REMOVED", "REJECTED", "VERDICT", "WHY", "RULE")
     lines = terminal(columns, "Not matched", headers, [("31", "33", "denied", LONG, "negotiator")], (0, 1))
     assert max(map(len, lines)) <= columns
     text = " ".join(lines)

@@ -185,4 +185,4 @@ def test_what_one_request_draws_does_not_depend_on_those_before_it():
     both = pools.cycle(snapshot([slot(n) for n in range(30)], [first, lucky]))
     (own,) = alone.outcomes
     assert own.candidates > 0
-    assert own.removals[0].alone == both.outcomes[1].removals[0].alone
+    assert own.removals[0].rejected == both.outcomes[1].removals[0].rejected

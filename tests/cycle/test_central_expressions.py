@@ -120,8 +120,10 @@ class TestNamedPolicies:
     @pytest.mark.parametrize("mode", ["warn", "dryrun"])
     def test_a_policy_that_does_not_enforce_is_counted_and_noted_on_the_match(self, decide, mode):
         result = decide(POOL, self.NAMED.format("match", "TARGET.Memory == 64", mode))
-        noted = [(reason.provenance.rule, reason.mode) for match in result.matches for reason in match.noted]
-        assert noted == [("p", mode)]
+        warnings = [
+            (reason.provenance.rule, reason.mode) for match in result.matches for reason in match.warnings
+        ]
+        assert warnings == [("p", mode)]
         assert {item.reason.mode for outcome in result.outcomes for item in outcome.removals} >= {mode}
 
     def test_the_reason_names_the_policy_and_the_place_it_is_written_at(self, decide):
@@ -130,7 +132,7 @@ class TestNamedPolicies:
         where = removal.reason.provenance
         assert (where.plugin, where.rule) == ("expressions", "p")
         assert str(where.source).startswith("pool.yaml:2:")
-        assert (removal.removed, removal.alone) == (3, 3)
+        assert (removal.removed, removal.rejected) == (3, 3)
 
 
 class TestAnAdCannotGetAroundAPolicy:
@@ -185,7 +187,7 @@ def test_each_conjunct_of_a_central_expression_says_how_many_slots_it_removed(de
     text = 'NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100 && (TARGET.Mips =?= 9 && MY.Owner == "tester")\n'
     result = decide(POOL, text)
     told = {
-        item.reason.text: (item.removed, item.alone)
+        item.reason.text: (item.removed, item.rejected)
         for item in result.outcomes[0].removals
         if item.reason.code == "job_constraint"
     }

@@ -161,12 +161,12 @@ def test_a_group_is_chosen_at_placement_and_kept_when_the_configuration_changes(
     )
     pool = snapshot(SLOTS, [cpus(1, Groups='"ops,dev"')])
     result = run_cycle(pool, first, Cycle(1, NOW, first.digest))
-    standing = CycleState(result.queueing.queues, result.queueing.register)
+    state = CycleState(result.queueing.queues, result.queueing.registry)
     write(tmp_path / "b", limited("{limit: l, groups: [ops, dev], maxresources: {vcore: 9}}"), GROUPS)
     second = load_bundle(tmp_path / "b")
-    standing.queues.apply(second.partition.root, NOW)
+    state.queues.apply(second.partition.root, NOW)
     jobs = [runs(1, Groups='"ops,dev"'), *(cpus(number, Groups='"ops,dev"') for number in (2, 3))]
-    result = run_cycle(snapshot(SLOTS, jobs), second, Cycle(2, NOW, second.digest), standing)
+    result = run_cycle(snapshot(SLOTS, jobs), second, Cycle(2, NOW, second.digest), state)
     counted = used(result)
     assert counted["limits.group.dev.root"] == {"node1#1": 1}
     assert counted["limits.group.ops.root"] == {"node1#2": 1, "node1#3": 1}
@@ -320,8 +320,8 @@ def test_a_rule_that_does_not_enforce_notes_what_it_would_refuse(tmp_path, mode)
     """The match is made; its counters are never those of a rule that enforces."""
     body = ONE.format(limit=2, mode=mode) + ONE.format(limit=4, mode="ENFORCE")
     result = plugged(tmp_path, [runs(9), *(cpus(1, proc) for proc in range(9))], q=body)
-    assert [len(match.noted) for match in result.matches] == [0, 1, 1]
-    reason = result.matches[1].noted[0]
+    assert [len(match.warnings) for match in result.matches] == [0, 1, 1]
+    reason = result.matches[1].warnings[0]
     assert (str(reason.mode), reason.code, reason.numbers) == (
         mode.lower(),
         "quota",
@@ -337,7 +337,7 @@ def test_keys_that_do_not_enforce_are_noted_too(tmp_path):
                     Quota(rule="r", text="apps", mode=Mode.WARN))
 """
     result = plugged(tmp_path, [cpus(1, proc) for proc in range(4)], q=body)
-    assert [len(match.noted) for match in result.matches] == [0, 0, 1, 1]
+    assert [len(match.warnings) for match in result.matches] == [0, 0, 1, 1]
 
 
 def test_two_plugins_with_counters_of_the_same_name_do_not_touch_each_other(tmp_path):
@@ -384,14 +384,14 @@ def test_where_a_plugin_fails_a_request_gets_nothing(tmp_path, body, mode):
     assert own(result) == own(result, Mode.WARN) == {}
 
 
-def test_the_same_input_gives_the_same_output_and_the_standing_stays(tmp_path):
+def test_the_same_input_gives_the_same_output_and_leaves_the_state_as_it_was(tmp_path):
     """The ledger of a cycle is its own."""
     chosen = bundle(tmp_path / "b", limited(TWO_CORES), GROUPS)
     pool = snapshot(SLOTS, [runs(1), *(cpus(number, user=user) for number, user in enumerate("abcab"))])
-    standing = CycleState.new(chosen, NOW)
-    before = repr(standing)
-    results = [run_cycle(pool, chosen, Cycle(1, NOW, chosen.digest), standing) for _ in range(2)]
-    assert repr(standing) == before
+    state = CycleState.new(chosen, NOW)
+    before = repr(state)
+    results = [run_cycle(pool, chosen, Cycle(1, NOW, chosen.digest), state) for _ in range(2)]
+    assert repr(state) == before
     assert len({repr((result, used(result), result.journal)) for result in results}) == 1
     results[0].ledger.verify()
 

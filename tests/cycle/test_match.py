@@ -16,7 +16,8 @@ from pools import ad, job, matched, reasons, slot, snapshot
 
 def removals(result, request=0):
     return {
-        item.reason.provenance.rule: (item.removed, item.alone) for item in result.outcomes[request].removals
+        item.reason.provenance.rule: (item.removed, item.rejected)
+        for item in result.outcomes[request].removals
     }
 
 

@@ -32,21 +32,21 @@ def bundle(tmp_path):
     return queueing.bundle(tmp_path / "bundle")
 
 
-def cycle(bundle, jobs, standing=None, slots=()):
-    return run_cycle(snapshot(slots, jobs), bundle, Cycle(1, NOW, bundle.digest), standing)
+def cycle(bundle, jobs, state=None, slots=()):
+    return run_cycle(snapshot(slots, jobs), bundle, Cycle(1, NOW, bundle.digest), state)
 
 
-def standing(bundle, **more):
+def state(bundle, **more):
     return attrs.evolve(CycleState.new(bundle, NOW), **more)
 
 
 def after(result, **more):
     """What the next cycle has to know."""
-    return CycleState(result.queueing.queues, result.queueing.register, **more)
+    return CycleState(result.queueing.queues, result.queueing.registry, **more)
 
 
 def queues(result):
-    return {(str(each.id), each.id.user): each.queue for each in result.queueing.register}
+    return {(str(each.id), each.id.user): each.queue for each in result.queueing.registry}
 
 
 def kept_out(result):
@@ -144,7 +144,7 @@ def test_what_is_no_cluster_is_placed_and_not_kept(bundle, cluster):
     jobs = [app(1, 0, ClusterId=cluster), app(1, 1, ClusterId=cluster, queue="root.two")]
     result = cycle(bundle, jobs)
     assert sorted(each.request.queue for each in result.outcomes) == ["root.one", "root.two"]
-    assert len(result.queueing.register) == 0
+    assert len(result.queueing.registry) == 0
 
 
 def test_the_largest_cluster_is_kept(bundle):
@@ -153,7 +153,7 @@ def test_the_largest_cluster_is_kept(bundle):
 
 def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
     held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW, "fills the disk")}
-    result = cycle(bundle, [app(1), app(1, 1), app(2)], standing(bundle, held=held))
+    result = cycle(bundle, [app(1), app(1, 1), app(2)], state(bundle, held=held))
     (discarded,) = result.discarded
     assert (discarded.reason.code, discarded.count, discarded.examples) == (
         "held_by_admin",
@@ -167,7 +167,7 @@ def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
 def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
     """One that is in no queue could not be found by who is to release it."""
     held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW)}
-    result = cycle(bundle, [app(1, queue="root.two")], standing(bundle, held=held))
+    result = cycle(bundle, [app(1, queue="root.two")], state(bundle, held=held))
     assert queues(result) == {("node1#1", "tester"): "root.two"}
 
 
@@ -180,7 +180,7 @@ def test_a_job_that_does_not_say_whose_it_is_is_kept_out(bundle):
 def test_whose_groups_could_not_be_had_is_kept_out_and_a_user_whom_nobody_knows_is_in_none(bundle):
     groups = {"ann": None, "bob": ("staff",)}
     jobs = [app(1, user="ann"), app(2, user="bob"), app(3, user="carl")]
-    result = cycle(bundle, jobs, standing(bundle, groups=groups))
+    result = cycle(bundle, jobs, state(bundle, groups=groups))
     assert kept_out(result) == [("groups_unknown", Verdict.BROKEN_PLUGIN, 1)]
     assert {each.application.user: each.application.groups for each in result.placements} == {
         "ann": (),
@@ -192,7 +192,7 @@ def test_whose_groups_could_not_be_had_is_kept_out_and_a_user_whom_nobody_knows_
 def test_groups_that_the_job_tells_need_nobody_else(tmp_path):
     bundle = queueing.bundle(tmp_path / "b", pool="placement: {groups: MY.Groups}\n")
     jobs = [app(1, user="ann", Groups='"x, y"')]
-    result = cycle(bundle, jobs, standing(bundle, groups={"ann": None}))
+    result = cycle(bundle, jobs, state(bundle, groups={"ann": None}))
     assert (kept_out(result), result.placements[0].application.groups) == ([], ("x", "y"))
 
 
@@ -219,23 +219,21 @@ def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
 
 
 def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
-    given = standing(bundle)
+    given = state(bundle)
     before = given.queues.copy()
     result = cycle(bundle, [app(1, queue="root.above.new")], given)
-    assert (given.queues, len(given.register)) == (before, 0)
+    assert (given.queues, len(given.registry)) == (before, 0)
     assert result.queueing.queues != before
 
 
 def test_the_same_input_gives_the_same_output(bundle):
     jobs = [app(n, p, f"u{n % 3}", f"root.above.q{n % 5}") for n in range(20) for p in range(2)]
     held = {ApplicationId("node1", "u1", 4): ApplicationHold("boss", NOW)}
-    results = [
-        cycle(bundle, jobs, standing(bundle, held=held), [slot(n) for n in range(9)]) for _ in range(2)
-    ]
+    results = [cycle(bundle, jobs, state(bundle, held=held), [slot(n) for n in range(9)]) for _ in range(2)]
     one, other = map(records_by_kind, results)
     assert one == other
     assert queues(results[0]) == queues(results[1])
-    assert list(results[0].queueing.register) == list(results[1].queueing.register)
+    assert list(results[0].queueing.registry) == list(results[1].queueing.registry)
 
 
 def test_without_any_jobs_nothing_is_done_to_the_queues(bundle):

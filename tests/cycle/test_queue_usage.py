@@ -63,10 +63,10 @@ def claimed(number, queue, **more):
     return slot(number, **(own | more))
 
 
-def count(bundle, jobs=(), slots=(), standing=None):
+def count(bundle, jobs=(), slots=(), state=None):
     """By queue: vcore in whole ones, memory in GiB, gpus, and applications."""
     cycle = Cycle(1, NOW, bundle.digest)
-    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, standing or CycleState.new(bundle, NOW))
+    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, state or CycleState.new(bundle, NOW))
     found = queue_usage(in_use, bundle, cycle)
     return {
         path: (
@@ -122,13 +122,13 @@ def test_a_match_counts_until_its_job_runs(bundle):
         Cycle(1, NOW, bundle.digest),
         CycleState.new(bundle, NOW),
     )
-    standing = CycleState(result.queueing.queues, result.queueing.register, journal=result.journal)
-    assert count(bundle, standing=standing)["root.one"] == (2, 2, 0, 1)
-    assert count(bundle, [runs(1)], standing=standing)["root.one"] == (2, 2, 0, 1)
-    assert count(bundle, [runs(1), runs(1, 1)], standing=standing)["root.one"] == (2, 2, 0, 1)
-    moved = standing.register.copy()
+    state = CycleState(result.queueing.queues, result.queueing.registry, journal=result.journal)
+    assert count(bundle, state=state)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [runs(1)], state=state)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [runs(1), runs(1, 1)], state=state)["root.one"] == (2, 2, 0, 1)
+    moved = state.registry.copy()
     moved.move(ApplicationId("node1", "tester", 1), "root.two", NOW)
-    found = count(bundle, [runs(1)], standing=attrs.evolve(standing, register=moved))
+    found = count(bundle, [runs(1)], state=attrs.evolve(state, registry=moved))
     assert (found["root.one"], found["root.two"], found["root"]) == (
         *((1, 1, 0, 1), (1, 1, 0, 1), (2, 2, 0, 1)),
     )

@@ -25,8 +25,8 @@ SLOTS = [slot(number) for number in range(4)]
 def counted(folder, jobs, groups=(), journal=(), pool="placement: {groups: MY.Groups}\n"):
     """The users and groups that matches were charged on."""
     own = write_bundle(folder / "b", pool, plugins={"p": PLUGIN})
-    standing = attrs.evolve(CycleState.new(own, NOW), groups=dict(groups), journal=journal)
-    result = run_cycle(snapshot(SLOTS, jobs), own, Cycle(1, NOW, own.digest), standing)
+    state = attrs.evolve(CycleState.new(own, NOW), groups=dict(groups), journal=journal)
+    result = run_cycle(snapshot(SLOTS, jobs), own, Cycle(1, NOW, own.digest), state)
     return {key[1:]: amount for key, amount in result.ledger.counters() if key[0] == "p"}
 
 

@@ -46,21 +46,21 @@ def hosts(tmp_path):
     return write_bundle(tmp_path / "hosts", plugins={"q": HOSTS})
 
 
-def count(own, jobs, slots=SLOTS, journal=(), standing=None):
+def count(own, jobs, slots=SLOTS, journal=(), state=None):
     """One cycle in which these run, and what was handed out."""
-    standing = standing or CycleState.new(own, NOW)
-    standing = attrs.evolve(standing, journal=tuple(journal))
-    return run_cycle(snapshot(slots, jobs), own, Cycle(2, NOW, own.digest), standing)
+    state = state or CycleState.new(own, NOW)
+    state = attrs.evolve(state, journal=tuple(journal))
+    return run_cycle(snapshot(slots, jobs), own, Cycle(2, NOW, own.digest), state)
 
 
 def handed(own, jobs, slots=SLOTS):
     """The journal of a cycle that made these matches."""
     result = run_cycle(snapshot(slots, jobs), own, Cycle(1, NOW, own.digest))
     assert len(result.matches) == len(result.journal) > 0
-    standing = CycleState.new(own, NOW)
+    state = CycleState.new(own, NOW)
     if result.queueing:
-        standing = CycleState(result.queueing.queues, result.queueing.register)
-    return result.journal, standing
+        state = CycleState(result.queueing.queues, result.queueing.registry)
+    return result.journal, state
 
 
 def asks(cluster, proc=0, **more):
@@ -109,20 +109,20 @@ def test_where_usage_is_not_certain_its_user_gets_nothing(hosts):
 
 def test_a_match_counts_where_it_was_made_until_its_job_runs(hosts):
     """Then the job counts, and it alone."""
-    journal, standing = handed(hosts, [asks(1), asks(1, 1)])
-    before = used(count(hosts, [], journal=journal, standing=standing))
+    journal, state = handed(hosts, [asks(1), asks(1, 1)])
+    before = used(count(hosts, [], journal=journal, state=state))
     assert (before["q.host.h0"], before["q.host.h1"]) == (1, 1)
     jobs = [runs(1, where="s0@h"), runs(1, 1, where="s1@h")]
-    assert used(count(hosts, jobs, journal=journal, standing=standing)) == before
-    assert used(count(hosts, jobs[:1], journal=journal, standing=standing)) == before
-    assert used(count(hosts, jobs, standing=standing)) == before
+    assert used(count(hosts, jobs, journal=journal, state=state)) == before
+    assert used(count(hosts, jobs[:1], journal=journal, state=state)) == before
+    assert used(count(hosts, jobs, state=state)) == before
 
 
 def test_what_was_matched_is_not_matched_again(limits):
     """Neither its job, while slots are free, nor its slot, while jobs ask; a job of another schedd is another job."""
-    journal, standing = handed(limits, [asks(1)])
+    journal, state = handed(limits, [asks(1)])
     others = [asks(2), asks(1, schedd="node2")]
-    result = count(limits, [asks(1), *others], journal=journal, standing=standing)
+    result = count(limits, [asks(1), *others], journal=journal, state=state)
     assert {match.schedd + " " + match.job for match in result.matches} == {"node1 2.0", "node2 1.0"}
     assert journal[0].slot not in {match.slot for match in result.matches}
     codes = {item.reason.code: item.count for item in result.discarded}
@@ -131,15 +131,15 @@ def test_what_was_matched_is_not_matched_again(limits):
 
 def test_a_match_on_a_slot_that_left_the_pool_counts_at_the_highest(hosts):
     """As what runs there does."""
-    journal, standing = handed(hosts, [asks(1)], SLOTS[:2])
-    counted = used(count(hosts, [], SLOTS[2:], journal, standing))
+    journal, state = handed(hosts, [asks(1)], SLOTS[:2])
+    counted = used(count(hosts, [], SLOTS[2:], journal, state))
     assert counted["q.most"] == 3
 
 
 def test_jobs_of_other_schedds_with_the_same_number_show_no_match(limits):
     """The schedd is part of a job's name."""
-    journal, standing = handed(limits, [asks(1, schedd="a")])
-    counted = used(count(limits, [runs(1, schedd="b")], journal=journal, standing=standing))
+    journal, state = handed(limits, [asks(1, schedd="a")])
+    counted = used(count(limits, [runs(1, schedd="b")], journal=journal, state=state))
     assert counted["limits.user.tester.root.vcore"] == 2000
 
 
@@ -148,17 +148,14 @@ COPIES = {"_condor_RESOURCE_COUNT": "3", "JobStatus": None}
 
 def test_each_copy_of_a_request_counts_until_its_slot_shows_a_job(limits):
     """The ad that stands for several names one job only: where the others run, they are not that job."""
-    journal, standing = handed(limits, [asks(1, **COPIES)])
+    journal, state = handed(limits, [asks(1, **COPIES)])
     assert len(journal) == 3
     for shown in range(4):
         jobs = [runs(1, number, where=journal[number].slot) for number in range(shown)]
-        counted = used(count(limits, jobs, journal=journal, standing=standing))
+        counted = used(count(limits, jobs, journal=journal, state=state))
         assert counted["limits.user.tester.root.vcore"] == 3000
     strange = [runs(1, 0, where=journal[0].slot, schedd="other")]
-    assert (
-        used(count(limits, strange, journal=journal, standing=standing))["limits.user.tester.root.vcore"]
-        == 4000
-    )
+    assert used(count(limits, strange, journal=journal, state=state))["limits.user.tester.root.vcore"] == 4000
 
 
 def test_the_journal_reads_back_what_charges_are_made_of(limits):

@@ -103,9 +103,9 @@ def placed(bundle, user, groups=(), queue="", tag=""):
     asked = {"Queue": f'"{queue}"'} if queue else {}
     tags = {key: f'"{value}"'} if key else {}
     job = pools.job(Owner=f'"{user}"', **asked, **tags)
-    standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: groups})
+    state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: groups})
     cycle = Cycle(1, pools.NOW, bundle.digest)
-    result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, standing)
+    result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, state)
     (found,) = result.placements
     assert [match.queue for match in result.matches] == [found.placement.queue] * found.placement.placed
     return found.placement.queue or "rejected", [step.code for step in found.placement.steps]
@@ -161,8 +161,8 @@ def test_as_many_jobs_are_matched_as_the_table_says_and_the_others_are_told_why(
     asked = {"Owner": f'"{user}"', "Queue": '"root.students"', "RequestMemory": "1024"}
     ads = [pools.job(number, **asked, RequestCpus=cpus or None) for number in range(int(jobs))]
     slots = [pools.slot(number, Cpus="16") for number in range(4)]
-    standing = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: names(groups)})
-    result = run_cycle(pools.snapshot(slots, ads), bundle, Cycle(1, pools.NOW, bundle.digest), standing)
+    state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: names(groups)})
+    result = run_cycle(pools.snapshot(slots, ads), bundle, Cycle(1, pools.NOW, bundle.digest), state)
     (told,) = (each.reason for outcome in result.outcomes for each in outcome.removals)
     assert (str(len(result.matches)), told.verdict, told.text) == (matched, verdict, why)
     assert told.code in {"amount_unknown", "user_limit", "group_limit"}

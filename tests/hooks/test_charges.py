@@ -248,9 +248,9 @@ class TestInACycle:
         """The first three fit; an enforcing quota on a counter of the same name sees nothing of them."""
         label = f"Quota(rule='r', text='jobs', mode=Mode.{mode.name})"
         result = self.run(tmp_path, running=1, p=plugin(charge(limit="3", label=label), charge(limit="9")))
-        assert [len(match.noted) for match in result.matches] == [0, 0, 1]
-        (noted,) = result.matches[2].noted
-        assert (noted.mode, noted.text) == (mode, "jobs: uses 4, needs 1, may have 3")
+        assert [len(match.warnings) for match in result.matches] == [0, 0, 1]
+        (warning,) = result.matches[2].warnings
+        assert (warning.mode, warning.text) == (mode, "jobs: uses 4, needs 1, may have 3")
         assert dict(result.ledger.counters(mode)) == dict(result.ledger.counters()) == {("p", "a"): 4}
 
     def test_a_plugin_that_fails_gives_no_match_and_is_named_once(self, tmp_path):

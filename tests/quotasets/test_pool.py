@@ -245,8 +245,8 @@ class TestWhatRuns:
         entry = JournalEntry(
             "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), told_ad
         )
-        standing = attrs.evolve(CycleState.new(given, NOW), journal=(entry,))
-        result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), standing)
+        state = attrs.evolve(CycleState.new(given, NOW), journal=(entry,))
+        result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), state)
         assert where(result) == ["0@lxb", "1@lxb", "0@sol", "1@sol"]
         assert counted(result)["r/1/slots/tester////lxa"] == 2
 

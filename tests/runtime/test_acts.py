@@ -93,7 +93,7 @@ def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(worl
 def test_a_hold_whose_application_is_in_no_queue_is_released_by_the_schedulers_administrators(world, by, ok):
     world.ask(HOLD, "2")
     ((held, _),) = world.run.keeper.held.items()
-    world.run.keeper.register.remove(held)
+    world.run.keeper.registry.remove(held)
     assert not world.ask(MOVE, "2", "root.one", by="boss").ok
     assert world.ask(RELEASE, "2", by=by).ok is ok
     assert bool(world.run.keeper.held) is not ok
@@ -113,8 +113,8 @@ def test_what_runs_of_a_held_application_goes_on_and_counts(world):
     held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
     assert [each.count for each in held] == [1]
     chosen, at = world.bundle, Cycle(1, world.now, world.bundle.digest)
-    standing, _ = world.run.keeper.standing(snapshot([], world.jobs), world.now)
-    assert len(place_running(running(snapshot([], world.jobs).jobs), chosen, at, standing).jobs) == 1
+    state, _ = world.run.keeper.cycle_state(snapshot([], world.jobs), world.now)
+    assert len(place_running(running(snapshot([], world.jobs).jobs), chosen, at, state).jobs) == 1
 
 
 def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):

@@ -138,7 +138,7 @@ class World:
 
     def where(self):
         """The queue of each application."""
-        return {str(each.id): each.queue for each in self.run.keeper.register}
+        return {str(each.id): each.queue for each in self.run.keeper.registry}
 
     def records(self, *kinds):
         """The records of the audit log, of these kinds."""

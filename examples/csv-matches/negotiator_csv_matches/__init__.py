@@ -12,7 +12,7 @@ import attrs
 
 from negotiator.plugin import Cycle, Match, Section, hookimpl
 
-COLUMNS = ("cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "noted")
+COLUMNS = ("cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "warnings")
 
 
 @attrs.frozen
@@ -60,5 +60,5 @@ def row(match: Match, cycle: Cycle) -> tuple[object, ...]:
         match.id,
         *who,
         match.rank,
-        ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.noted),
+        ", ".join(f"{reason.provenance.rule} ({reason.mode})" for reason in match.warnings),
     )

@@ -12,7 +12,7 @@ from negotiator.hooks.testkit import PluginFailedError, call, cycle, match
 
 PROJECT = Path(__file__).parents[1]
 PLUGIN = PROJECT / "negotiator_csv_matches"
-TITLES = ["cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "noted"]
+TITLES = ["cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank", "warnings"]
 
 
 @pytest.fixture

@@ -108,9 +108,9 @@ def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
         distinct, rows = len(placed.placements), np.arange(len(jobs))
 
         def only_placing() -> None:
-            standing = CycleState.new(bundle, _NOW)
+            state = CycleState.new(bundle, _NOW)
             found = applications(jobs, bundle, cycle.environment)
-            place_new(jobs, found, rows, found.kinds, bundle, cycle, standing)
+            place_new(jobs, found, rows, found.kinds, bundle, cycle, state)
 
         def whole_station() -> None:
             place(jobs, bundle, cycle, CycleState.new(bundle, _NOW))
