@@ -17,6 +17,7 @@ from negotiator.classad import evaluate_table as evaluate_table
 from negotiator.classad import parse as parse
 from negotiator.classad import references as references
 from negotiator.classad import unparse_value as unparse_value
+from negotiator.errors import NegotiatorError as NegotiatorError
 from negotiator.hooks.access import Access as Access
 from negotiator.hooks.access import AccessDecision as AccessDecision
 from negotiator.hooks.access import AccessKind as AccessKind

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from negotiator.ledger import Ledger
 from negotiator.plugin import Charge, CounterKey, Grouping, Quota
-from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import SLOTS, Complexes, Consumable, Requestable
-from negotiator_quotasets.host_queue_index import HostQueueIndex
-from negotiator_quotasets.jobs import Claimant, RequestedResources, asked_for
-from negotiator_quotasets.language.model import RuleSet
-from negotiator_quotasets.names import joined
-from negotiator_quotasets.rules import CODE, Rules
+from negotiator_quotasets.language import RuleSet
+from negotiator_quotasets.matching import CODE, HostQueueIndex, Rules, joined
+from negotiator_quotasets.pool import Capacities, Offers
+from negotiator_quotasets.requests import Claimant, RequestedResources, requested_resources
 
 #: How a parallel environment spreads the slots of a job: over hosts, or all on one.
 ROUND_ROBIN, PE_SLOTS = "$round_robin", "$pe_slots"
@@ -90,7 +88,7 @@ class AllocationSimulator:
         rows = self._places(job)
         if not len(rows):
             raise ValueError(f"there is no queue {job.queue!r} on a host {job.host!r}")
-        asked = asked_for(self._complexes, job.resources, job.slots)
+        asked = requested_resources(self._complexes, job.resources, job.slots)
         charges = [attrs.evolve(each, limit=None, probes=False) for each in self._charges(job, asked)]
         self.ledger.commit(self.ledger.admit(charges, (), rows[:1], 1))
 
@@ -101,7 +99,7 @@ class AllocationSimulator:
         """
         if SLOTS in job.resources or not self._requestable(job):
             return AllocationDecision(allowed=False, slots=0, by_other_layer=frozenset({"request"}))
-        asked = asked_for(self._complexes, job.resources, 1)
+        asked = requested_resources(self._complexes, job.resources, 1)
         noted = _Noted()
         rows = self._fitting(job, asked, noted)
         charges = list(self._charges(job, asked))

@@ -13,7 +13,7 @@ from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Sect
 from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qquota import as_entries, qquota
-from negotiator_quotasets.request_reader import RequestReader
+from negotiator_quotasets.requests import RequestReader
 from negotiator_quotasets.settings import FILES, QuotaSettings, check
 
 

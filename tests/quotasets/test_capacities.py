@@ -2,9 +2,9 @@
 
 import pytest
 
-from negotiator_quotasets.capacities import Capacities, Offers
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Relation, Requestable
-from negotiator_quotasets.jobs import RequestedResources
+from negotiator_quotasets.pool import Capacities, Offers
+from negotiator_quotasets.requests import RequestedResources
 from pools import job, matched
 from quota_sets import COMPLEXES, ENGINE, bundle, counted, decide, host_slots, on_slots, rules, spots, told
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from negotiator_quotasets.capacities import Offers
 from negotiator_quotasets.deciding import (
     PE_SLOTS,
     ROUND_ROBIN,
@@ -11,6 +10,7 @@ from negotiator_quotasets.deciding import (
     Denier,
     Job,
 )
+from negotiator_quotasets.pool import Offers
 from quota_sets import COMPLEXES, parsed, rules, spots
 
 PES = {"mpi": ROUND_ROBIN, "smp": PE_SLOTS}

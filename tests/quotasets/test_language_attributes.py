@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language.attributes import Attributes, parse_attributes
+from negotiator_quotasets.language import Attributes, parse_attributes
 
 
 def read(text, **options):

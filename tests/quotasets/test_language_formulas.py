@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, ComplexType
-from negotiator_quotasets.language.formulas import FormulaError, read_formula, value_at
+from negotiator_quotasets.language import value_at
+from negotiator_quotasets.language.formulas import FormulaError, read_formula
 
 
 def value(text, type_=ComplexType.INT, **values):

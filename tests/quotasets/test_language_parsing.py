@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from negotiator.records import Source
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language.model import NameFilter, Term
-from negotiator_quotasets.language.parsing import parse_sets
+from negotiator_quotasets.language import NameFilter, parse_sets
+from negotiator_quotasets.language.model import Term
 
 
 def read(text, **options):

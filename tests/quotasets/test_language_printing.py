@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language.model import NameFilter, QuotaRule, RuleLimit, RuleSet, Term
-from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.language.printing import format_set, format_sets
+from negotiator_quotasets.language import (
+    NameFilter,
+    QuotaRule,
+    RuleLimit,
+    RuleSet,
+    format_set,
+    format_sets,
+    parse_sets,
+)
+from negotiator_quotasets.language.model import Term
 
 NAMES = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,30}", fullmatch=True).filter(
     lambda name: name.lower() not in ("all", "none", "template")

@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from negotiator_quotasets.complexes import (
-    STANDARD,
-    Complex,
-    Complexes,
-    ComplexType,
-    Consumable,
-    Relation,
-)
-from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Consumable, Relation
+from negotiator_quotasets.language import format_sets, parse_sets
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")
 REFUSED = re.compile(r"\$\{|\$arch")  # a variable of a shell, and a formula of words

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.language.model import NameFilter
-from negotiator_quotasets.names import Hosts, is_for, is_for_user, queue_matches
-from negotiator_quotasets.patterns import matcher
+from negotiator_quotasets.complexes import matcher
+from negotiator_quotasets.language import NameFilter
+from negotiator_quotasets.matching import Hosts, queue_matches
+from negotiator_quotasets.matching.names import is_for, is_for_user
 
 NAMES = [
     # names, excluded, value, is it for it

@@ -13,7 +13,7 @@ from gridengine_sessions import ENV, ONE, SCALAR, TWO, Session
 from gridengine_site import write_site
 from negotiator.cli.site import ProgramSite
 from negotiator.hooks import CommandTargets
-from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.language import format_sets
 from negotiator_quotasets.qconf import files, lock
 from queueing import records
 

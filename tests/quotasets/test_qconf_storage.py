@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.records import Severity
-from negotiator_quotasets.language.model import NameFilter, QuotaRule, RuleLimit, RuleSet
-from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, format_sets
 from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.qconf.storage import (
     NEW_FILE,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import SCOPES, NameFilter
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.language import SCOPES, NameFilter
+from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota import markup
-from negotiator_quotasets.usage import Row
+from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 SCHEMA = xmlschema.XMLSchema(files("negotiator_quotasets.qquota").joinpath("qquota.xsd").read_text("utf-8"))
 SLOTS = Complexes(STANDARD).find("slots")
@@ -32,7 +32,7 @@ def rows(draw):
     filters = {scope: filters[scope] for scope in SCOPES if scope in filters}
     values = draw(st.dictionaries(st.sampled_from(SCOPES), NAMES))
     known = {scope: value for scope, value in values.items() if scope in filters}
-    return Row(draw(NAMES), filters, known, SLOTS, draw(NAMES), draw(st.none() | NAMES))
+    return UsageRow(draw(NAMES), filters, known, SLOTS, draw(NAMES), draw(st.none() | NAMES))
 
 
 def document(*given_rows):
@@ -55,7 +55,7 @@ def test_what_is_printed_is_valid_whatever_names_there_are(found):
 )
 def test_names_are_read_back_as_they_were(name):
     """In elements, and in attributes, where quotes would end them."""
-    (rule,) = ET.fromstring(document(Row(name, {"users": NameFilter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
+    (rule,) = ET.fromstring(document(UsageRow(name, {"users": NameFilter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
     user, limit = rule
     assert (rule.get("name"), user.text or "") == (name, name)
     assert limit.attrib == {"resource": "slots", "limit": name, "value": name}
@@ -65,7 +65,7 @@ def test_names_are_read_back_as_they_were(name):
     ("name", "read"), [("a\nb\tc\rd", "a\nb\tc\rd"), ("a\x1bb\x00", "a\ufffdb\ufffd"), ("\ud800", "\ufffd")]
 )
 def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
-    (rule,) = ET.fromstring(document(Row(name, {"users": NameFilter((name,))}, {}, SLOTS, "5")))  # noqa: S314
+    (rule,) = ET.fromstring(document(UsageRow(name, {"users": NameFilter((name,))}, {}, SLOTS, "5")))  # noqa: S314
     assert (rule.get("name"), rule[0].text) == (read, read)
     assert rule[1].attrib == {"resource": "slots", "limit": "5"}
 
@@ -83,7 +83,7 @@ def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
 )
 def test_the_schema_refuses_what_is_never_printed(element, other):
     """Each part that a program relies on, otherwise than it is."""
-    text = document(Row("a/1", {"users": NameFilter(("a",))}, {}, SLOTS, "5", "1"))
+    text = document(UsageRow("a/1", {"users": NameFilter(("a",))}, {}, SLOTS, "5", "1"))
     SCHEMA.validate(text.encode())
     wrong = text.replace(element, other).replace("</users>" if other == "<user>" else "\0", "</user>")
     assert wrong != text

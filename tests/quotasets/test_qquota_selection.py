@@ -3,10 +3,10 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import NameFilter
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.language import NameFilter
+from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota.selection import RowSelection, members_of
-from negotiator_quotasets.usage import Row
+from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 COMPLEXES = Complexes(STANDARD)
 USERSETS = {"staff": ("roland", "andre"), "eng": ("alice",)}
@@ -17,7 +17,7 @@ MEMBERS = members_of(USERSETS, HOSTS)
 def row(scope, names, excluded=(), value=None, resource="slots"):
     wanted = NameFilter(tuple(names), tuple(excluded), value is not None)
     values = {} if value is None else {scope: value}
-    return Row("a/1", {scope: wanted}, values, COMPLEXES.find(resource), "5", "1")
+    return UsageRow("a/1", {scope: wanted}, values, COMPLEXES.find(resource), "5", "1")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_rows_of_a_rule_come_user_by_user():
     """As Grid Engine goes through them: of each user all resources; then project by project, host by host."""
     filters = {scope: NameFilter(("*",), (), True) for scope in ("users", "hosts")}
     rows = [
-        Row("a/1", filters, {"users": user, "hosts": host}, COMPLEXES.find(resource), "5", "1")
+        UsageRow("a/1", filters, {"users": user, "hosts": host}, COMPLEXES.find(resource), "5", "1")
         for resource in ("slots", "virtual_free")
         for user in ("roland", "alice", "andre", "bob")
         for host in ("carc", "Durin")

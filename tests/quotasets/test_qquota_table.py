@@ -3,10 +3,10 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, Complexes
-from negotiator_quotasets.language.model import NameFilter
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.language import NameFilter
+from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota import table
-from negotiator_quotasets.usage import Row
+from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 COMPLEXES = Complexes(STANDARD)
 HOSTS = Hosts(["Durin", "lxa"], {})
@@ -14,7 +14,7 @@ HOSTS = Hosts(["Durin", "lxa"], {})
 
 def line(filters, values=None, resource="slots", limit="5", used="1"):
     """The one line below the head."""
-    row = Row("a/1", filters, values or {}, COMPLEXES.find(resource), limit, used)
+    row = UsageRow("a/1", filters, values or {}, COMPLEXES.find(resource), limit, used)
     *_, found = table.lines([row], HOSTS)
     return found
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.qquota.arguments import LISTS, QquotaArguments, WordError, read_words
+from negotiator_quotasets.qquota.arguments import LISTS, InvalidArgumentError, QquotaArguments, read_arguments
 
 TABLE = [
     ("", {}, ()),
@@ -32,7 +32,7 @@ WORDS = st.lists(SWITCHES, max_size=4).map(lambda switches: [word for each in sw
 
 @pytest.mark.parametrize(("line", "lists", "switches"), TABLE, ids=[line for line, *_ in TABLE])
 def test_a_switch_takes_all_names_up_to_the_next_one(line, lists, switches):
-    assert read_words(line.split()) == QquotaArguments(lists, frozenset(switches))
+    assert read_arguments(line.split()) == QquotaArguments(lists, frozenset(switches))
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def test_a_switch_takes_all_names_up_to_the_next_one(line, lists, switches):
     ],
 )
 def test_a_word_that_is_no_switch_is_named_with_its_place(line, word, number):
-    with pytest.raises(WordError, match=f'^invalid option argument "{word}"$') as caught:
-        read_words(line.split())
+    with pytest.raises(InvalidArgumentError, match=f'^invalid option argument "{word}"$') as caught:
+        read_arguments(line.split())
     assert caught.value.number == number
 
 
 def test_names_in_one_word_are_separated_by_commas_and_white_space():
-    assert read_words(["-u", "alice bob,\tcarol"]).names("users") == ("alice", "bob", "carol")
+    assert read_arguments(["-u", "alice bob,\tcarol"]).names("users") == ("alice", "bob", "carol")
 
 
 @given(WORDS, WORDS)
 def test_what_is_read_apart_adds_up_to_what_is_read_together(first, second):
-    apart, together = read_words(first) + read_words(second), read_words([*first, *second])
+    apart, together = read_arguments(first) + read_arguments(second), read_arguments([*first, *second])
     assert apart.switches == together.switches
     assert all(apart.names(key) == together.names(key) for key in LISTS.values())

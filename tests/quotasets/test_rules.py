@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.jobs import LARGEST, Claimant, RequestedResources
-from negotiator_quotasets.names import is_for
-from negotiator_quotasets.rules import Rules
+from negotiator_quotasets.complexes import LARGEST
+from negotiator_quotasets.matching import Rules
+from negotiator_quotasets.matching.names import is_for
+from negotiator_quotasets.requests import Claimant, RequestedResources
 from quota_sets import COMPLEXES, on_slots, parsed, rules, spots
 
 USERSETS = {"staff": ("roland", "@wheel")}
@@ -259,7 +260,7 @@ def test_what_is_worked_out_is_shared_by_claimants():
 
 def test_memory_of_claimants_is_bounded(monkeypatch):
     """Jobs say what they like: of many projects only the latest are kept."""
-    monkeypatch.setattr("negotiator_quotasets.rules._PLACES", 200)
+    monkeypatch.setattr("negotiator_quotasets.matching.rules._PLACES", 200)
     made = Rules(parsed(rules("projects {*} hosts {*} to slots=1")), COMPLEXES, {}, spots("a", "b"))
     first = made.account(Claimant("x", project="0"))
     for number in range(1, 100):

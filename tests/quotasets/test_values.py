@@ -7,16 +7,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Consumable, Relation
-from negotiator_quotasets.values import (
-    NotANumberError,
-    UnfitValueError,
-    matches,
-    normal,
-    number,
-    shown,
-    value_of,
+from negotiator_quotasets.complexes import (
+    STANDARD,
+    Complex,
+    Complexes,
+    ComplexType,
+    Consumable,
+    InvalidValueError,
+    Relation,
+    format_amount,
+    normalized,
+    parse_number,
+    parse_value,
+    satisfies,
 )
+from negotiator_quotasets.complexes.numbers import InvalidNumberError
 
 INT, DOUBLE, MEMORY, TIME, BOOL = (
     ComplexType.INT,
@@ -79,14 +84,14 @@ NO_NUMBERS = [
 @pytest.mark.parametrize(("type_", "text", "expected"), READ)
 def test_a_number_is_read_exactly(type_, text, expected):
     """Multipliers, clocks, hexadecimal and octal constants are read as sge_types(1) says."""
-    assert number(type_, text) == expected
+    assert parse_number(type_, text) == expected
 
 
 @pytest.mark.parametrize(("type_", "text"), NO_NUMBERS)
 def test_what_is_no_number_is_refused(type_, text):
     """Other systems' numbers, other scripts' digits and numbers without end are no numbers here."""
-    with pytest.raises(NotANumberError):
-        number(type_, text)
+    with pytest.raises(InvalidNumberError):
+        parse_number(type_, text)
 
 
 REFUSED = [
@@ -104,20 +109,20 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "text", "message"), REFUSED)
 def test_a_bad_value_is_told_as_grid_engine_tells_it(name, text, message):
     """The message names the complex in the words that administrators know, and a hint says what to write."""
-    with pytest.raises(UnfitValueError) as caught:
-        value_of(STANDARD.find(name), text)
+    with pytest.raises(InvalidValueError) as caught:
+        parse_value(STANDARD.find(name), text)
     assert str(caught.value) == message
     assert caught.value.hint
 
 
 def test_only_consumables_may_not_be_negative():
     """What is not used up may be negative, as a sequence number may."""
-    assert value_of(STANDARD.find("seq_no"), "-1") == -1
+    assert parse_value(STANDARD.find("seq_no"), "-1") == -1
 
 
 def test_words_have_no_number():
     """A complex of words takes any word."""
-    assert value_of(STANDARD.find("arch"), "lx24-amd64") is None
+    assert parse_value(STANDARD.find("arch"), "lx24-amd64") is None
 
 
 SHOWN = [
@@ -143,7 +148,7 @@ SHOWN = [
 @pytest.mark.parametrize(("type_", "amount", "expected"), SHOWN)
 def test_amounts_are_shown_as_qquota_shows_them(type_, amount, expected):
     """Memory has three places and binary units, times are clocks, doubles have six places."""
-    assert shown(type_, Fraction(amount)) == expected
+    assert format_amount(type_, Fraction(amount)) == expected
 
 
 @pytest.mark.parametrize(
@@ -160,14 +165,14 @@ def test_amounts_are_shown_as_qquota_shows_them(type_, amount, expected):
 )
 def test_only_times_are_stored_otherwise_than_written(type_, text, expected):
     """Times become whole seconds, halves to even; the rest stays as the administrator wrote it."""
-    assert normal(type_, text) == expected
+    assert normalized(type_, text) == expected
 
 
 @given(st.fractions(min_value=0, max_value=10**15))
 @example(Fraction(1, 2))
 def test_what_is_shown_of_a_double_is_nearest(amount):
     """No other number of six places is nearer to the amount than the one that is shown."""
-    assert abs(Fraction(shown(DOUBLE, amount)) - amount) <= Fraction(1, 2 * 10**6)
+    assert abs(Fraction(format_amount(DOUBLE, amount)) - amount) <= Fraction(1, 2 * 10**6)
 
 
 def kind(type_, relation):
@@ -212,14 +217,14 @@ COMPARED = [
 @pytest.mark.parametrize(("type_", "relation", "requested", "limit", "expected"), COMPARED)
 def test_a_request_is_compared_by_the_relation_of_the_complex(type_, relation, requested, limit, expected):
     """The request stands on the left of the relation; patterns are the request's, never the limit's."""
-    assert matches(kind(type_, Relation(relation)), requested, limit) is expected
+    assert satisfies(kind(type_, Relation(relation)), requested, limit) is expected
 
 
 @pytest.mark.parametrize("expression", ["", "a|", "(a", "a)", "()", "a" * 1001, "(" * 100 + "a" + ")" * 100])
 def test_an_expression_that_cannot_be_read_is_refused(expression):
     """A user's request neither passes by being broken nor costs more than it may."""
-    with pytest.raises(UnfitValueError):
-        matches(kind(ComplexType.RESTRING, Relation.EQ), expression, "north")
+    with pytest.raises(InvalidValueError):
+        satisfies(kind(ComplexType.RESTRING, Relation.EQ), expression, "north")
 
 
 def test_complexes_are_found_by_name_and_shortcut():

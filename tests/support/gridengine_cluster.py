@@ -6,12 +6,10 @@ import attrs
 import numpy as np
 
 from gridengine_parse import complexes_of
-from negotiator_quotasets.capacities import Offers
-from negotiator_quotasets.complexes import STANDARD, Complexes
+from negotiator_quotasets.complexes import STANDARD, Complexes, parse_number
 from negotiator_quotasets.deciding import AllocationSimulator, Job
-from negotiator_quotasets.host_queue_index import HostQueueIndex
-from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.values import number
+from negotiator_quotasets.matching import HostQueueIndex, Hosts
+from negotiator_quotasets.pool import Offers
 
 
 @attrs.frozen
@@ -46,7 +44,7 @@ class Cluster:
             np.arange(len(rows), dtype=np.int32),
             queues,
             {
-                name: [number(each.type, _text(host[name])) if name in host else None for host in had]
+                name: [parse_number(each.type, _text(host[name])) if name in host else None for host in had]
                 for name, each in numbers.items()
             },
         )

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import attrs
 
+from negotiator_quotasets.complexes import units_of
 from negotiator_quotasets.deciding import Denier
-from negotiator_quotasets.jobs import units
-from negotiator_quotasets.language.parsing import parse_sets
+from negotiator_quotasets.language import parse_sets
 from negotiator_quotasets.qquota.selection import RowSelection, members_of
-from negotiator_quotasets.usage import rows
+from negotiator_quotasets.qquota.usage_rows import usage_rows
 
 
 @attrs.frozen
@@ -181,7 +181,7 @@ def _counters(cluster, sums, expected):
         complex_ = cluster.complexes.find(key[1])
         if len(key) == 7 and amount:
             found[key[0], key[1], "".join(f"{part}/" for part in key[2:])] = float(
-                Fraction(amount, units(complex_))
+                Fraction(amount, units_of(complex_))
             )
     wanted = {(each["rule"], each["resource"], each["key"]): each["used"] for each in expected}
     return [] if found == wanted else [f"counters {found}, expected {wanted}"]
@@ -191,7 +191,7 @@ def _listed(sets, cluster, sums, expected):
     members = members_of(cluster.env["usersets"], cluster.spots.hosts)
     found = [
         _row(each, cluster)
-        for each in rows(sets, cluster.complexes, sums, cluster.on_host)
+        for each in usage_rows(sets, cluster.complexes, sums, cluster.on_host)
         if RowSelection().wants(each, members, cluster.complexes)
     ]
     wanted = sorted(map(str, map(_ordered, expected)))

@@ -8,6 +8,8 @@ import re
 
 import attrs
 
+from negotiator_quotasets.language import format_sets
+
 _DONE = re.compile(r'^\S+@\S+ (added|modified|removed) "([^"]*)" (?:to|in|from) [a-z ]+ list$')
 _TOLD = re.compile(r'^(No modification because|Unable to find|"[^"]*" does not exist in )')
 _TEMPORARY = re.compile(r'^(?:error: )?error reading file: "/tmp/[^"]*"\n', re.MULTILINE)
@@ -169,8 +171,6 @@ def _file(session, words):
 
 
 def _append(session, sets):
-    from negotiator_quotasets.language.printing import format_sets  # noqa: PLC0415 - beside what it is for
-
     session.sets += format_sets(sets)
 
 

@@ -7,16 +7,9 @@ the program does what it should, else what differs. ``conflicts_with_seed`` deci
 
 import re
 
-from negotiator_quotasets.complexes import (
-    Complex,
-    Complexes,
-    ComplexType,
-    Consumable,
-    Relation,
-    Requestable,
-)
-from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.language.printing import format_rule, format_sets
+from negotiator_quotasets.complexes import Complex, Complexes, ComplexType, Consumable, Relation, Requestable
+from negotiator_quotasets.language import format_sets, parse_sets
+from negotiator_quotasets.language.printing import format_rule
 
 _CRASH = "critical error"
 _ENABLED = re.compile(r"^\s*enabled\b", re.MULTILINE)

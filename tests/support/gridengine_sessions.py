@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from gridengine_departures import expected, is_done
 from gridengine_site import options
 from negotiator.cli.site import ProgramSite
-from negotiator_quotasets.language.parsing import parse_sets
+from negotiator_quotasets.language import parse_sets
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qconf.context import PLUGIN
 from negotiator_quotasets.qconf.storage import NEW_FILE

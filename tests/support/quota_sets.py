@@ -7,9 +7,8 @@ import numpy as np
 from negotiator.bundle import load_bundle
 from negotiator.ledger import Grouping
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Consumable, Relation
-from negotiator_quotasets.host_queue_index import HostQueueIndex
-from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.language import parse_sets
+from negotiator_quotasets.matching import HostQueueIndex, Hosts
 from pools import cycle, slot, snapshot
 
 LICENCE = Complex("lic", "l", ComplexType.INT, Relation.LE, consumable=Consumable.YES)

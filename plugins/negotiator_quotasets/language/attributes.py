@@ -46,7 +46,9 @@ def parse_attributes(
     bare: bool = False,
 ) -> Attributes:
     """Read attributes, one in a line; with ``bare``, resources may stand without values, as where they are deleted."""
-    reader = _Reader(KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare)
+    reader = _AttributeReader(
+        KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare
+    )
     try:
         for line in logical_lines(text, file):
             while line.peek():
@@ -60,7 +62,7 @@ def parse_attributes(
     return reader.found
 
 
-class _Reader:
+class _AttributeReader:
     """Reads one attribute after the other."""
 
     def __init__(self, known: KnownObjects, last_line: int, *, bare: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.model import NameFilter
 
 _NO_NAME = re.compile(r"[;\"'`()<>|&=\\$]")  # what no user, host, queue, project or environment is called
@@ -44,9 +44,7 @@ def _entry(scope: str, line: LogicalLine) -> str:
     strange = _NO_NAME.search(bare.removesuffix("$")) or not bare.isprintable()  # Samba's machines end in $
     if not bare or name.startswith(("!", "@@")) or strange:
         message = f"resource quota set contains invalid {_SINGULAR[scope]} filter"
-        hint = (
-            f'"{shown(entry)}" is no name: write NAME, @GROUP or a wildcard, with ! before it to exclude it'
-        )
+        hint = f'"{quotable(entry)}" is no name: write NAME, @GROUP or a wildcard, with ! before it to exclude it'
         raise SyntaxProblemError(message, line.source(at), hint)
     return entry
 
@@ -57,7 +55,7 @@ def _missing(line: LogicalLine) -> SyntaxProblemError:
     source = line.source()
     while line.take(","):
         pass
-    rest = shown(line.next_word())
+    rest = quotable(line.next_word())
     message = f'unrecognized characters after the attribute values in line {source.line}: "{rest}"'
     return SyntaxProblemError(message, source, "an entry is missing between two commas")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from negotiator_quotasets.complexes import Complexes, ComplexType
-from negotiator_quotasets.language.lexer import shown
+from negotiator_quotasets.language.lexer import quotable
 from negotiator_quotasets.language.model import Term
 
 _WEIGHT = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
@@ -55,13 +55,13 @@ def _term(sign: int, text: str, complexes: Complexes, *, numeric: bool) -> Term:
     name = first.removeprefix("$")
     complex_ = complexes.find(name)
     if complex_ is None or complex_.name != name:
-        raise FormulaError(f'"dynamical_limit" references not existing complex attribute "{shown(name)}"')
+        raise FormulaError(f'"dynamical_limit" references not existing complex attribute "{quotable(name)}"')
     weight = _weight("1", []) if not factors else _weight(factors[0], factors[1:])
     if name != PROCESSORS and not numeric:
-        raise FormulaError(f'"dynamical_limit" may use "${PROCESSORS}" only, not "{shown(first)}"')
+        raise FormulaError(f'"dynamical_limit" may use "${PROCESSORS}" only, not "{quotable(first)}"')
     if not complex_.type.is_number or complex_.type is ComplexType.BOOL:
         raise FormulaError(
-            f'"dynamical_limit" may use numbers only, "{shown(name)}" is of type {complex_.type}'
+            f'"dynamical_limit" may use numbers only, "{quotable(name)}" is of type {complex_.type}'
         )
     return Term(sign * weight, name)
 
@@ -69,7 +69,7 @@ def _term(sign: int, text: str, complexes: Complexes, *, numeric: bool) -> Term:
 def _weight(text: str, more: list[str]) -> Fraction:
     for factor in (text, *more):
         if len(factor) > _MAX_DIGITS or _WEIGHT.fullmatch(factor) is None:
-            words = f'uses "{shown(factor)}" as weighting factor (only numbers are allowed)'
+            words = f'uses "{quotable(factor)}" as weighting factor (only numbers are allowed)'
             raise FormulaError(f'"dynamical_limit" {words}')
     if more:
         raise FormulaError('"dynamical_limit" may not use multiple weighting factors')

@@ -89,7 +89,7 @@ class LogicalLine:
         self.at = len(left) - 1 if closes else len(self.text)
 
 
-def shown(text: str) -> str:
+def quotable(text: str) -> str:
     """Words of a file, as a message may quote them."""
     return printable(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}...")
 

@@ -10,11 +10,17 @@ from collections.abc import Container
 import attrs
 
 from negotiator.plugin import Source, suggest
-from negotiator_quotasets.complexes import Complex, Complexes, ComplexType
+from negotiator_quotasets.complexes import (
+    Complex,
+    Complexes,
+    ComplexType,
+    InvalidValueError,
+    normalized,
+    parse_value,
+)
 from negotiator_quotasets.language.formulas import FormulaError, is_formula, read_formula
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.model import RuleLimit, Term
-from negotiator_quotasets.values import UnfitValueError, normal, value_of
 
 
 @attrs.frozen
@@ -58,17 +64,17 @@ def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> Rul
     if text.count("=") > 1 or (not equals and ":" in text):
         name = text  # Grid Engine takes all of it for the name
     elif not equals and not bare:
-        raise SyntaxProblemError("resource quota set has no rules", source, f"write {shown(name)}=VALUE")
+        raise SyntaxProblemError("resource quota set has no rules", source, f"write {quotable(name)}=VALUE")
     complex_ = known.complexes.find(name)
     if complex_ is None:
-        message = f'"resource_quota" references not existing complex attribute "{shown(name) or "(null)"}"'
+        message = f'"resource_quota" references not existing complex attribute "{quotable(name) or "(null)"}"'
         hint = suggest(name[:100], (known_.name for known_ in known.complexes), listed=False)
         raise SyntaxProblemError(message, source, hint)
     if not equals:
         return RuleLimit(complex_.name, "", source=source)
     try:
         return _valued(complex_, value, source, known)
-    except UnfitValueError as error:
+    except InvalidValueError as error:
         raise SyntaxProblemError(str(error), source, error.hint) from None
     except FormulaError as error:
         hint = f"write weights and $num_proc, as in 2+$num_proc*1.5, for {complex_.name}"
@@ -78,13 +84,13 @@ def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> Rul
 def _valued(complex_: Complex, text: str, source: Source, known: KnownObjects) -> RuleLimit:
     if is_formula(text):
         return RuleLimit(complex_.name, text, _terms(complex_, text, known), source)
-    value = value_of(complex_, text)
+    value = parse_value(complex_, text)
     if not text.isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
-        raise UnfitValueError(f'attribute "{complex_.name}" has a character that cannot be kept', hint)
+        raise InvalidValueError(f'attribute "{complex_.name}" has a character that cannot be kept', hint)
     if complex_.type is ComplexType.HOST and known.hosts is not None and text not in known.hosts:
-        raise UnfitValueError(f'can\'t resolve hostname "{shown(text)}"')
-    return RuleLimit(complex_.name, normal(complex_.type, text), source=source, value=value)
+        raise InvalidValueError(f'can\'t resolve hostname "{quotable(text)}"')
+    return RuleLimit(complex_.name, normalized(complex_.type, text), source=source, value=value)
 
 
 def _terms(complex_: Complex, text: str, known: KnownObjects) -> tuple[Term, ...]:
@@ -92,7 +98,7 @@ def _terms(complex_: Complex, text: str, known: KnownObjects) -> tuple[Term, ...
         message = (
             f'dynamic limits are only supported for numbers, "{complex_.name}" is of type {complex_.type}'
         )
-        raise UnfitValueError(message, "write the value out")
+        raise InvalidValueError(message, "write the value out")
     return read_formula(text, known.complexes, numeric=known.numeric_formulas)
 
 
@@ -104,7 +110,9 @@ def _missing(line: LogicalLine, last_line: int, *, first: bool) -> SyntaxProblem
         commas = True
     rest = line.next_word().partition("=")[0] or line.peek()
     if commas and rest not in ("", "}"):
-        message = f'unrecognized characters after the attribute values in line {source.line}: "{shown(rest)}"'
+        message = (
+            f'unrecognized characters after the attribute values in line {source.line}: "{quotable(rest)}"'
+        )
         return SyntaxProblemError(message, source, "a limit is missing before a comma")
     if first and not commas and rest in ("", "}"):
         return no_value(line)

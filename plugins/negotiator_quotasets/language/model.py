@@ -13,6 +13,8 @@ import attrs
 
 from negotiator.plugin import Source
 
+#: The first character of the name of a user set or host group.
+GROUP = "@"
 #: The filters of a rule, in the order in which they are printed and in which a counter's key is made of them.
 SCOPES = ("users", "projects", "pes", "queues", "hosts")
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from negotiator_quotasets.language.lexer import shown
+from negotiator_quotasets.language.lexer import quotable
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 _MAX_LENGTH = 512
@@ -60,4 +60,4 @@ def forbidden(character: str) -> str:
 def _name_problem(what: str, name: str) -> str:
     if len(name) > _MAX_LENGTH:
         return f"string is longer than {_MAX_LENGTH}, this is not allowed for objectnames"
-    return "" if _NAME.fullmatch(name) else f'{what} "{shown(name)}" is not valid'
+    return "" if _NAME.fullmatch(name) else f'{what} "{quotable(name)}" is not valid'

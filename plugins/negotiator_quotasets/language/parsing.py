@@ -15,7 +15,7 @@ import attrs
 from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, shown
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, quotable
 from negotiator_quotasets.language.limits import KnownObjects, no_value
 from negotiator_quotasets.language.model import QuotaRule, RuleSet
 from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
@@ -49,7 +49,7 @@ def parse_sets(
     With ``numeric_formulas``, formulas may use any number of a host; ``hosts``, where they are known, are the only ones
     that a limit of a HOST complex may name; with ``required``, a text without a set is a problem.
     """
-    reader = _Reader(text, file, KnownObjects(complexes, numeric_formulas, hosts))
+    reader = _SetReader(text, file, KnownObjects(complexes, numeric_formulas, hosts))
     reader.read()
     if required and not reader.sets and not reader.problems:
         reader.told(
@@ -58,7 +58,7 @@ def parse_sets(
     return Parsed(tuple(reader.sets), tuple(reader.problems))
 
 
-class _Reader:
+class _SetReader:
     """Goes through a text once. A problem ends the line it stands in; a fatal one, the reading."""
 
     def __init__(self, text: str, file: str, known: KnownObjects) -> None:
@@ -203,5 +203,5 @@ def read_truth(line: LogicalLine) -> bool:
     """
     source, text = line.source(), line.word()
     if text.lower() not in _TRUTH:
-        raise SyntaxProblemError(f'error parsing value "{shown(text)}"', source, "write TRUE or FALSE")
+        raise SyntaxProblemError(f'error parsing value "{quotable(text)}"', source, "write TRUE or FALSE")
     return _TRUTH[text.lower()]

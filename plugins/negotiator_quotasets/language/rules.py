@@ -9,7 +9,7 @@ import re
 
 from negotiator.plugin import Source
 from negotiator_quotasets.language.filters import read_filter
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, shown
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule
 from negotiator_quotasets.language.names import HINT, rule_name_problem
@@ -70,7 +70,7 @@ def keyword(line: LogicalLine, words: tuple[str, ...]) -> str:
         text = '" " is the only character allowed between the attribute name and the value in line'
         raise SyntaxProblemError(f"{text} {source.line}", source, f"write a blank after {glued[1]}")
     raise SyntaxProblemError(
-        f'unknown attribute name "{shown(name)}"', source, f"there are: {', '.join(words)}"
+        f'unknown attribute name "{quotable(name)}"', source, f"there are: {', '.join(words)}"
     )
 
 

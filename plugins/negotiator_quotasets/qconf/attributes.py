@@ -11,10 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator_quotasets.language.attributes import Attributes, parse_attributes
-from negotiator_quotasets.language.model import RuleSet
-from negotiator_quotasets.language.parsing import ATTRIBUTES
-from negotiator_quotasets.language.printing import format_set
+from negotiator_quotasets.language import ATTRIBUTES, Attributes, RuleSet, format_set, parse_attributes
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.files import read_text, shown_name
@@ -64,7 +61,7 @@ class Attribute:
             )
             if self.way is Way.MODIFY and read.limits == ():
                 raise QconfRefusedError(_NOT_NONE)
-            change = _Change(settings, self.way, read, desk.who)
+            change = _AttributeChange(settings, self.way, read, desk.who)
             change.apply(objects)
             note = " ".join((self.switch, *given, *objects))
             desk.change_sets(settings, with_changed(settings, change.checked()), note)
@@ -134,7 +131,7 @@ def _bad_argument(file: str, lines: Iterable[str]) -> QconfRefusedError:
 
 
 @attrs.define(eq=False)
-class _Change:
+class _AttributeChange:
     """Goes through the objects, one after the other: each sees what became of those before it."""
 
     settings: QuotaSettings

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from negotiator_quotasets.complexes import Complex, ComplexType, Consumable, Relation, Requestable
-from negotiator_quotasets.language.lexer import shown
+from negotiator_quotasets.language import quotable
 from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 KEYS = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
@@ -82,4 +82,4 @@ def _one_of(choices: type[_Word], word: str) -> _Word:
     try:
         return choices(short.get(word.upper(), word.upper()))
     except ValueError:
-        raise ValueError(f'"{shown(word)}" is none of: {", ".join(choices)}') from None
+        raise ValueError(f'"{quotable(word)}" is none of: {", ".join(choices)}') from None

@@ -13,7 +13,6 @@ import yaml
 
 from negotiator.plugin import ScalarText
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes
-from negotiator_quotasets.objects import GridEngine
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.complex_lines import KEYS, format_complexes, parse_complexes, values_of
 from negotiator_quotasets.qconf.context import QconfContext
@@ -21,7 +20,7 @@ from negotiator_quotasets.qconf.documents import EMPTY, FILE, Document, new_mapp
 from negotiator_quotasets.qconf.files import read_text
 from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.qconf.sets import quoted
-from negotiator_quotasets.settings import QuotaSettings
+from negotiator_quotasets.settings import GridEngine, QuotaSettings
 
 _LIST = "complex entry list"
 _WHERE: Mapping[str, str] = MappingProxyType({"removed": "from", "modified": "in", "added": "to"})
@@ -40,7 +39,7 @@ def change_from_file(desk: QconfContext, words: QconfArguments) -> None:
     file = words.required()
     wanted = parse_complexes(read_text(file), file)
     with desk.changing() as settings:
-        change = _Change(settings, wanted)
+        change = _ComplexesChange(settings, wanted)
         refused = list(change.refused())
         if refused:
             raise QconfRefusedError(*refused)
@@ -55,7 +54,7 @@ def change_from_file(desk: QconfContext, words: QconfArguments) -> None:
 
 
 @attrs.frozen
-class _Change:
+class _ComplexesChange:
     """The complexes that there are, and those that are to be."""
 
     settings: QuotaSettings

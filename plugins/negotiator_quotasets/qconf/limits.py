@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
-from negotiator_quotasets.language.model import RuleLimit
+from negotiator_quotasets.language import RuleLimit
 
 Limits = tuple[RuleLimit, ...]
 _OF = 'in "resource_quota_rules" of "resource_quota"'

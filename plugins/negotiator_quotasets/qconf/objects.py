@@ -10,12 +10,12 @@ from collections.abc import Callable, Container, Iterator
 
 import attrs
 
-from negotiator_quotasets.objects import GridEngine
 from negotiator_quotasets.qconf.arguments import QconfArguments, listed
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.documents import EMPTY, FILE, Document
 from negotiator_quotasets.qconf.refusal import MissingArgumentError, QconfRefusedError
 from negotiator_quotasets.qconf.sets import quoted
+from negotiator_quotasets.settings import GridEngine
 
 
 @attrs.frozen

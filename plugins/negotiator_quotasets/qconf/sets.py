@@ -10,10 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import click
 
-from negotiator_quotasets.language.model import QuotaRule, RuleLimit, RuleSet
-from negotiator_quotasets.language.parsing import parse_sets
-from negotiator_quotasets.language.printing import format_sets
-from negotiator_quotasets.patterns import wildcard_matches
+from negotiator_quotasets.complexes import wildcard_matches
+from negotiator_quotasets.language import QuotaRule, RuleLimit, RuleSet, format_sets, parse_sets
 from negotiator_quotasets.qconf.arguments import QconfArguments, listed
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.editor import edit

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
-from negotiator_quotasets.language.model import RuleSet
-from negotiator_quotasets.language.printing import format_sets
+from negotiator_quotasets.language import RuleSet, format_sets
 from negotiator_quotasets.qconf.refusal import QconfRefusedError
 from negotiator_quotasets.settings import QuotaSettings, in_place_of
 

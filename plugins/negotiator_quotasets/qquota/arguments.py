@@ -17,7 +17,7 @@ HELP, XML = "-help", "-xml"
 _SEPARATORS = re.compile(r"[,\s]+")
 
 
-class WordError(ValueError):
+class InvalidArgumentError(ValueError):
     """A word that is no switch, where one should be; ``number`` is its place among the words, from 0."""
 
     def __init__(self, word: str, number: int) -> None:
@@ -41,7 +41,7 @@ class QquotaArguments:
         return self.lists.get(key, ())
 
 
-def read_words(words: Iterable[str]) -> QquotaArguments:
+def read_arguments(words: Iterable[str]) -> QquotaArguments:
     """Read switches and their lists.
 
     :raises WordError: a word is no switch, and belongs to none.
@@ -56,7 +56,7 @@ def read_words(words: Iterable[str]) -> QquotaArguments:
             switches.add(word)
             names = None
         elif names is None or word.startswith("-"):
-            raise WordError(word, number)
+            raise InvalidArgumentError(word, number)
         else:
             names += filter(None, _SEPARATORS.split(word))
     return QquotaArguments({key: tuple(names) for key, names in lists.items()}, frozenset(switches))

@@ -12,7 +12,7 @@ import click
 
 from negotiator.plugin import CommandContext, CommandTargets, printable, target_options
 from negotiator_quotasets.qquota import markup, table
-from negotiator_quotasets.qquota.arguments import HELP, XML, WordError, read_words
+from negotiator_quotasets.qquota.arguments import HELP, XML, InvalidArgumentError, read_arguments
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
 from negotiator_quotasets.qquota.finding import selection, wanted_rows
 from negotiator_quotasets.qquota.usage_text import USAGE
@@ -63,13 +63,13 @@ def qquota(context: click.Context, words: tuple[str, ...], places: CommandTarget
     """
     site: CommandContext = context.obj
     try:
-        asked = read_words(words)
+        asked = read_arguments(words)
         if HELP in asked.switches:
             click.echo(USAGE, nl=False)
             return
         configured = site.bundle(places)
         asked = read_defaults(configured.folder, _home()) + asked
-    except (WordError, DefaultsError) as error:
+    except (InvalidArgumentError, DefaultsError) as error:
         _refuse(context, error)
     usage = site.used(places, PLUGIN)
     settings: QuotaSettings = configured.settings(PLUGIN)
@@ -90,8 +90,8 @@ def _home() -> Path | None:
         return None
 
 
-def _refuse(context: click.Context, error: WordError | DefaultsError) -> NoReturn:
-    if isinstance(error, WordError) or error.is_word:
+def _refuse(context: click.Context, error: InvalidArgumentError | DefaultsError) -> NoReturn:
+    if isinstance(error, InvalidArgumentError) or error.is_word:
         click.echo(USAGE, nl=False, err=True)
     click.echo(f"error: {printable(str(error))}", err=True)
     context.exit(NOT_DONE)

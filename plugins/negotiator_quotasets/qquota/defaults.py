@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from negotiator.plugin import Source
-from negotiator_quotasets.qquota.arguments import QquotaArguments, WordError, read_words
+from negotiator_quotasets.qquota.arguments import InvalidArgumentError, QquotaArguments, read_arguments
 
 #: In the folder of the bundle, for everybody; in the home of who calls.
 OF_ALL, OF_CALLER = "sge_qquota", ".sge_qquota"
@@ -47,8 +47,8 @@ def read_defaults(bundle: Path, home: Path | None) -> QquotaArguments:
 def _read(path: Path) -> QquotaArguments:
     words = list(_words(path, _text(path)))
     try:
-        return read_words(word for word, _ in words)
-    except WordError as error:
+        return read_arguments(word for word, _ in words)
+    except InvalidArgumentError as error:
         raise DefaultsError(words[error.number][1], str(error), is_word=True) from None
 
 

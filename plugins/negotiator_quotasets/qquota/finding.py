@@ -8,15 +8,14 @@ from fractions import Fraction
 import attrs
 
 from negotiator.plugin import CounterKey, Environment, PluginUsage
-from negotiator_quotasets.host_queue_index import HostQueueIndex
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.matching import HostQueueIndex, Hosts
 from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qquota.arguments import QquotaArguments
 from negotiator_quotasets.qquota.selection import ANY, RowSelection, members_of
 from negotiator_quotasets.qquota.table import filters
-from negotiator_quotasets.request_reader import RequestReader
+from negotiator_quotasets.qquota.usage_rows import UsageRow, usage_rows
+from negotiator_quotasets.requests import RequestReader
 from negotiator_quotasets.settings import QuotaSettings
-from negotiator_quotasets.usage import Row, rows
 
 
 def selection(asked: QquotaArguments, caller: str) -> RowSelection:
@@ -36,11 +35,11 @@ def selection(asked: QquotaArguments, caller: str) -> RowSelection:
 
 def wanted_rows(
     settings: QuotaSettings, usage: PluginUsage, selected: RowSelection
-) -> tuple[Hosts, Iterator[Row]]:
+) -> tuple[Hosts, Iterator[UsageRow]]:
     """The hosts of the pool, and what is used of each limit there, of what is selected."""
     engine = settings.gridengine
     spots = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).spots
-    found = rows(settings.sets, engine.all_complexes, usage.used.sums, _on_host(spots))
+    found = usage_rows(settings.sets, engine.all_complexes, usage.used.sums, _on_host(spots))
     members = members_of(engine.usersets, spots.hosts)
     hosts = [_spelled(name, spots.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
     selected = attrs.evolve(selected, hosts=hosts)
@@ -50,7 +49,7 @@ def wanted_rows(
 def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, str]]:
     """All rows as values that JSON has, where nothing is known of the pool but what is used."""
     nowhere = Hosts((), {})
-    for row in rows(settings.sets, settings.gridengine.all_complexes, sums, lambda _: {}):
+    for row in usage_rows(settings.sets, settings.gridengine.all_complexes, sums, lambda _: {}):
         yield {
             "rule": row.rule,
             "resource": row.complex.name,

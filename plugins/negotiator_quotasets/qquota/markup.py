@@ -9,8 +9,8 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 
-from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.usage import Row
+from negotiator_quotasets.matching import Hosts
+from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 NAMESPACE = "http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd"
 #: What no XML document may hold, not even as a reference (XML 1.0, 2.2).
@@ -19,7 +19,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 _WHITE = {ord(character): f"&#{ord(character)};" for character in "\t\n\r"}
 
 
-def lines(rows: Iterable[Row], hosts: Hosts) -> Iterator[str]:
+def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
     """Give the lines of a document, without their ends; its encoding is to be UTF-8."""
     yield "<?xml version='1.0'?>"
     yield f'<qquota_result xmlns="{NAMESPACE}">'

@@ -12,11 +12,10 @@ from operator import itemgetter
 
 import attrs
 
-from negotiator_quotasets.complexes import Complexes
-from negotiator_quotasets.language.model import SCOPES, NameFilter
-from negotiator_quotasets.names import GROUP, Hosts, queue_matches
-from negotiator_quotasets.patterns import matcher
-from negotiator_quotasets.usage import NONE, Row
+from negotiator_quotasets.complexes import Complexes, matcher
+from negotiator_quotasets.language import GROUP, SCOPES, NameFilter
+from negotiator_quotasets.matching import Hosts, queue_matches
+from negotiator_quotasets.qquota.usage_rows import NONE, UsageRow
 
 ANY = ("*",)
 #: Jobs may be without these: then a filter of exclusions alone is for them.
@@ -38,11 +37,11 @@ class RowSelection:
     hosts: Sequence[str] = ANY
     resources: Sequence[str] = ()
 
-    def wants(self, row: Row, members: Members, complexes: Complexes) -> bool:
+    def wants(self, row: UsageRow, members: Members, complexes: Complexes) -> bool:
         """Whether a row is to be shown; for many rows, see ``chosen``."""
         return any(self.chosen([row], members, complexes))
 
-    def chosen(self, rows: Iterable[Row], members: Members, complexes: Complexes) -> Iterator[Row]:
+    def chosen(self, rows: Iterable[UsageRow], members: Members, complexes: Complexes) -> Iterator[UsageRow]:
         """Give the rows that are to be shown; those of one rule are to come together, for they are decided together.
 
         Those of a rule come as Grid Engine has them: first all of the first user that is selected, of these all of the
@@ -91,7 +90,7 @@ class _Choice:
         self._known: dict[tuple[str, str | None], int | None] = {}
         self._grouped: dict[str, Mapping[str, int]] = {}
 
-    def place(self, row: Row) -> tuple[int, ...] | None:
+    def place(self, row: UsageRow) -> tuple[int, ...] | None:
         """Which of the selected users, projects, ... is the first that a row is for; None where one is for nothing."""
         if row.filters is not self._filters:  # rows of one rule come together
             self._filters, self._known, self._grouped = row.filters, {}, {}

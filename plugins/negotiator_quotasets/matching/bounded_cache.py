@@ -10,7 +10,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class ClaimantCache(Generic[T]):
+class BoundedCache(Generic[T]):
     """What was worked out, as much as there is room for: jobs say what they like, and each other word is another claimant."""
 
     def __init__(self, room: int) -> None:

@@ -12,12 +12,9 @@ from fractions import Fraction
 import attrs
 
 from negotiator.plugin import CounterKey
-from negotiator_quotasets.complexes import Complex, Complexes
-from negotiator_quotasets.jobs import units
-from negotiator_quotasets.language.formulas import value_at
-from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet
-from negotiator_quotasets.names import Hosts
-from negotiator_quotasets.values import number, shown
+from negotiator_quotasets.complexes import Complex, Complexes, format_amount, parse_number, units_of
+from negotiator_quotasets.language import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet, value_at
+from negotiator_quotasets.matching import Hosts
 
 #: The parts of a counter's key: the rule, the resource, and the value of each expanded filter.
 _PARTS = 2 + len(SCOPES)
@@ -25,7 +22,7 @@ NONE = "-"
 
 
 @attrs.frozen
-class Row:
+class UsageRow:
     """One limit and what is used of it. ``values`` has, by scope, the value of each filter that is expanded."""
 
     rule: str  # ``set/rule``
@@ -50,12 +47,12 @@ class Row:
                 yield scope, wanted.names, wanted.excluded
 
 
-def rows(
+def usage_rows(
     sets: Iterable[RuleSet],
     complexes: Complexes,
     sums: Mapping[CounterKey, int],
     on_host: Callable[[str], Mapping[str, Fraction | None]],
-) -> Iterator[Row]:
+) -> Iterator[UsageRow]:
     """All rows, in the order of the sets, their rules and their limits; counters in the order in which they were charged.
 
     :param sums: what is counted on the plugin's counters.
@@ -73,12 +70,12 @@ def rows(
                 if complex_ is None:
                     continue
                 if not complex_.is_consumable:
-                    yield Row(label, filters, {}, complex_, limit.text)
+                    yield UsageRow(label, filters, {}, complex_, limit.text)
                 for key in counters[label, complex_.name]:
                     values = _values(rule, key)
-                    used = shown(complex_.type, Fraction(sums[key], units(complex_)))
+                    used = format_amount(complex_.type, Fraction(sums[key], units_of(complex_)))
                     most = _limit(limit, complex_, on_host(key[-1]) if limit.terms else {})
-                    yield Row(label, filters, values, complex_, most, used)
+                    yield UsageRow(label, filters, values, complex_, most, used)
 
 
 def _values(rule: QuotaRule, key: Sequence[str]) -> dict[str, str]:
@@ -89,6 +86,8 @@ def _values(rule: QuotaRule, key: Sequence[str]) -> dict[str, str]:
 
 def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | None]) -> str:
     if not limit.terms:
-        return shown(complex_.type, number(complex_.type, limit.text) if limit.value is None else limit.value)
+        return format_amount(
+            complex_.type, parse_number(complex_.type, limit.text) if limit.value is None else limit.value
+        )
     found = value_at(limit.terms, complex_.type, values)
-    return limit.text if found is None else shown(complex_.type, max(found, Fraction(0)))
+    return limit.text if found is None else format_amount(complex_.type, max(found, Fraction(0)))

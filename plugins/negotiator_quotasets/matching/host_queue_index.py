@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator_quotasets.names import Hosts
+from negotiator_quotasets.matching.names import Hosts
 
 Codes = NDArray[np.int32]
 

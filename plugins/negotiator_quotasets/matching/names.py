@@ -10,10 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import numpy as np
 
 from negotiator.plugin import Mask
-from negotiator_quotasets.language.model import NameFilter
-from negotiator_quotasets.patterns import has_wildcards, matcher
-
-GROUP = "@"
+from negotiator_quotasets.complexes import has_wildcards, matcher
+from negotiator_quotasets.language import GROUP, NameFilter
 
 
 def is_for(

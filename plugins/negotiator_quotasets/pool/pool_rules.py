@@ -27,16 +27,20 @@ from negotiator.plugin import (
     printable,
     unparse_value,
 )
-from negotiator_quotasets.capacities import CODE as CAPACITY
-from negotiator_quotasets.capacities import Capacities, Offers
-from negotiator_quotasets.claimant_cache import ClaimantCache
-from negotiator_quotasets.complexes import Complex, Complexes
-from negotiator_quotasets.host_queue_index import Codes, HostQueueIndex
-from negotiator_quotasets.names import Hosts, queue_matches
-from negotiator_quotasets.request_reader import QuotaRequest, RequestReader, RequestValues, Situation, text_of
-from negotiator_quotasets.rules import ClaimantRules, Rules
+from negotiator_quotasets.complexes import Complex, Complexes, parse_number
+from negotiator_quotasets.matching import (
+    BoundedCache,
+    ClaimantRules,
+    Codes,
+    HostQueueIndex,
+    Hosts,
+    Rules,
+    queue_matches,
+)
+from negotiator_quotasets.pool.capacities import CODE as CAPACITY
+from negotiator_quotasets.pool.capacities import Capacities, Offers
+from negotiator_quotasets.requests import QuotaRequest, RequestReader, RequestValues, Situation, text_of
 from negotiator_quotasets.settings import QuotaSettings
-from negotiator_quotasets.values import number
 
 _MAX_HOST = 255  # characters of a machine's name
 _KEPT = 20_000  # readings of requests
@@ -67,7 +71,7 @@ class PoolRules:
         self._rules = Rules(settings.sets, complexes, engine.usersets, self.spots)
         offers = Offers(engine.everywhere, self._of_host, lru_cache(1000)(self._of_queue))
         self._capacities = Capacities(offers, Complexes(terms.complexes), self.spots)
-        self._kept = ClaimantCache[_Read](_KEPT)
+        self._kept = BoundedCache[_Read](_KEPT)
         self._last: tuple[Request, _Read] | None = None
 
     def charges(self, request: Request) -> Sequence[Charge]:
@@ -163,6 +167,6 @@ def _offered(value: Value) -> str | None:
 
 def _number(complex_: Complex, text: str | None) -> Fraction | None:
     try:
-        return None if text is None else number(complex_.type, text)
+        return None if text is None else parse_number(complex_.type, text)
     except ValueError:
         return None

@@ -19,12 +19,12 @@ from negotiator_quotasets.complexes import (
     Complexes,
     ComplexType,
     Consumable,
+    InvalidValueError,
     Relation,
     Requestable,
+    parse_value,
 )
-from negotiator_quotasets.language.lexer import shown
-from negotiator_quotasets.names import GROUP
-from negotiator_quotasets.values import UnfitValueError, value_of
+from negotiator_quotasets.language import GROUP, quotable
 
 #: What can be the end of an attribute's name; and what else can be called something, in reasons.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
@@ -69,12 +69,10 @@ class DeclaredComplex:
         if _ATTRIBUTE.fullmatch(self.name) is None and (
             self.request is None or _NAME.fullmatch(self.name) is None
         ):
-            message = (
-                f'complex "{shown(self.name)}" can\'t be the attribute Request{shown(self.name)} of a job'
-            )
+            message = f'complex "{quotable(self.name)}" can\'t be the attribute Request{quotable(self.name)} of a job'
             yield Problem(Severity.ERROR, source, message, "say under request which attribute it is")
         if self.complex.is_consumable and not self.type.is_number:
-            message = f'complex "{shown(self.name)}" of type {self.type} can\'t be consumed'
+            message = f'complex "{quotable(self.name)}" of type {self.type} can\'t be consumed'
             yield Problem(Severity.ERROR, source, message, 'make it a number, or write consumable: "NO"')
         else:
             yield from _value(self.complex, self.default)
@@ -224,6 +222,6 @@ def _values(values: Mapping[str, ScalarText], complexes: Complexes) -> Iterator[
 
 def _value(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
     try:
-        value_of(complex_, written.text)
-    except UnfitValueError as error:
+        parse_value(complex_, written.text)
+    except InvalidValueError as error:
         yield Problem(Severity.ERROR, written.source, str(error), error.hint)

@@ -15,14 +15,12 @@ import attrs
 import numpy as np
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
-from negotiator_quotasets.claimant_cache import ClaimantCache
-from negotiator_quotasets.complexes import Complex, Complexes
-from negotiator_quotasets.host_queue_index import Codes, HostQueueIndex
-from negotiator_quotasets.jobs import Claimant, RequestedResources, allowed, units
-from negotiator_quotasets.language.formulas import value_at
-from negotiator_quotasets.language.model import QuotaRule, RuleLimit, RuleSet
-from negotiator_quotasets.names import is_for, is_for_user, joined, queue_matches
-from negotiator_quotasets.values import matches, number
+from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
+from negotiator_quotasets.language import QuotaRule, RuleLimit, RuleSet, value_at
+from negotiator_quotasets.matching.bounded_cache import BoundedCache
+from negotiator_quotasets.matching.host_queue_index import Codes, HostQueueIndex
+from negotiator_quotasets.matching.names import is_for, is_for_user, joined, queue_matches
+from negotiator_quotasets.requests import Claimant, RequestedResources
 
 CODE = "resource_quota"
 #: So many claimants are remembered at most, with so many slots in all (the ledger keeps places of each one's counters);
@@ -83,12 +81,12 @@ class ClaimantRules:
         """The limits that what a job asks for does not keep."""
         for bound in self.bounds:
             value = asked.values.get(bound.complex.name)
-            if value is not None and not matches(bound.complex, value, bound.limit):
+            if value is not None and not satisfies(bound.complex, value, bound.limit):
                 yield bound
 
 
 @attrs.frozen(eq=False)
-class _Part:
+class _RuleRows:
     """A rule that counts at some places: ``mask`` (P,), None for all; ``codes`` (N,) the host of each slot there, else -1."""
 
     rule: int
@@ -109,11 +107,11 @@ class Rules:
         self._sets = [each for each in sets if each.enabled]
         self._complexes, self._spots = complexes, spots
         self._usersets = {name: frozenset(members) for name, members in usersets.items()}
-        self._accounts = ClaimantCache[ClaimantRules](
+        self._accounts = BoundedCache[ClaimantRules](
             min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1)))
         )
-        self._parts = ClaimantCache[tuple[_Part, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
-        self._codes = ClaimantCache[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._parts = BoundedCache[tuple[_RuleRows, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        self._codes = BoundedCache[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
         self._limits: dict[int, Ints] = {}
 
     def account(self, claimant: Claimant) -> ClaimantRules:
@@ -150,10 +148,10 @@ class Rules:
             and (bool(self._spots.queues) or is_for(rule.queues, claimant.queue, queue_matches))
         )
 
-    def _found(self, each: RuleSet, open_: Sequence[int]) -> tuple[_Part, ...]:
+    def _found(self, each: RuleSet, open_: Sequence[int]) -> tuple[_RuleRows, ...]:
         return tuple(self._find(each, open_))
 
-    def _find(self, each: RuleSet, open_: Sequence[int]) -> Iterator[_Part]:
+    def _find(self, each: RuleSet, open_: Sequence[int]) -> Iterator[_RuleRows]:
         """The first rule at each place, of those that are left."""
         left: Mask | None = None  # the places at which none was found yet; None for all
         for number_ in open_:
@@ -178,11 +176,11 @@ class Rules:
         queues = np.array([known[queue] for queue in spots.queues], np.bool_)
         return queues if found is None else found & queues
 
-    def _part(self, rule: int, mask: Mask | None) -> _Part:
-        return _Part(rule, mask, None if mask is None else mask[self._spots.codes])
+    def _part(self, rule: int, mask: Mask | None) -> _RuleRows:
+        return _RuleRows(rule, mask, None if mask is None else mask[self._spots.codes])
 
     def _counter(
-        self, rule: QuotaRule, prefix: CounterKey, part: _Part, place: Hashable
+        self, rule: QuotaRule, prefix: CounterKey, part: _RuleRows, place: Hashable
     ) -> CounterKey | Grouping:
         """The counter of a rule for a claimant, or one for each host where that is expanded."""
         spots = self._spots
@@ -197,7 +195,7 @@ class Rules:
         codes = self._codes.get((place, part.rule, by_host), self._masked, groups, part)
         return Grouping(codes, Family(prefix, members))
 
-    def _by_place(self, prefix: CounterKey, part: _Part, *, by_host: bool) -> Grouping:
+    def _by_place(self, prefix: CounterKey, part: _RuleRows, *, by_host: bool) -> Grouping:
         """Counters by queue, and by host where that is expanded too."""
         spots = self._spots
         names = [
@@ -208,7 +206,7 @@ class Rules:
         place = {key: number_ for number_, key in enumerate(keys)}
         return Grouping(self._masked(np.array([place[name] for name in names], np.intp), part), keys)
 
-    def _masked(self, codes: np.ndarray[tuple[int], np.dtype[np.intp]], part: _Part) -> Codes:
+    def _masked(self, codes: np.ndarray[tuple[int], np.dtype[np.intp]], part: _RuleRows) -> Codes:
         """Codes of places as codes of slots, -1 where the part does not count."""
         if part.mask is not None:
             codes = np.where(part.mask, codes, -1)
@@ -217,13 +215,13 @@ class Rules:
     def _limit(self, limit: RuleLimit, complex_: Complex) -> int | Ints:
         """The most, in units of the counter: one value, or (N,) where it is a formula. A host that does not tell has none."""
         if not limit.terms:
-            return allowed(
-                complex_, number(complex_.type, limit.text) if limit.value is None else limit.value
+            return limit_units(
+                complex_, parse_number(complex_.type, limit.text) if limit.value is None else limit.value
             )
         if id(limit) not in self._limits:  # the sets keep their limits
             spots = self._spots
             found = [
-                allowed(
+                limit_units(
                     complex_, value_at(limit.terms, complex_.type, _values(spots.values, host)) or Fraction(0)
                 )
                 for host in range(len(spots.hosts))
@@ -262,7 +260,7 @@ def _quota(
         text_after=end if several else None,
         resource=complex_.name,
         code=CODE,
-        scale=units(complex_),
+        scale=units_of(complex_),
         source=rule.source,
     )
 

@@ -23,10 +23,9 @@ from negotiator.plugin import (
     parse,
     unparse_value,
 )
-from negotiator_quotasets.complexes import SLOTS, Complex
-from negotiator_quotasets.jobs import LARGEST, Claimant, RequestedResources, asked_for
+from negotiator_quotasets.complexes import LARGEST, SLOTS, Complex, satisfies
+from negotiator_quotasets.requests.resources import Claimant, RequestedResources, requested_resources
 from negotiator_quotasets.settings import QuotaSettings
-from negotiator_quotasets.values import matches
 
 T = TypeVar("T")
 
@@ -133,7 +132,7 @@ class RequestReader:
             _tried(wrong, None, partial(_name, "parallel environment"), pe),
             said.queue,
         )
-        amounts = asked_for(self.complexes, requested, _tried(wrong, 1, _slots, slots))
+        amounts = requested_resources(self.complexes, requested, _tried(wrong, 1, _slots, slots))
         return QuotaRequest(claimant, amounts, requested, "; ".join(wrong))
 
     def value_of(self, name: str) -> Expr:
@@ -183,7 +182,7 @@ def _said(complex_: Complex, value: Value) -> str | Fraction | None:
     text = text_of(value)
     if text is None:
         raise ValueError(f"{complex_.name} is {unparse_value(value)[:80]}: write a text or a number")
-    matches(complex_, text, text)  # raises where the one or the other is no value of it
+    satisfies(complex_, text, text)  # raises where the one or the other is no value of it
     return text
 
 

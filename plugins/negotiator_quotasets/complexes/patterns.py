@@ -1,7 +1,7 @@
-"""Words against patterns: wildcards, expressions of them, and names of hosts.
+"""Patterns: wildcards, expressions of them, and names of hosts.
 
 Source: sge_types(1), "pattern" and "expression": ``*``, ``?`` and ``[...]``, joined by ``&`` and ``|``, negated by ``!``,
-grouped by parentheses; without them the operators are taken from left to right.
+grouped by parentheses; without parentheses the operators are applied from left to right.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _TOKEN = re.compile(r"[()!&|]|(?:\[[!^]?\]?[^\]]*\]|[^()!&|])+")
 
 
 class Folding(enum.Enum):
-    """Whether case counts."""
+    """Whether case is ignored (CASE) or not (NONE)."""
 
     NONE = "none"
     CASE = "case"
 
 
 def has_wildcards(text: str) -> bool:
-    """Whether a text is a pattern, and not a name alone."""
+    """True if a text is a pattern, not a plain name."""
     return _WILD.search(text) is not None
 
 
 @lru_cache(1 << 16)
 def matcher(pattern: str) -> Callable[[str], object]:
-    """What tells whether a name is one that a pattern is for, all of it, as fnmatch(3) does: case counts."""
+    """Return a predicate: true if all of a name matches the pattern, case-sensitively, as in fnmatch(3)."""
     return _compiled(pattern)
 
 
@@ -42,19 +42,19 @@ def _compiled(pattern: str) -> Callable[[str], object]:
     return re.compile(fnmatch.translate(pattern.replace("[^", "[!"))).match
 
 
-#: The same of what jobs ask for: theirs are many and long, and must not fill the memory.
-_asked = lru_cache(1 << 9)(_compiled)
+# A cache apart for patterns of jobs: there are many and long ones, which must not fill the memory.
+_compiled_request = lru_cache(1 << 9)(_compiled)
 
 
 def wildcard_matches(pattern: str, word: str, folding: Folding = Folding.NONE) -> bool:
-    """Whether a pattern is for a word, all of it."""
+    """True if all of a word matches a pattern."""
     if folding is Folding.CASE:
         pattern, word = pattern.lower(), word.lower()
-    return bool(_asked(pattern)(word))
+    return bool(_compiled_request(pattern)(word))
 
 
 def same_host(one: str, other: str) -> bool:
-    """Whether two names are of one host: case does not count, nor the domain where one of them has none."""
+    """True if two names denote one host: case is ignored, and so is the domain if one name has none."""
     one, other = one.lower(), other.lower()
     if "." in one and "." in other:
         return one == other
@@ -62,29 +62,29 @@ def same_host(one: str, other: str) -> bool:
 
 
 def expression_matches(expression: str, word: str, folding: Folding = Folding.NONE) -> bool:
-    """Whether an expression of patterns holds for a word.
+    """True if a word matches an expression of patterns.
 
-    :raises ValueError: the expression can't be read, or is too long or too deep.
+    :raises ValueError: invalid expression, or one that is too long or too deep.
     """
     if len(expression) > _MAX_LENGTH:
         raise ValueError(f"an expression of patterns has at most {_MAX_LENGTH} characters")
     tokens = _TOKEN.findall(expression)
-    held, rest = _joined(tokens, 0, word, folding, 0)
-    if rest != len(tokens):
-        raise ValueError(f"unexpected {tokens[rest]!r} in an expression of patterns")
-    return held
+    result, end = _operands(tokens, 0, word, folding, 0)
+    if end != len(tokens):
+        raise ValueError(f"unexpected {tokens[end]!r} in an expression of patterns")
+    return result
 
 
-def _joined(tokens: list[str], at: int, word: str, folding: Folding, depth: int) -> tuple[bool, int]:
-    """What a row of operands comes to, and where it ends."""
+def _operands(tokens: list[str], at: int, word: str, folding: Folding, depth: int) -> tuple[bool, int]:
+    """Evaluate operands joined by operators; return the result and the index of the token after them."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"parentheses in an expression of patterns may be {_MAX_DEPTH} deep")
-    held, at = _operand(tokens, at, word, folding, depth)
+    result, at = _operand(tokens, at, word, folding, depth)
     while at < len(tokens) and tokens[at] in ("&", "|"):
-        other, after = _operand(tokens, at + 1, word, folding, depth)
-        held = (held and other) if tokens[at] == "&" else (held or other)
-        at = after
-    return held, at
+        other, end = _operand(tokens, at + 1, word, folding, depth)
+        result = (result and other) if tokens[at] == "&" else (result or other)
+        at = end
+    return result, at
 
 
 def _operand(tokens: list[str], at: int, word: str, folding: Folding, depth: int) -> tuple[bool, int]:
@@ -92,11 +92,11 @@ def _operand(tokens: list[str], at: int, word: str, folding: Folding, depth: int
     while at < len(tokens) and tokens[at] == "!":
         negated, at = not negated, at + 1
     if at == len(tokens) or tokens[at] in (")", "&", "|"):
-        raise ValueError("a pattern is missing in an expression of patterns")
+        raise ValueError("missing pattern in an expression of patterns")
     if tokens[at] == "(":
-        held, at = _joined(tokens, at + 1, word, folding, depth + 1)
+        result, at = _operands(tokens, at + 1, word, folding, depth + 1)
         if at == len(tokens) or tokens[at] != ")":
-            raise ValueError("a parenthesis is not closed in an expression of patterns")
+            raise ValueError("missing closing parenthesis in an expression of patterns")
     else:
-        held = wildcard_matches(tokens[at], word, folding)
-    return held != negated, at + 1
+        result = wildcard_matches(tokens[at], word, folding)
+    return result != negated, at + 1

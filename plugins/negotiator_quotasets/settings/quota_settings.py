@@ -14,9 +14,8 @@ from functools import cached_property
 import attrs
 
 from negotiator.plugin import Problem, Severity, Source
-from negotiator_quotasets.language.model import RuleSet
-from negotiator_quotasets.language.parsing import Parsed, parse_sets
-from negotiator_quotasets.objects import GridEngine
+from negotiator_quotasets.language import Parsed, RuleSet, parse_sets
+from negotiator_quotasets.settings.objects import GridEngine
 
 FILES = "*.rqs"
 _IN_PLACE = re.compile(r"# in place of: ([^\n]*)")

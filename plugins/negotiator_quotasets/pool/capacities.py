@@ -16,10 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
-from negotiator_quotasets.complexes import Complex, Complexes, Relation, Requestable
-from negotiator_quotasets.host_queue_index import HostQueueIndex
-from negotiator_quotasets.jobs import RequestedResources, allowed, units
-from negotiator_quotasets.values import matches, number
+from negotiator_quotasets.complexes import (
+    Complex,
+    Complexes,
+    Relation,
+    Requestable,
+    limit_units,
+    parse_number,
+    satisfies,
+    units_of,
+)
+from negotiator_quotasets.matching import HostQueueIndex
+from negotiator_quotasets.requests import RequestedResources
 
 CODE = "resource_capacity"
 
@@ -198,7 +206,7 @@ class Capacities:
 def _fits(complex_: Complex, value: str, offered: str) -> bool:
     """Whether what is offered will do; what can't be read does not: slots say what they like."""
     try:
-        return matches(complex_, value, offered)
+        return satisfies(complex_, value, offered)
     except ValueError:
         return False
 
@@ -206,7 +214,7 @@ def _fits(complex_: Complex, value: str, offered: str) -> bool:
 def _most(complex_: Complex, text: str) -> int:
     """What there is of a consumable; nothing where that can't be read."""
     try:
-        return max(0, allowed(complex_, number(complex_.type, text)))
+        return max(0, limit_units(complex_, parse_number(complex_.type, text)))
     except ValueError:
         return 0
 
@@ -218,5 +226,5 @@ def _quota(layer: str, complex_: Complex, text: str, after: str | None) -> Quota
         text_after=after,
         resource=complex_.name,
         code=CODE,
-        scale=units(complex_),
+        scale=units_of(complex_),
     )
