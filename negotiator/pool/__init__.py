@@ -1,8 +1,9 @@
-"""The pool: reading what its daemons print about it, in any format, into tables of ads."""
+"""The pool: reads the ads that its daemons print, in any format, into tables."""
 
-from negotiator.pool.input_files import PoolError as PoolError
+from negotiator.pool.errors import PoolError as PoolError
 from negotiator.pool.reading import AdFile as AdFile
 from negotiator.pool.reading import read_ads as read_ads
 from negotiator.pool.reading import read_pool as read_pool
-from negotiator.pool.reading import read_table as read_table
+from negotiator.pool.reading import read_pool_with_claims as read_pool_with_claims
 from negotiator.pool.snapshot import Snapshot as Snapshot
+from negotiator.pool.vault import ClaimVault as ClaimVault

@@ -1,4 +1,4 @@
-"""What kind of ad an ad is: by its MyType, or else by attributes that only one kind has."""
+"""Tells the kind of an ad: by its MyType, or else by attributes that only one kind has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from negotiator.classad.syntax.tree import Literal
 
 
 class PoolAdKind(enum.Enum):
-    """The kinds of ads of a pool, as far as a negotiator tells them apart."""
+    """The kinds of ads in a pool, as far as a negotiator distinguishes them."""
 
     SCHEDD = "schedd"
     SUBMITTER = "submitter"
@@ -43,22 +43,22 @@ _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "St
 
 
 def constant_value(ad: ClassAd, name: str) -> object:
-    """Give the value of an attribute that is written as a constant; UNDEFINED for all others."""
+    """Return the value of an attribute that is written as a constant; UNDEFINED for all others."""
     expression = ad.get(name)
     return expression.value if isinstance(expression, Literal) else UNDEFINED
 
 
 def string_value(ad: ClassAd, name: str) -> str:
-    """Give the value of an attribute that is written as a string, empty where it is not."""
+    """Return the value of an attribute that is written as a string; "" for all others."""
     value = constant_value(ad, name)
     return value if isinstance(value, str) else ""
 
 
 def ad_kind(ad: ClassAd) -> PoolAdKind:
-    """Give the kind of an ad.
+    """Return the kind of an ad.
 
-    OTHER are the kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster
-    ads), and ads whose MyType is a word of their makers; UNKNOWN are ads that say nothing of what they are.
+    OTHER: kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster ads),
+    and ads with a MyType that HTCondor does not know. UNKNOWN: neither MyType nor attributes give the kind.
     """
     my_type = string_value(ad, "MyType").strip().lower()
     kind = _TYPES.get(my_type)
@@ -76,7 +76,7 @@ def ad_kind(ad: ClassAd) -> PoolAdKind:
 
 
 def custom_type(ad: ClassAd) -> str:
-    """Give the MyType of an ad where it is a word that HTCondor does not know, else nothing."""
+    """Return the MyType of an ad if HTCondor does not know it, else ""."""
     my_type = string_value(ad, "MyType").strip()
     known = my_type.lower() in _TYPES or my_type.lower() in _OTHER_TYPES | _NO_TYPE
     return "" if known else my_type

@@ -1,7 +1,8 @@
-"""A text of bracketed records, cut into records without understanding them.
+"""Splits a text of bracketed records into records, without parsing them.
 
-So one record that does not parse leaves the others whole, and nothing is parsed that is too long or too deep. Strings
-and comments are stepped over; a string ends with its line at the latest, so a lost quote spoils one record only.
+Thus a record that does not parse does not affect the others, and nothing is parsed that is too long or too deep.
+Brackets in strings and comments do not count. A string ends at the end of its line at the latest, so that a missing
+quote affects one record only.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 # Only sets of characters are possessive: before Python 3.11.5 groups do not always match (CPython issue 106052).
 
-# All that holds no bracket. It stops before a string or comment that the text at hand does not end.
+# Text without a bracket. The match stops before a string or comment that the buffer does not end.
 _SKIPPED: Final = re.compile(
     r"""(?:
         [^\[\]{}"'/\\]++
@@ -37,23 +38,23 @@ _OPENING: Final = "[{"
 
 
 class BracketedRecord(NamedTuple):
-    """One record, brackets and all, and where it begins; or, where ``fault`` says so, why there is none."""
+    """One record with its brackets, and where it begins; or a ``fault`` and no text."""
 
     text: str
     line: int
     column: int
     fault: str = ""
     last: bool = False
-    """Whether the fault ends the reading."""
+    """True if the rest of the text cannot be read."""
     stray: bool = False
-    """Whether the fault is text between records, which is ignored."""
+    """True if the fault is text between records, which is ignored."""
 
 
 def split_records(text: Iterable[str], opening: str) -> Iterator[BracketedRecord]:
-    """Give the records of a text that begin with the bracket ``opening``, which may stand in brackets of another kind.
+    """Yield the records of a text that begin with the bracket ``opening``; brackets of another kind may surround them.
 
-    Faults are records that are too deep, too long or never closed, and the first text that stands between records. A
-    bracket right after such text is a part of something, of the value of a secret maybe, and no record either.
+    Faults are records that are too deep, too long or never closed, and the first text between records. A bracket right
+    after such text begins no record: both may be part of the value of a secret.
     """
     return _RecordSplitter(text, opening).cut()
 
@@ -64,23 +65,23 @@ class _RecordSplitter:
         self.opening = opening
         self.buffer = ""
         self.at = 0
-        self.kept = 0  # up to here the buffer is no longer needed
-        self.line = 1  # of the offset `counted`
+        self.done = 0  # the buffer up to here is done with
+        self.line = 1  # the line of offset `counted`
         self.counted = 0
-        self.line_start = 0  # the offset of the line of `counted`; negative where it was dropped
+        self.line_start = 0  # the offset where that line begins; negative if it was dropped
         self.stray = False
-        self.part = False  # what the bracket at hand opens is a part of the text before it
+        self.part = False  # true if the next bracket belongs to the stray text before it
 
     def cut(self) -> Iterator[BracketedRecord]:
         depth = deepest = 0
         inside = False
-        while self.to_bracket():
+        while self.go_to_bracket():
             bracket = self.buffer[self.at]
             if not inside:
-                if fault := self.between():
+                if fault := self.stray_text():
                     yield fault
                 inside = bracket == self.opening or (self.part and bracket in _OPENING)
-                self.kept = self.at + (not inside)
+                self.done = self.at + (not inside)
                 depth = deepest = int(inside)
             elif bracket in _OPENING:
                 depth += 1
@@ -91,26 +92,26 @@ class _RecordSplitter:
             if inside and depth == 0:
                 inside = False
                 yield self.record(deepest)
-            elif self.at - self.kept > MAX_AD:
+            elif self.at - self.done > MAX_AD:
                 break
-        if inside or len(self.buffer) - self.kept > MAX_AD:
-            too_long = len(self.buffer) - self.kept > MAX_AD
-            line, column = self.place(self.kept)
+        if inside or len(self.buffer) - self.done > MAX_AD:
+            too_long = len(self.buffer) - self.done > MAX_AD
+            line, column = self.position(self.done)
             why = f"has more than {MAX_AD} characters" if too_long else "is not closed"
             yield BracketedRecord("", line, column, f"what begins here {why}", last=True)
         else:
             self.at = len(self.buffer)
-            if fault := self.between():
+            if fault := self.stray_text():
                 yield fault
 
-    def to_bracket(self) -> bool:
-        """Go to the next bracket; False where there is none, or none within MAX_AD characters."""
+    def go_to_bracket(self) -> bool:
+        """Go to the next bracket; return False if there is none within MAX_AD characters."""
         while True:
             match = _SKIPPED.match(self.buffer, self.at)
             self.at = match.end() if match else self.at
             if self.at < len(self.buffer) and self.buffer[self.at] in "[]{}":
                 return True
-            if len(self.buffer) - self.kept > MAX_AD:
+            if len(self.buffer) - self.done > MAX_AD:
                 return False
             block = next(self.blocks, None)
             if block is None:
@@ -118,14 +119,14 @@ class _RecordSplitter:
             self.extend(block)
 
     def extend(self, block: str) -> None:
-        self.place(self.kept)
-        self.buffer = self.buffer[self.kept :] + block
-        self.at -= self.kept
-        self.line_start -= self.kept
-        self.counted = self.kept = 0
+        self.position(self.done)
+        self.buffer = self.buffer[self.done :] + block
+        self.at -= self.done
+        self.line_start -= self.done
+        self.counted = self.done = 0
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Give the line and column of an offset; offsets only grow."""
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of an offset; offsets must not decrease."""
         newlines = self.buffer.count("\n", self.counted, offset)
         if newlines:
             self.line += newlines
@@ -134,26 +135,24 @@ class _RecordSplitter:
         return self.line, offset - self.line_start + 1
 
     def record(self, deepest: int) -> BracketedRecord:
-        line, column = self.place(self.kept)
-        text = self.buffer[self.kept : self.at]
-        self.kept = self.at
+        line, column = self.position(self.done)
+        text = self.buffer[self.done : self.at]
+        self.done = self.at
         if self.part:
-            return BracketedRecord("", line, column, "it stands right after text that belongs to no ad")
+            return BracketedRecord("", line, column, "it follows text that belongs to no ad")
         if len(text) > MAX_AD:
             return BracketedRecord("", line, column, f"it has more than {MAX_AD} characters")
         if deepest > MAX_DEPTH:
-            return BracketedRecord(
-                "", line, column, f"it has more than {MAX_DEPTH} brackets one inside the other"
-            )
+            return BracketedRecord("", line, column, f"its brackets are nested more than {MAX_DEPTH} deep")
         return BracketedRecord(text, line, column)
 
-    def between(self) -> BracketedRecord | None:
-        """See whether there is text since the last record, and tell of the first such text."""
-        match = _SEPARATORS.match(self.buffer, self.kept, self.at)
-        end = match.end() if match else self.kept
+    def stray_text(self) -> BracketedRecord | None:
+        """Return the fault of the first text that is between records, None if there is none or it is not the first."""
+        match = _SEPARATORS.match(self.buffer, self.done, self.at)
+        end = match.end() if match else self.done
         self.part = end < self.at and self.buffer[end : self.at].rstrip()[-1:] not in (",", ";")
         if self.stray or end >= self.at:
             return None
         self.stray = True
-        line, column = self.place(end)
-        return BracketedRecord("", line, column, "there is text that belongs to no ad", stray=True)
+        line, column = self.position(end)
+        return BracketedRecord("", line, column, "text that belongs to no ad", stray=True)

@@ -1,4 +1,4 @@
-"""Bytes to text: a file or a stream, compressed or not, as blocks of characters."""
+"""Decodes a file or stream, compressed or not, into blocks of text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import zlib
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from negotiator.pool.errors import UnreadableError
 from negotiator.pool.limits import BLOCK, MAX_FILE
 
 if TYPE_CHECKING:
@@ -14,15 +15,13 @@ if TYPE_CHECKING:
 GZIP: Final = b"\x1f\x8b"
 
 
-class UnreadableError(Exception):
-    """The rest of a text cannot be had; the message says why."""
-
-
 class DecodedText:
-    """The text of one file: iterate over it once for its blocks (none empty; UnreadableError where it breaks off).
+    """The text of one file, as an iterable of blocks, none empty. It can be iterated over once.
 
     Bytes that are not UTF-8 become lone surrogates (``surrogateescape``), so that they can be written as they were.
-    ``line`` is the number of the line that the next block begins in.
+    ``line`` is the line number at which the next block begins.
+
+    :raises UnreadableError: while iterating, if the rest cannot be read or decompressed.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -38,7 +37,7 @@ class DecodedText:
                 raise UnreadableError(f"the file has more than {MAX_FILE} bytes")
             block = decoder.decode(data)
             if size == len(data):
-                block = block.removeprefix("\ufeff")  # a byte order mark is no part of the first name
+                block = block.removeprefix("\ufeff")  # a byte order mark is not part of the first name
             if block:
                 yield block
                 self.line += block.count("\n")
@@ -68,7 +67,7 @@ def _expanded(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Expand one gzip member after the other, never more than a block at a time."""
+    """Yield the content of one gzip member after the other, at most a block at a time."""
     data = first
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     while True:

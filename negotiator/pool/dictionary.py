@@ -1,23 +1,19 @@
-"""The dictionary of a pool: which attributes of its ads are kept."""
+"""The dictionary that all ads of a pool share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.pool.secrets import is_secret
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+ASSIGNED_NAMES: Final = ("Name", "ClusterId", "ProcId")
+"""Attributes that ``identify`` adds to ads that lack them. They are entered first, so that they always fit."""
 
 
-GIVEN: Final = ("Name", "ClusterId", "ProcId")
-"""Attributes that an ad is given where it lacks them (see ``identity``): there is always room for their names."""
-
-
-def pool_dictionary(names: Iterable[str] | None = None) -> AdDictionary:
-    """Return an empty dictionary for the ads of a pool: never a secret, and only the attributes ``names`` if given."""
-    dictionary = AdDictionary(names, is_secret)
-    for name in GIVEN:
+def pool_dictionary() -> AdDictionary:
+    """Return an empty dictionary that stores no secrets."""
+    dictionary = AdDictionary(is_secret)
+    for name in ASSIGNED_NAMES:
         dictionary.spelling(name)
     return dictionary

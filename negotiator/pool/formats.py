@@ -1,4 +1,4 @@
-"""What format a text is in, told by how it begins, never by the name of its file."""
+"""Detects the format of a text by its beginning, never by the name of its file."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LONG: Final = re.compile(
 
 
 def is_blank(head: str) -> bool:
-    """Say whether there is nothing in it at all."""
+    """True if a text has no characters but blanks and byte order marks."""
     return _BLANK.fullmatch(head) is not None
 
 
 def detect_format(head: str) -> AdFormat | None:
-    """Give the format of a text that begins with ``head``; None if it holds no ads."""
+    """Return the format of a text that begins with ``head``; None if it holds no ads."""
     start = _skip(_BLANK, head, 0)
     first = head[start : start + 1]
     if first == "<":
@@ -46,6 +46,6 @@ def detect_format(head: str) -> AdFormat | None:
     return AdFormat.LONG if _LONG.search(head) else None
 
 
-def _skip(what: re.Pattern[str], head: str, start: int) -> int:
-    match = what.match(head, start)
+def _skip(pattern: re.Pattern[str], head: str, start: int) -> int:
+    match = pattern.match(head, start)
     return match.end() if match else start

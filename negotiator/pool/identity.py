@@ -1,4 +1,4 @@
-"""What tells one ad of a kind from another: the key under which a collector, or a schedd's queue, would keep it."""
+"""Identifies ads: the key under which a collector, or a schedd's queue, would store an ad of its kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.
 
 
 class IdentifiedAd(NamedTuple):
-    """An ad that can be named: its key among the ads of its kind, and how it is called in messages."""
+    """An ad, its key among the ads of its kind, and its name in messages."""
 
     ad: ClassAd
     key: tuple[object, ...]
@@ -25,34 +25,35 @@ class IdentifiedAd(NamedTuple):
 
 
 def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
-    """Give the key of an ad; a slot or schedd without a name gets one, a job or submitter is set aside.
+    """Return the key of an ad. A slot or schedd without a Name is given one, a job or submitter is set aside.
 
-    A nameless slot is still a slot that can be matched, and its machine's name or its place in the file makes a name
-    that is the same in every cycle. A job nobody can point at cannot be given a slot, nor its use be charged.
+    A slot without a Name can still be matched, and its machine or its place in the file makes a name that is the same
+    in every cycle. A match cannot be delivered to a job without ids, nor charged to a submitter without Name.
     """
     if kind is PoolAdKind.JOB:
         return _job(found)
-    ad, source = found
+    ad, source = found.ad, found.source
     name = string_value(ad, "Name")
     if kind is PoolAdKind.SUBMITTER:
         if not name:
-            return ad_problem(source, "it is a submitter without Name", 'add Name = "user@domain"')
+            return ad_problem(source, "a submitter without Name", 'add Name = "user@domain"')
         return IdentifiedAd(
-            ad, (name, string_value(ad, "ScheddName") or _address(ad)), f"submitter {shorten(name)}"
+            ad, (name, string_value(ad, "ScheddName") or address_of(ad)), f"submitter {shorten(name)}"
         )
     if name:
-        return IdentifiedAd(ad, (name, _address(ad)), f"{kind.value} {shorten(name)}")
+        return IdentifiedAd(ad, (name, address_of(ad)), f"{kind.value} {shorten(name)}")
     return _named(kind, found)
 
 
-def _address(ad: ClassAd) -> str:
+def address_of(ad: ClassAd) -> str:
+    """Return the address of the daemon that sent an ad, "" if the ad has none."""
     return (
         string_value(ad, "MyAddress") or string_value(ad, "StartdIpAddr") or string_value(ad, "ScheddIpAddr")
     )
 
 
 def _named(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd:
-    ad, source = found
+    ad, source = found.ad, found.source
     machine = string_value(ad, "Machine")
     number = constant_value(ad, "SlotID")
     if not machine:
@@ -64,24 +65,24 @@ def _named(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd:
     problem = Problem(
         Severity.WARNING,
         source,
-        f"a {kind.value} without Name is called {shorten(name)}",
+        f"a {kind.value} without Name is named {shorten(name)}",
         "add Name to the ad if it stands for something else",
     )
     return IdentifiedAd(
-        ad.with_items([("Name", name)]), (name, _address(ad)), f"{kind.value} {shorten(name)}", problem
+        ad.with_items([("Name", name)]), (name, address_of(ad)), f"{kind.value} {shorten(name)}", problem
     )
 
 
 def _job(found: ParsedAd) -> IdentifiedAd | Problem:
-    ad, source = found
+    ad, source = found.ad, found.source
     cluster, proc = constant_value(ad, "ClusterId"), constant_value(ad, "ProcId")
     global_id = string_value(ad, "GlobalJobId")
     problem = None
     if type(cluster) is not int or type(proc) is not int:
         match = _GLOBAL_JOB_ID.fullmatch(global_id)
         if not match:
-            hint = "a match could not be given to it; add both as integers"
-            return ad_problem(source, "it is a job without ClusterId and ProcId", hint)
+            hint = "a match could not be delivered to it; add both as integers"
+            return ad_problem(source, "a job without ClusterId and ProcId", hint)
         cluster, proc = int(match[1]), int(match[2])
         ad = ad.with_items([("ClusterId", cluster), ("ProcId", proc)])
         message = f"job {cluster}.{proc} has its ClusterId and ProcId from its GlobalJobId"
@@ -90,5 +91,5 @@ def _job(found: ParsedAd) -> IdentifiedAd | Problem:
 
 
 def _job_key(global_id: str, source: Source, cluster: int, proc: int) -> tuple[object, ...]:
-    """Give the key of a job: without a GlobalJobId, files count as different schedds."""
+    """Return the key of a job. Without a GlobalJobId, each file counts as a schedd of its own."""
     return (global_id,) if global_id else (source.file, cluster, proc)

@@ -1,4 +1,4 @@
-"""Which files are to be read, and their bytes."""
+"""Finds the files to read."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 
+from negotiator.pool.errors import PoolError
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 STDIN: Final = "-"
-_READ_BY_PEOPLE: Final = frozenset({"readme", "index"})
+_DOCUMENTATION: Final = frozenset({"readme", "index"})
 _PROSE: Final = frozenset({"", ".md", ".rst", ".txt"})
 
 
-class PoolError(Exception):
-    """The pool cannot be read at all."""
-
-
 class InputFile(NamedTuple):
-    """A file to read: how it is called in messages, and its path (None for standard input)."""
+    """A file to read: its name in messages, and its path (None for standard input)."""
 
     name: str
     path: Path | None
 
     def open(self, stdin: BinaryIO | None) -> BinaryIO:
-        """Open the file for reading (OSError)."""
+        """Open the file for reading.
+
+        :raises OSError: the file cannot be opened.
+        """
         if self.path is None:
             if stdin is None and sys.stdin is None:
                 raise OSError(errno.EBADF, "standard input is closed")
@@ -38,10 +38,11 @@ class InputFile(NamedTuple):
 
 
 def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem]:
-    """Give the files of these folders, files and ``-``, in order, those of a folder by name.
+    """Yield the files of these folders, files and ``-``, in order; those of a folder by name.
 
-    In folders, hidden files, READMEs and INDEXes are left out, and symbolic links to folders are not followed.
-    :raises PoolError: a path does not exist; before anything is given.
+    In folders, hidden files, READMEs and INDEXes are skipped, and symbolic links to folders are not followed.
+
+    :raises PoolError: a path does not exist; raised before anything is yielded.
     """
     for path in paths:
         if path != STDIN and not os.path.lexists(path):
@@ -83,13 +84,16 @@ def _folder(folder: Path) -> Iterator[InputFile | Problem]:
 def _entry(path: Path) -> InputFile | Problem:
     if path.is_file() or (
         path.is_symlink() and not path.exists()
-    ):  # opening a broken link says what is wrong
+    ):  # opening a broken link gives the better message
         return InputFile(str(path), path)
     return Problem(
-        Severity.WARNING, Source(str(path)), "this is no regular file; it is not read", "name it by itself"
+        Severity.WARNING,
+        Source(str(path)),
+        "not a regular file; it is not read",
+        "name it on the command line to read it",
     )
 
 
 def _is_skipped(name: str) -> bool:
     stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - only a name
-    return name.startswith(".") or (stem in _READ_BY_PEOPLE and suffix in _PROSE)
+    return name.startswith(".") or (stem in _DOCUMENTATION and suffix in _PROSE)

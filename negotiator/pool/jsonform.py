@@ -1,7 +1,7 @@
-"""JSON as ``condor_status -json`` and ``condor_q -json`` print it: an array of objects.
+"""Reads JSON as ``condor_status -json`` and ``condor_q -json`` print it: an array of objects.
 
-Also one object, an object a line, and Python's way of writing the same (single quotes, ``True``, ``None``), which is
-found in files called ``.json`` all the same. An expression is a string ``/Expr(...)/``.
+Also reads a single object, one object a line, and Python literals (single quotes, ``True``, ``None``), which some tools
+write into files called ``.json``. An expression is a string ``/Expr(...)/``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.limits import MAX_LITERAL
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad, shorten
 from negotiator.pool.secrets import is_safe_to_show, is_secret
+from negotiator.pool.vault import claim_ids
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
-_ESCAPED: Final = re.compile(r"\\[uUxN0-7]")  # a character of a name that may_tell does not see
+_ESCAPED: Final = re.compile(r"\\[uUxN0-7]")  # may hide a letter of a secret's name from is_safe_to_show
 _INT64: Final = range(-(1 << 63), 1 << 63)
 
 
@@ -32,14 +33,14 @@ class _InvalidJsonValueError(Exception):
     """A value that no ad can hold."""
 
 
-def read_json(text: Iterable[str], file: str) -> Iterator[ReadResult]:
-    """Read ads in JSON or as Python literals."""
+def read_json(text: Iterable[str], file: str, *, keep_claims: bool = False) -> Iterator[ReadResult]:
+    """Yield the ads of a text in JSON or Python literals."""
     for record in split_records(text, "{"):
-        yield record_problem(record, file) if record.fault else _ad(record, file)
+        yield record_problem(record, file) if record.fault else _ad(record, file, keep_claims=keep_claims)
 
 
 def record_problem(record: BracketedRecord, file: str) -> Problem:
-    """Tell what is wrong with a record that could not be cut out."""
+    """Return the problem of a record that has a fault."""
     source = Source(file, record.line, record.column)
     if record.last:
         return abort_problem(source, record.fault)
@@ -49,18 +50,18 @@ def record_problem(record: BracketedRecord, file: str) -> Problem:
 
 
 def position_in_file(record: BracketedRecord, file: str, line: int, column: int) -> Source:
-    """Give the place in the file of a place in a record."""
+    """Return the place in the file of a place in a record."""
     return Source(file, record.line + line - 1, column + record.column - 1 if line == 1 else column)
 
 
 def excerpt_line(record: BracketedRecord, line: int) -> str:
-    """Give a line of a record to be shown: only if there is no trace of a secret in all of the record."""
+    """Return a line of a record to be shown in a message; "" if the record may hold a secret."""
     if line == 1 or _ESCAPED.search(record.text) or not is_safe_to_show(record.text):
         return ""
     return record.text.split("\n", line)[line - 1].removesuffix("\r")
 
 
-def _ad(record: BracketedRecord, file: str) -> ReadResult:
+def _ad(record: BracketedRecord, file: str, *, keep_claims: bool) -> ReadResult:
     source = Source(file, record.line, record.column)
     try:
         pairs = _pairs(record.text)
@@ -70,14 +71,16 @@ def _ad(record: BracketedRecord, file: str) -> ReadResult:
         return ad_problem(place, message, line=excerpt_line(record, error.lineno))
     except (ValueError, RecursionError):
         return ad_problem(source, "it holds a number too long, or is nested too deep")
+    claims = [claim for name, value in pairs if keep_claims for claim in claim_ids(name, value)]
     try:
-        return parsed_ad([(name, _top(name, value)) for name, value in pairs if not is_secret(name)], source)
+        attributes = [(name, _attribute(name, value)) for name, value in pairs if not is_secret(name)]
     except _InvalidJsonValueError as error:
         return ad_problem(source, str(error))
+    return parsed_ad(attributes, source, tuple(claims))
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
-    """Decode one object, of JSON or else of Python; objects stay lists of pairs, since names may differ in case only."""
+    """Decode an object of JSON or a Python dict into pairs, since names may differ in case only."""
     try:
         pairs = json.loads(text, object_pairs_hook=_JsonObject)
     except json.JSONDecodeError:
@@ -89,27 +92,27 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
 
 
 class _JsonObject(list[tuple[str, Any]]):
-    """An object of JSON: its pairs."""
+    """The pairs of an object, in order."""
 
 
 def _python(text: str) -> _JsonObject | None:
-    """Decode a dict literal of Python; None where it is none."""
+    """Decode a dict literal of Python; return None if the text is something else."""
     if len(text) > MAX_LITERAL:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the escapes in a text that is not ours
+            warnings.simplefilter("ignore")  # invalid escapes in the pool's text are no concern of the user's
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return _JsonObject(value.items()) if isinstance(value, dict) and all(map(_is_name, value)) else None
+    return _JsonObject(value.items()) if isinstance(value, dict) and all(map(_is_string, value)) else None
 
 
-def _is_name(value: object) -> bool:
+def _is_string(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _top(name: str, value: object) -> Expr:
+def _attribute(name: str, value: object) -> Expr:
     _check_name(name)
     try:
         return _expr(value)
@@ -125,12 +128,12 @@ def _expr(value: object) -> Expr:
     if isinstance(value, bool | float):
         return Literal(value)
     if isinstance(value, int):
-        return Literal(value if value in _INT64 else 0)  # as in an expression
+        return Literal(value if value in _INT64 else 0)  # an integer beyond 64 bits is 0 in ClassAds
     if value is None:
         return Literal(UNDEFINED)
     if isinstance(value, _JsonObject):
         return _record(value)
-    if isinstance(value, dict) and all(map(_is_name, value)):
+    if isinstance(value, dict) and all(map(_is_string, value)):
         return _record(_JsonObject(value.items()))
     if isinstance(value, list | tuple):
         return ListExpr(tuple(map(_expr, value)))

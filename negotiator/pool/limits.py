@@ -1,7 +1,7 @@
-"""How much of an input is read: ads are hostile until proven otherwise.
+"""Limits of the readers: ads are hostile input.
 
 Each limit is far above what pools print (an ad of a big site has about 600 attributes and 30 KB) and far below what
-would hurt. What is over a limit is set aside and reported, never cut off silently.
+would hurt. An ad over a limit is set aside and reported, never cut off silently.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MAX_ATTRIBUTES: Final = 10_000
 """Attributes of one ad: each is a column of a table of the whole pool."""
 
 MAX_DEPTH: Final = 100
-"""Brackets of JSON, XML and the new syntax, one inside the other."""
+"""Nesting depth of brackets in JSON and the new syntax, and of elements in XML."""
 
 MAX_PROBLEMS: Final = 10_000
-"""Problems told one by one of one file; of the rest only the number is told."""
+"""Problems reported one by one for a file; the rest are only counted."""
 
 BLOCK: Final = 256 << 10
-"""Bytes read at once."""
+"""Bytes read at a time."""

@@ -1,9 +1,12 @@
-"""Long form, as ``condor_status -long``, ``condor_q -long`` and ``condor_history -long`` print it.
+"""Reads long form, as ``condor_status -long``, ``condor_q -long`` and ``condor_history -long`` print it.
 
-An attribute a line, ads parted by blank lines, by the ``***`` lines of history files, or by the ``-- Schedd: ...``
-lines of ``condor_q``; ``#`` begins a comment line. HTCondor keeps what stands above a line that does not parse and
-loses the rest; here such an ad is set aside as a whole, since half an ad is another ad (no Requirements, say). So is
-one of more than ``MAX_ATTRIBUTES``, where what is given twice counts twice.
+One attribute a line. Ads end at blank lines, at the ``***`` lines of history files, and at the ``-- Schedd: ...`` lines
+of ``condor_q``; ``#`` begins a comment line. Where a line does not parse, HTCondor keeps the attributes above it and
+loses the rest. Here the whole ad is set aside, since half an ad (without its Requirements, say) is a different ad. An ad
+with more than ``MAX_ATTRIBUTES`` lines of attributes is set aside too.
+
+Speed: a block of lines is looked up in the pool's dictionary at once, which gives a *cell* (attribute and value, as one
+number) for each line. Only lines that the dictionary does not know are parsed in Python.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ from numpy.typing import NDArray
 
 from negotiator.classad import ParseError
 from negotiator.classad.scalar.ad import fold
-from negotiator.classad.tables.dictionary import BLANK, DROPPED, UNKNOWN, TooManyNamesError
+from negotiator.classad.syntax.lexer import LITERAL, tokenize
+from negotiator.classad.tables.dictionary import BLANK, UNKNOWN, TooManyNamesError
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, ad_problem, parse_message
 from negotiator.pool.secrets import is_secret
-from negotiator.pool.sieve import Sieve
+from negotiator.pool.vault import Secret, claim_ids
 from negotiator.records import Problem, Source
 
 if TYPE_CHECKING:
@@ -31,9 +35,9 @@ if TYPE_CHECKING:
 _TYPE: Final = "mytype"
 
 _PIECE: Final = 1 << 20
-"""Characters that are looked at together at most: all their lines are in memory at once."""
+"""Characters that are split into lines at once."""
 
-# What stands in the place of a cell for lines that are no attribute to be kept; cells are 0 or more.
+# Marks for lines that are no attribute. Cells of attributes are 0 or more.
 _END: Final = BLANK
 _BAD: Final = BLANK - 1
 _SECRET: Final = BLANK - 2
@@ -41,14 +45,14 @@ _COMMENT: Final = BLANK - 3
 
 
 def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
-    """Cut a text anew: into blocks that end where a line ends, without its end.
+    """Yield the text in blocks that end at the end of a line, without the last newline.
 
-    Of a line over MAX_LINE a little more than that is given.
+    A line longer than MAX_LINE is cut a little above that limit, so that memory stays bounded.
     """
     rest = ""
     for block in _pieces(blocks):
         end = block.rfind("\n")
-        start = 0 if len(rest) <= MAX_LINE else block.find("\n")  # of a line too long the rest is left out
+        start = 0 if len(rest) <= MAX_LINE else block.find("\n")  # skip what remains of an overlong line
         if end >= 0:
             yield rest + block[start:end]
             rest = block[end + 1 :]
@@ -64,20 +68,21 @@ def _pieces(blocks: Iterable[str]) -> Iterator[str]:
             yield block[start : start + _PIECE]
 
 
-def read_long(blocks: Iterable[str], file: str, dictionary: AdDictionary) -> Iterator[ReadResult]:
-    """Read ads in long form; the ``dictionary`` of the pool knows the lines that were read before.
+def read_long(
+    blocks: Iterable[str], file: str, dictionary: AdDictionary, *, keep_claims: bool = False
+) -> Iterator[ReadResult]:
+    """Yield the ads of a text in long form, stored as numbers of the pool's ``dictionary``.
 
-    Blocks of some ten ads are read faster than those of one. Where the dictionary keeps only some attributes, what is
-    wrong with lines of others may go unnoticed.
+    Blocks may end anywhere; blocks of ten ads or more are read faster than those of one.
     """
-    reader = _LongFormReader(file, dictionary)
+    reader = _LongFormReader(file, dictionary, keep_claims=keep_claims)
     for block in whole_lines(blocks):
         yield from reader.read(block)
     yield from reader.end()
 
 
 class _LineCells(NamedTuple):
-    """Lines that were looked at: the cell of each, or what it is instead, and its number in the text."""
+    """Some lines: the cell or mark of each, and its line number in the file."""
 
     cells: Row
     numbers: NDArray[np.int64]
@@ -90,7 +95,7 @@ class _LineCells(NamedTuple):
 
 
 class _LineFault(NamedTuple):
-    """What is wrong with a line, in which column, and the line if it may be shown."""
+    """What is wrong with a line, in which column, and the line itself if it may be shown."""
 
     message: str
     column: int = 1
@@ -99,16 +104,17 @@ class _LineFault(NamedTuple):
 
 @attrs.define
 class _OpenAd:
-    """An ad of which the end was not read yet: the number of its first line, and its attributes so far.
+    """An ad whose end was not read yet: its first line, and its attributes so far.
 
-    ``guarded`` says that it has a secret, and what is wrong below it may be a part of it.
+    ``guarded`` is true below a secret: a faulty line there may be a part of the secret.
     """
 
     line: int
-    guarded: bool
+    guarded: bool = False
     parts: list[_LineCells] = attrs.field(factory=list)
     size: int = 0
     problem: Problem | None = None
+    claims: list[Secret] = attrs.field(factory=list)
 
     def add(self, attributes: _LineCells) -> None:
         self.parts.append(attributes)
@@ -119,77 +125,76 @@ class _OpenAd:
 
 
 class _LongFormReader:
-    """Reads a text some lines at a time: an ad may begin in some and end in others."""
+    """Reads a text block by block; an ad may begin in one block and end in another."""
 
-    __slots__ = ("_dictionary", "_faults", "_file", "_line", "_open", "_sieve")
+    __slots__ = ("_claims", "_dictionary", "_faults", "_file", "_keep_claims", "_line", "_open")
 
-    def __init__(self, file: str, dictionary: AdDictionary) -> None:
+    def __init__(self, file: str, dictionary: AdDictionary, *, keep_claims: bool) -> None:
         self._file = file
         self._dictionary = dictionary
-        self._sieve = None if dictionary.wanted is None else Sieve(dictionary.wanted)
-        self._line = 1  # of the text that is read next
+        self._keep_claims = keep_claims
+        self._line = 1  # number of the first line of the next block
         self._open: _OpenAd | None = None
-        self._faults: dict[int, _LineFault] = {}  # of the lines that are being read, by their numbers
+        self._faults: dict[int, _LineFault] = {}  # of the current block, by line number
+        self._claims: dict[int, tuple[Secret, ...]] = {}  # likewise
 
     def read(self, block: str) -> Iterator[ReadResult]:
-        """Read further lines; give the ads that end in them."""
+        """Read further lines; yield the ads that end in them."""
         if self._open is not None and self._open.problem is not None:
-            below = self._skip(block)
-            if below is None:
+            rest = self._skip(block)
+            if rest is None:
                 return
-            block = below
-        lines = self._look(block)
+            block = rest
+        lines = self._cells_of(block)
         ends = np.flatnonzero(lines.cells == _END)
         others = np.flatnonzero(lines.cells < _END)
-        plain = np.diff(np.searchsorted(others, ends), prepend=0) == 0  # there is none since the end before
-        begin, start = self._line, 0  # the line below the last end, and its place among those looked at
+        # An ad is plain if all its lines are attributes: no fault, secret or comment since the end before.
+        plain = np.diff(np.searchsorted(others, ends), prepend=0) == 0
+        begin, start = (
+            self._line,
+            0,
+        )  # of the current ad: its first line number, and its first index in `lines`
         self._line += block.count("\n") + 1
         for end, number, is_plain in zip(
             ends.tolist(), lines.numbers[ends].tolist(), plain.tolist(), strict=True
         ):
             if self._open is None and is_plain and end - start <= MAX_ATTRIBUTES:
                 if begin < number:
-                    yield self._found(lines.cells[start:end], lines.numbers[start:end], begin)
+                    yield self._parsed(lines.cells[start:end], lines.numbers[start:end], begin)
             else:
                 self._continue(lines.cut(start, end), range(begin, number))
                 if self._open is not None:
-                    yield self._done(self._open)
+                    yield self._close(self._open)
             begin, start = number + 1, end + 1
         self._continue(lines.cut(start, len(lines.cells)), range(begin, self._line))
 
     def end(self) -> Iterator[ReadResult]:
-        """Give the last ad, where no blank line stands below it."""
+        """Yield the last ad if no blank line ended it."""
         if self._open is not None:
-            yield self._done(self._open)
+            yield self._close(self._open)
 
     def _skip(self, block: str) -> str | None:
-        """Return what there is from the end of the ad that is open on: of that ad nothing more is wanted."""
+        """Return the block from the end of the faulty ad on; None if the ad does not end in this block."""
         texts = block.split("\n")
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if _ends(text.strip()):
-                self._line += place
-                return "\n".join(texts[place:])
+                self._line += index
+                return "\n".join(texts[index:])
         self._line += len(texts)
         return None
 
-    def _look(self, block: str) -> _LineCells:
-        """Look at lines together: those of attributes that are not kept are left out, and so are their numbers."""
-        if self._sieve is None:
-            texts = block.split("\n")
-            places = np.arange(len(texts))
-        else:
-            texts, places = self._sieve.lines(block)
-        lines = _LineCells(self._dictionary.cells(texts), places + self._line)
+    def _cells_of(self, block: str) -> _LineCells:
+        """Return the cells of all lines of a block; faults and claim ids are stored by line number."""
+        texts = block.split("\n")
+        lines = _LineCells(self._dictionary.cells(texts), np.arange(len(texts)) + self._line)
         self._faults.clear()
+        self._claims.clear()
         unknown = np.flatnonzero(lines.cells == UNKNOWN)
-        numbers = lines.numbers[unknown].tolist()
-        lines.cells[unknown] = [
-            self._cell(texts[place], number) for place, number in zip(unknown.tolist(), numbers, strict=True)
-        ]
-        return lines if self._sieve is None else lines.pick(lines.cells != DROPPED)
+        lines.cells[unknown] = [self._cell(texts[index], index + self._line) for index in unknown.tolist()]
+        return lines
 
     def _cell(self, line: str, number: int) -> int:
-        """Return what a line is that was not known when those read together were looked up."""
+        """Return the cell or mark of a line that the dictionary did not know."""
         name, equals, right = line.partition("=")
         name = name.strip()
         if not name or name[0] in "*-#":
@@ -212,56 +217,62 @@ class _LongFormReader:
         except TooManyNamesError as error:
             self._faults[number] = _LineFault(str(error))
             return _BAD
-        return _SECRET if cell is None else cell
+        if cell is None:
+            if self._keep_claims:
+                self._claims[number] = claim_ids(name, _string(right))
+            return _SECRET
+        return cell
 
     def _continue(self, part: _LineCells, lines: range) -> None:
-        """Add to the ad that is open, or begin one: ``part`` is what was looked at of these ``lines`` of the text."""
+        """Add lines to the open ad, or open one; ``lines`` are the line numbers of ``part``."""
         if self._open is None:
-            lines = lines[_comments(part, lines.start) :]
+            lines = lines[_leading_comments(part, lines.start) :]
             if not lines:
                 return
-            self._open = _OpenAd(
-                lines.start, guarded=self._sieve is not None
-            )  # which lets no secrets through
+            self._open = _OpenAd(lines.start)
         if self._open.problem is None:
             self._add(self._open, part)
 
     def _add(self, ad: _OpenAd, part: _LineCells) -> None:
-        """Add attributes to an ad, down to the first line that is wrong."""
+        """Add attributes to an ad, down to the first faulty line."""
         bad = np.flatnonzero(part.cells == _BAD)[:1].tolist()
         above = part.cut(0, *bad) if bad else part
-        ad.guarded = ad.guarded or bool((above.cells == _SECRET).any())
+        secrets = above.numbers[above.cells == _SECRET].tolist()
+        ad.guarded = ad.guarded or bool(secrets)
+        ad.claims += [claim for number in secrets for claim in self._claims.get(number, ())]
         ad.add(above.pick(above.cells >= 0))
         if ad.size > MAX_ATTRIBUTES:
             source = Source(self._file, ad.line)
             ad.problem = ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")
         elif bad:
             second = self._second_type(*ad.attributes(), ad.line)
-            ad.problem = second or self._problem(ad, int(part.numbers[bad[0]]))
+            ad.problem = second or self._fault_problem(ad, int(part.numbers[bad[0]]))
 
-    def _done(self, ad: _OpenAd) -> ReadResult:
+    def _close(self, ad: _OpenAd) -> ReadResult:
         self._open = None
-        return ad.problem or self._found(*ad.attributes(), ad.line)
+        return ad.problem or self._parsed(*ad.attributes(), ad.line, tuple(ad.claims))
 
-    def _found(self, row: Row, numbers: NDArray[np.int64], line: int) -> ReadResult:
-        """Give the ad of these attributes, which begins in a line; ``numbers`` are theirs."""
+    def _parsed(
+        self, row: Row, numbers: NDArray[np.int64], line: int, claims: tuple[Secret, ...] = ()
+    ) -> ReadResult:
+        """Return the ad of these cells; ``numbers`` are their lines, ``line`` is the ad's first."""
         ad = self._dictionary.ad(row)
         if _TYPE in ad.shape.repeated and (second := self._second_type(row, numbers, line)):
             return second
-        return ParsedAd(ad, Source(self._file, line))
+        return ParsedAd(ad, Source(self._file, line), claims)
 
     def _second_type(self, row: Row, numbers: NDArray[np.int64], line: int) -> Problem | None:
-        """Tell of an ad that has two types: where files were joined, one ad may run into the next."""
+        """Return the problem of an ad with two MyTypes: two ads that a joined file does not separate."""
         names = [fold(self._dictionary.name(cell)) for cell in row.tolist()]
-        places = [place for place, name in enumerate(names) if name == _TYPE]
-        if len(places) < 2:
+        types = [index for index, name in enumerate(names) if name == _TYPE]
+        if len(types) < 2:
             return None
         message = f"a second MyType: the ad that begins at line {line} runs into another one"
-        source = Source(self._file, int(numbers[places[1]]))
-        return ad_problem(source, message, "part ads by a blank line")
+        source = Source(self._file, int(numbers[types[1]]))
+        return ad_problem(source, message, "separate ads by a blank line")
 
-    def _problem(self, ad: _OpenAd, number: int) -> Problem:
-        """Say what is wrong with a line; of one below a secret, no more than where."""
+    def _fault_problem(self, ad: _OpenAd, number: int) -> Problem:
+        """Return the problem of a faulty line; below a secret the message says no more than where."""
         message, column, shown = self._faults[number]
         if ad.guarded:
             message, shown = "a line below a secret does not parse", ""
@@ -270,12 +281,18 @@ class _LongFormReader:
 
 
 def _ends(text: str) -> bool:
-    """Return whether a line, without blanks around it, parts two ads."""
+    """True if a line, without blanks around it, ends an ad."""
     return not text or text.startswith(("***", "-- "))
 
 
+def _string(text: str) -> object:
+    """Return the value of a string literal, None for anything else; unlike ``parse_old`` it caches nothing."""
+    kind, token, _ = tokenize(text, old=True)[0]
+    return token.value if kind == LITERAL else None
+
+
 def _malformed(line: str, equals: str) -> _LineFault:
-    """Say why a line is no name and expression with a ``=`` between them."""
+    """Return why a line is not of the form ``name = expression``."""
     if len(line) > MAX_LINE:
         return _LineFault(f"a line has more than {MAX_LINE} characters", 0)
     if not equals:
@@ -283,7 +300,7 @@ def _malformed(line: str, equals: str) -> _LineFault:
     return _LineFault("a line has no name left of its '='", 1, line)
 
 
-def _comments(part: _LineCells, line: int) -> int:
-    """Return how many comments there are from a line on, without another line among them."""
+def _leading_comments(part: _LineCells, line: int) -> int:
+    """Return the number of comment lines that follow each other from a line on."""
     leading = (part.cells == _COMMENT) & (part.numbers == line + np.arange(len(part.numbers)))
     return len(leading) if leading.all() else int(leading.argmin())

@@ -10,10 +10,10 @@ from negotiator.records import Problem
 
 @attrs.frozen
 class Snapshot:
-    """The ads of a pool, a table a kind; secrets (claim ids, capabilities) were dropped when they were read.
+    """The ads of a pool, one table for each kind, without their secrets (claim ids, capabilities).
 
     ``private`` and ``other`` count ads that take no part: private ads, and ads of kinds that the negotiator does not
-    use (master, collector, accounting, ...). ``problems`` tells of every ad that was set aside, and why.
+    use (master, collector, accounting, ...). ``problems`` lists every ad that was set aside, and why.
     """
 
     schedds: Table

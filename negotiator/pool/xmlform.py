@@ -1,4 +1,4 @@
-"""XML, as ``condor_status -xml`` and ``condor_q -xml`` print it: ``<classads><c><a n="Name"><s>slot1</s></a>...``."""
+"""Reads XML as ``condor_status -xml`` prints it: ``<classads><c><a n="Name"><s>slot1</s></a>...``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
+from negotiator.pool.vault import Secret, claim_ids
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ class _TooDeepError(Exception):
 
 
 class _NotClassAdsError(Exception):
-    """The document is something else."""
+    """The first element is neither ``<classads>`` nor ``<c>``."""
 
 
 class _InvalidXmlValueError(Exception):
-    """An element whose text is not what it should be."""
+    """The text of an element is no value of its type."""
 
 
 @attrs.define
 class _OpenElement:
-    """An element that is open: its text, and the values inside it."""
+    """An element whose end tag was not read yet: its text, and the values inside it."""
 
     tag: str
     name: str
@@ -50,12 +51,12 @@ class _OpenElement:
     values: list[tuple[str, Expr]] = attrs.field(factory=list)
 
 
-def read_xml(text: Iterable[str], file: str) -> Iterator[ReadResult]:
-    """Read ads in XML; the document is read as it comes, and what is well formed before an error counts."""
+def read_xml(text: Iterable[str], file: str, *, keep_claims: bool = False) -> Iterator[ReadResult]:
+    """Yield the ads of a document as it is read; ads before an error in the XML count."""
     found: deque[ReadResult] = deque()
-    target = _XmlHandler(file, found)
+    target = _XmlHandler(file, found, keep_claims=keep_claims)
     parser = DefusedXMLParser(target=target)
-    target.parser = getattr(parser, "parser")  # noqa: B009 - the expat parser, which typeshed does not know of
+    target.parser = getattr(parser, "parser")  # noqa: B009 - the expat parser, unknown to typeshed
     pending = 0
     replaced = False
     for block in text:
@@ -78,7 +79,7 @@ def read_xml(text: Iterable[str], file: str) -> Iterator[ReadResult]:
 
 
 def _feed(parser: DefusedXMLParser, block: str | None) -> str:
-    """Give the parser a block, or the end of the text; say what is wrong, if anything."""
+    """Give the parser a block, or the end of the text if None; return what is wrong, or ""."""
     try:
         if block is None:
             parser.close()
@@ -96,11 +97,13 @@ def _feed(parser: DefusedXMLParser, block: str | None) -> str:
 
 
 class _XmlHandler:
-    """What the parser calls: it keeps the stack of open elements and makes ads of them."""
+    """Receives the parser's events, keeps the stack of open elements and makes ads of them."""
 
-    def __init__(self, file: str, found: deque[ReadResult]) -> None:
+    def __init__(self, file: str, found: deque[ReadResult], *, keep_claims: bool) -> None:
         self.file = file
         self.found = found
+        self.keep_claims = keep_claims
+        self.claims: list[Secret] = []  # of the ad that is being read
         self.parser: Any = None
         self.stack: list[_OpenElement] = []
         self.started = False
@@ -110,7 +113,7 @@ class _XmlHandler:
     def here(self) -> Source:
         return Source(self.file, self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
 
-    # Called by the parser
+    # Events of the parser.
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self.started:
@@ -120,12 +123,13 @@ class _XmlHandler:
         if not self.stack:
             if tag == "c":
                 self.source, self.problem = self.here(), None
+                self.claims.clear()
                 self.stack.append(_OpenElement(tag, ""))
             return
         if len(self.stack) >= MAX_DEPTH:
             raise _TooDeepError
         if tag not in _TAGS:
-            self.fault("there is no such element in an ad")
+            self.fault("an ad has no element of this name")
         self.stack.append(
             _OpenElement(tag, attributes.get("n", "") if tag == "a" else attributes.get("v", ""))
         )
@@ -139,29 +143,33 @@ class _XmlHandler:
             return
         element = self.stack.pop()
         if not self.stack:
-            self.found.append(self.problem or parsed_ad(element.values, self.source))
-        elif self.problem is None and not self.secret(element):
+            self.found.append(self.problem or parsed_ad(element.values, self.source, tuple(self.claims)))
+        elif self.problem is not None:
+            return
+        elif not self.secret(element):
             self.close_element(element, self.stack[-1])
+        elif self.keep_claims and element.tag == "s" and len(self.stack) == 2:
+            self.claims += claim_ids(self.stack[-1].name, "".join(element.text))
 
     def close(self) -> None:
         """End the document."""
 
-    # Elements to values
+    # From elements to values.
 
     def secret(self, element: _OpenElement) -> bool:
-        """Say whether the element is a secret attribute of the ad, or a value inside one."""
+        """True if the element is a secret attribute of the ad, or a value inside one."""
         outermost = self.stack[1] if len(self.stack) > 1 else element
         return outermost.tag == "a" and is_secret(outermost.name)
 
     def close_element(self, element: _OpenElement, parent: _OpenElement) -> None:
         if element.tag == "a":
             if parent.tag != "c" or len(element.values) != 1 or not element.name:
-                self.fault("an <a> must stand in a <c>, have a name and hold one value")
+                self.fault("an <a> must be inside a <c>, have a name and hold one value")
             else:
                 parent.values.append((element.name, element.values[0][1]))
             return
         if parent.tag not in ("a", "l"):
-            self.fault(f"<{element.tag}> must stand in an <a> or <l>")
+            self.fault(f"<{element.tag}> must be inside an <a> or <l>")
             return
         try:
             parent.values.append(("", _value(element)))
@@ -203,7 +211,7 @@ def _value(element: _OpenElement) -> Expr:
 
 def _constant(tag: str, value: str, text: str) -> bool | int | float:
     if tag == "i" and _INTEGER.fullmatch(text):
-        return int(text) if int(text) in _INT64 else 0  # as in an expression
+        return int(text) if int(text) in _INT64 else 0  # an integer beyond 64 bits is 0 in ClassAds
     if tag == "r" and _REAL.fullmatch(text):
         try:
             return float(text)
@@ -211,4 +219,4 @@ def _constant(tag: str, value: str, text: str) -> bool | int | float:
             pass
     if tag == "b" and value in ("t", "f"):
         return value == "t"
-    raise _InvalidXmlValueError(f"<{tag}> does not hold a value of its kind")
+    raise _InvalidXmlValueError(f"<{tag}> does not hold a value of its type")

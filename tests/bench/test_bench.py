@@ -18,7 +18,7 @@ from negotiator_bench.peer import Peer, library_is_here
 from negotiator_bench.plan import FULL, QUICK
 from negotiator_bench.reading import read_otherwise
 from negotiator_bench.slots import texts
-from negotiator_bench.wide import PROJECTION, wide_slot
+from negotiator_bench.wide import wide_slot
 
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
@@ -134,8 +134,8 @@ def test_a_rank_that_differs_and_a_choice_that_is_not_the_best_are_errors(monkey
 def test_a_value_that_is_read_otherwise_is_an_error(monkeypatch):
     right = ours.read
 
-    def wrong(blocks, names=None):
-        return right([block.replace("JobStarts = ", "JobStarts = 1") for block in blocks], names)
+    def wrong(blocks):
+        return right([block.replace("JobStarts = ", "JobStarts = 1") for block in blocks])
 
     monkeypatch.setattr(ours, "read", wrong)
     done = bench("--quick", "--only", "reading")
@@ -148,7 +148,6 @@ def test_what_is_compared_tells_types_apart():
     ad = {"cpus": table.ad(1).integer("Cpus"), "loadavg": table.ad(1).real("LoadAvg")}
     assert list(read_otherwise(table, [1], [ad])) == []
     assert len(list(read_otherwise(table, [1], [ad | {"cpus": float(ad["cpus"])}]))) == 1
-    assert len(list(read_otherwise(table, [1], [ad], PROJECTION))) == 1  # it has more than was asked for
     mask = np.array([True, False])
     assert list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [True, False])) == []
     assert len(list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [False, True]))) == 2

@@ -15,7 +15,7 @@ from negotiator_bench.inputs import SLOTS, compositions
 from negotiator_bench.jobs import CLASSES, job_class, six_clauses
 from negotiator_bench.mixed import mixed_slot
 from negotiator_bench.slots import plain_slot, texts
-from negotiator_bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
+from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")
 
@@ -61,7 +61,6 @@ def test_the_columns_of_wide_slots_are_of_the_kinds_that_are_told():
     table = ours.read(texts(wide_slot, range(50)))
     for names, kind in [(INTEGERS, Kind.INTEGER), (REALS, Kind.REAL), (STRINGS, Kind.STRING)]:
         assert {table.column(name).kind for name in names} == {kind}
-    assert {table.column(name).kind for name in PROJECTION} & {Kind.ABSENT, None} == set()
 
 
 def test_columns_of_mixed_slots_mix_kinds():

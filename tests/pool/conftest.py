@@ -17,7 +17,7 @@ def _bytes(content):
 
 @pytest.fixture
 def snapshot():
-    """Read a text (or bytes) as a pool, as if it came through standard input."""
+    """Read a text (or bytes) as a pool from standard input."""
     return lambda content: read_pool(["-"], io.BytesIO(_bytes(content)))
 
 

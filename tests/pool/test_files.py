@@ -44,26 +44,26 @@ def test_standard_input_is_that_of_the_process(monkeypatch):
 
 
 def test_a_path_that_does_not_exist_is_an_error_that_names_it(tmp_path):
-    """A mistyped path is no empty pool."""
+    """A mistyped path is an error, not an empty pool."""
     with pytest.raises(PoolError, match=r"nosuch does not exist: name a folder or file"):
         read_pool([tmp_path, tmp_path / "nosuch"])
     with pytest.raises(PoolError):
         read_ads(tmp_path / "nosuch")
 
 
-def test_an_empty_folder_and_an_empty_file_are_told(tmp_path):
-    """Nothing to read is said, since it is seldom meant."""
+def test_an_empty_folder_and_an_empty_file_are_warnings(tmp_path):
+    """An input without ads is reported, since it is seldom meant."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "nothing").write_text(" \n")
     messages = [str(problem) for problem in read_pool([tmp_path / "empty", tmp_path / "nothing"]).problems]
     assert messages == [
         f"{tmp_path}/empty: warning: the folder holds no files of ads",
-        f"{tmp_path}/nothing: warning: the file holds nothing",
+        f"{tmp_path}/nothing: warning: the file is empty",
     ]
 
 
-def test_a_broken_link_and_a_pipe_in_a_folder_are_told_and_the_rest_is_read(tmp_path):
-    """Nothing in a folder stops the reading, least of all a pipe that nobody writes to."""
+def test_a_broken_link_and_a_pipe_in_a_folder_are_problems_and_the_rest_is_read(tmp_path):
+    """Nothing in a folder stops the reading, not even a pipe without a writer."""
     (tmp_path / "a").symlink_to(tmp_path / "nosuch")
     os.mkfifo(tmp_path / "b")
     (tmp_path / "c").write_text(SLOT.format("c"))
@@ -73,14 +73,14 @@ def test_a_broken_link_and_a_pipe_in_a_folder_are_told_and_the_rest_is_read(tmp_
 
 
 def test_a_link_to_a_folder_is_not_followed(tmp_path):
-    """A link that leads in a circle is no endless folder."""
+    """A link to a folder above does not make the reading endless."""
     (tmp_path / "c").write_text(SLOT.format("c"))
     (tmp_path / "loop").symlink_to(tmp_path)
     assert names(read_pool([tmp_path])) == ["c"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_told(tmp_path):
+def test_a_file_without_permission_is_a_problem(tmp_path):
     """A file or folder without permission is one problem; the rest is read."""
     (tmp_path / "a").write_text(SLOT.format("a"))
     (tmp_path / "a").chmod(0)
@@ -99,7 +99,7 @@ class _FailingDisk(io.BytesIO):
         raise OSError(errno.EIO, "Input/output error")
 
 
-def test_a_disk_that_fails_keeps_what_was_read():
+def test_ads_read_before_a_disk_failure_count():
     """Whole ads before a failure count; the last one may be incomplete, and is left out."""
     pool = read_pool(["-"], _FailingDisk((SLOT.format("a") + "\n" + SLOT.format("b")).encode()))
     assert names(pool) == ["a"]
@@ -109,14 +109,14 @@ def test_a_disk_that_fails_keeps_what_was_read():
     assert problem.source.line == 8
 
 
-def test_gzip_is_told_by_its_first_bytes(snapshot, compressed):
+def test_gzip_is_recognised_by_its_first_bytes(snapshot, compressed):
     """Compressed files are read whatever their name, in several members, with padding between them."""
     data = compressed(SLOT.format("a") + "\n") + b"\0" * 512 + compressed(SLOT.format("b"))
     assert names(snapshot(data)) == ["a", "b"]
 
 
-def test_a_truncated_gzip_keeps_what_came_before(snapshot, compressed):
-    """The ads before the place where compressed data break off count, and that place is told."""
+def test_the_ads_at_the_start_of_a_truncated_gzip_are_read(snapshot, compressed):
+    """The ads before the place where compressed data end count, and the problem names that place."""
     whole = "\n".join(SLOT.format(os.urandom(40).hex()) for _ in range(2000))
     data = compressed(whole)
     pool = snapshot(data[: len(data) // 2])
@@ -127,8 +127,8 @@ def test_a_truncated_gzip_keeps_what_came_before(snapshot, compressed):
 
 
 @pytest.mark.parametrize("tail", [b"garbage", b"\x1f\x8bgarbage"])
-def test_damaged_gzip_is_told(snapshot, compressed, tail):
-    """What follows a gzip member and is none is a problem, after the ads of the member."""
+def test_damaged_gzip_is_a_problem(snapshot, compressed, tail):
+    """Other data after a gzip member is a problem; the ads of the member are read."""
     pool = snapshot(compressed(SLOT.format("a") + "\n\n") + tail)
     assert names(pool) == ["a"]
     assert "damaged" in pool.problems[0].message

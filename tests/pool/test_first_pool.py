@@ -1,4 +1,4 @@
-"""The pool that comes along as an example."""
+"""The example pool of examples/first-pool."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "first-pool"
 
 
 def test_the_example_pool_is_read_without_a_problem():
-    """Each file adds ads of its own; no ad is there twice."""
+    """Each file adds ads of its own; no ad occurs twice."""
     pool = read_pool([FOLDER])
     assert pool.problems == ()
     assert (len(pool.slots), len(pool.jobs), len(pool.submitters), len(pool.schedds)) == (33, 19, 3, 1)
@@ -19,7 +19,7 @@ def test_the_example_pool_is_read_without_a_problem():
 
 
 def test_its_files_may_be_joined():
-    """Each ends in a blank line, as what HTCondor's tools print does: ``cat *.ads | negotiator run -``."""
+    """Each ends in a blank line, as the output of HTCondor's tools does: ``cat *.ads | negotiator run -``."""
     joined = BytesIO(b"".join(file.read_bytes() for file in sorted(FOLDER.glob("*.ads"))))
     pool = read_pool(["-"], joined)
     assert pool.problems == ()

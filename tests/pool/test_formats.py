@@ -1,4 +1,4 @@
-"""JSON, Python literals, XML and the new syntax, and how they are told apart."""
+"""JSON, Python literals, XML and the new syntax, and how they are recognised."""
 
 import json
 
@@ -31,7 +31,7 @@ def xml(*ads):
     ],
 )
 def test_the_same_ad_in_every_format(ads, text):
-    """The format is told by the content alone, and the ad is the same."""
+    """The format is recognised by the content alone, and the ad is the same."""
     found, problems = ads(text)
     assert found == [{"A": "1", "B": '"x"', "C": "Cpus > 2"}]
     assert problems == ()
@@ -56,8 +56,8 @@ def test_several_ads_in_a_file(ads, text):
 
 
 @pytest.mark.parametrize("text", ["[]", "[\n]\n", xml(), "{ }\n"])
-def test_no_ads_are_no_error(snapshot, text):
-    """What the tools print for an empty pool is a warning at most."""
+def test_an_empty_list_of_ads_is_not_an_error(snapshot, text):
+    """The output of the tools for an empty pool gives a warning at most."""
     pool = snapshot(text)
     assert all(problem.severity is not Severity.ERROR for problem in pool.problems)
 
@@ -136,7 +136,7 @@ def test_one_bad_ad_is_set_aside_and_the_others_are_read(ads, text, line):
         (xml('<a n="A"><i>1</i></a>', '<a n="A">' + "<l>" * 5000), 5),
     ],
 )
-def test_a_text_that_breaks_off_keeps_what_came_before(ads, text, line):
+def test_the_ads_before_the_place_where_a_text_ends_early_count(ads, text, line):
     """A text that ends in the middle, or cannot be read further, gives the ads before that place and says where."""
     found, problems = ads(text)
     assert found == [{"A": "1"}]
@@ -153,14 +153,14 @@ def test_entities_are_refused(ads):
     assert "entities" in problem.message
 
 
-def test_a_page_of_html_is_no_pool(ads):
+def test_html_is_rejected(ads):
     """XML of another kind is refused at its first element."""
     _, (problem,) = ads("<html><c></c></html>")
     assert "neither <classads> nor <c>" in problem.message
 
 
 def test_xml_values_of_every_kind(ads):
-    """Every element of HTCondor's XML becomes the value it stands for."""
+    """Every element of HTCondor's XML becomes its value."""
     values = [
         "<i>-5</i>",
         "<i>9223372036854775808</i>",
@@ -199,7 +199,7 @@ def test_xml_with_bytes_that_are_not_utf8_is_read_with_a_warning(ads):
 
 
 def test_json_values_of_every_kind(ads):
-    """JSON values become what they stand for; integers beyond 64 bits are 0, as in an expression."""
+    """JSON values become ClassAd values; integers beyond 64 bits are 0, as in an expression."""
     text = (
         '[{"A": null, "B": true, "C": 1.5, "D": [1, "x"], "E": {"X": 1}, "F": 9223372036854775808, "a": 7}]'
     )
@@ -219,7 +219,7 @@ def test_json_values_of_every_kind(ads):
     ],
 )
 def test_an_ad_too_long_ends_the_reading_of_its_file(ads, monkeypatch, text):
-    """What is too long to be an ad is not kept in memory; what came before it counts."""
+    """An overlong ad is not held in memory; the ads before it count."""
     monkeypatch.setattr(bracketed, "MAX_AD", 1000)
     monkeypatch.setattr(xmlform, "MAX_AD", 1000)
     found, problems = ads(text)
@@ -229,22 +229,22 @@ def test_an_ad_too_long_ends_the_reading_of_its_file(ads, monkeypatch, text):
 
 
 def test_an_ad_too_long_that_ends_is_set_aside(ads, monkeypatch):
-    """An ad over the limit whose end is at hand does not keep out the ads behind it."""
+    """If the end of an overlong ad is found, the ads after it are read."""
     monkeypatch.setattr(bracketed, "MAX_AD", 1000)
     found, (problem,) = ads('[{"A": 1}, {"A": "' + "x" * 5000 + '"}, {"A": 3}]')
     assert found == [{"A": "1"}, {"A": "3"}]
     assert "more than 1000 characters" in problem.message
 
 
-def test_text_between_ads_is_told_once(ads):
-    """Text that belongs to no ad is ignored, and said."""
+def test_text_between_ads_is_reported_once(ads):
+    """Text that belongs to no ad is ignored, with one warning."""
     found, (problem,) = ads('[{"A": 1}, 5, {"A": 2}, 6]\nthe end')
     assert found == [{"A": "1"}, {"A": "2"}]
     assert (problem.severity, problem.source.line, problem.source.column) == (Severity.WARNING, 1, 12)
 
 
 def test_a_fault_of_json_is_shown_with_its_line(ads):
-    """Where nothing near it is secret, the faulty line is shown, and the column counts in the file."""
+    """If the ad has no secret, the faulty line is shown, and the column counts in the file."""
     _, (problem,) = ads('[\n  {\n    "A": 1,\n    "B" 2\n  }\n]\n')
     assert (problem.source.line, problem.source.column) == (4, 9)
     assert problem.excerpt == '    "B" 2'
@@ -276,21 +276,21 @@ def test_columns_count_in_the_file(ads, text, column):
         ),
     ],
 )
-def test_records_are_cut_the_same_wherever_blocks_end(size, opening, text, expected):
+def test_records_do_not_depend_on_where_blocks_end(size, opening, text, expected):
     """Brackets in strings and comments do not count, and neither does where a block of text ends."""
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
     assert [tuple(record[:3]) for record in split_records(blocks, opening)] == expected
 
 
-def test_cutting_hostile_text_takes_no_more_than_linear_time():
-    """Quotes, escapes and comments that never end are passed over in one go: a second is plenty for megabytes."""
+def test_splitting_hostile_text_takes_linear_time():
+    """Quotes, escapes and comments that never end are scanned once."""
     for piece in ('"\\', "'\"", "/*", "//", "{", '"\n', "\\"):
         count = sum(1 for _ in split_records(["[" + piece * 300_000], "["))
         assert count <= 1
 
 
 def test_python_literals_are_bounded(ads, monkeypatch):
-    """Python's parser is not given texts of any length."""
+    """Python's parser is given texts of limited length only."""
     monkeypatch.setattr(jsonform, "MAX_LITERAL", 20)
     found, problems = ads("[{'A': 1}, {'A': '" + "x" * 30 + "'}]")
     assert found == [{"A": "1"}]

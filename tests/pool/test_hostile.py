@@ -1,4 +1,4 @@
-"""No bytes whatever end a reading with an error."""
+"""No input makes a reader raise an exception."""
 
 import gzip
 import io
@@ -75,7 +75,7 @@ raw = st.one_of(st.binary(max_size=60), texts.map(str.encode), texts.map(lambda 
 @example(("[{'A': " + "(" * 90_000 + "1," + "),)" * 90_000 + "}]").encode())
 @example(b'<classads><c><a n="A"><s>\xed\xa0\x80</s></a></c></classads>')
 def test_no_input_raises(data):
-    """Whatever the bytes, there is a snapshot, and where there are no ads, a problem that says so."""
+    """Any bytes give a snapshot; if it has no ads, a problem says so."""
     pool = read_pool(["-"], io.BytesIO(data))
     assert isinstance(pool, Snapshot)
     ads = (
@@ -92,8 +92,8 @@ def test_no_input_raises(data):
         assert problem.excerpt.isprintable()
 
 
-def test_blank_text_in_small_pieces_is_looked_at_once(monkeypatch):
-    """A compressed file may be as many members as it has characters."""
+def test_blank_text_in_small_pieces_is_examined_once(monkeypatch):
+    """A compressed file may have as many members as characters; the time stays linear."""
     looked = 0
 
     def counted(text):

@@ -1,8 +1,8 @@
-"""Which table an ad lands in, and what tells one ad from another."""
+"""The table that an ad goes to, and the key that identifies it."""
 
 import pytest
 
-from negotiator.pool import reading
+from negotiator.pool import snapshot_builder
 from negotiator.records import Severity
 
 COUNTED = ("schedds", "submitters", "slots", "jobs")
@@ -44,22 +44,22 @@ def where(pool):
     ],
 )
 def test_the_kind_of_an_ad(snapshot, ad, kind):
-    """By MyType, or where it says nothing, by attributes that only one kind has."""
+    """By MyType, or without one, by attributes that only one kind has."""
     pool = snapshot(ad + "\n")
     assert where(pool) == {kind: 1}
     assert all(problem.severity is not Severity.ERROR for problem in pool.problems)
 
 
-def test_ads_of_types_that_htcondor_does_not_know_are_told(snapshot):
-    """An ad with a type of its maker's takes no part, and that is said."""
+def test_ads_of_types_unknown_to_htcondor_are_reported(snapshot):
+    """An ad with a custom type takes no part, which a notice says."""
     pool = snapshot('MyType = "glidefactory"\nName = "x"\n')
     assert where(pool) == {"other": 1}
     assert "type glidefactory" in pool.problems[0].message
     assert pool.problems[0].severity is Severity.NOTICE
 
 
-def test_ads_that_say_nothing_of_what_they_are_are_told(snapshot):
-    """An ad that cannot be placed takes no part, with its place and what to add."""
+def test_ads_of_unknown_kind_are_reported(snapshot):
+    """An ad of unknown kind takes no part; the problem says where it is and what to add."""
     pool = snapshot("# prio\n\nLastUpdate = 1\n")
     assert where(pool) == {"other": 1}
     (problem,) = pool.problems
@@ -78,7 +78,7 @@ def test_ads_that_say_nothing_of_what_they_are_are_told(snapshot):
     ],
 )
 def test_a_slot_without_a_name_is_given_one(snapshot, ad, name):
-    """A nameless slot can be matched still; its name is the same each time, and said."""
+    """A slot without a Name can be matched; a warning gives the name, which is the same each time."""
     pool = snapshot(f'{ad}\nMyType = "Machine"\nState = "Unclaimed"\n')
     assert [slot.string("Name") for slot in pool.slots.ads] == [name]
     (problem,) = pool.problems
@@ -90,7 +90,7 @@ def test_a_slot_without_a_name_is_given_one(snapshot, ad, name):
     "ad", ["ProcId = 0", "ClusterId = 1", 'ClusterId = 1\nProcId = "0"', "ClusterId = x\nProcId = 0"]
 )
 def test_a_job_without_its_ids_is_set_aside(snapshot, ad):
-    """A job that nobody can point at cannot be given a slot."""
+    """A match cannot be delivered to a job without ids."""
     pool = snapshot(f'MyType = "Job"\n{ad}\nOwner = "u"\n')
     assert where(pool) == {}
     (problem,) = pool.problems
@@ -107,7 +107,7 @@ def test_a_job_has_its_ids_from_its_global_id(snapshot):
 
 
 def test_a_submitter_without_a_name_is_set_aside(snapshot):
-    """Nobody could be charged for its jobs."""
+    """Its jobs could not be charged to anybody."""
     pool = snapshot('MyType = "Submitter"\nIdleJobs = 3\n')
     assert where(pool) == {}
     assert "submitter without Name" in pool.problems[0].message
@@ -141,15 +141,15 @@ def test_of_two_ads_of_a_slot_the_later_counts(snapshot, one, other, same):
     ],
 )
 def test_of_two_ads_of_a_job_the_later_counts(snapshot, one, other, same):
-    """Jobs are told apart by their schedds where they say it."""
+    """Jobs of different schedds differ, by their GlobalJobId."""
     job = 'MyType = "Job"\nClusterId = 1\nProcId = 0\n'
     pool = snapshot(f"{job}{one}\nA = 1\n\n{job}{other}\nA = 2\n".replace("\n\nA", "\nA"))
     assert [ad.integer("A") for ad in pool.jobs.ads] == ([2] if same else [1, 2])
 
 
-def test_problems_are_told_one_by_one_up_to_a_limit(snapshot, monkeypatch):
+def test_problems_are_listed_one_by_one_up_to_a_limit(snapshot, monkeypatch):
     """A file of nothing but bad ads does not fill the memory with problems."""
-    monkeypatch.setattr(reading, "MAX_PROBLEMS", 3)
+    monkeypatch.setattr(snapshot_builder, "MAX_PROBLEMS", 3)
     pool = snapshot("A = (\n\n" * 10)
     assert len(pool.problems) == 4
     assert "7 more problems" in pool.problems[-1].message

@@ -1,4 +1,4 @@
-"""Ads of other pools, of many versions of HTCondor: every file is read, or it is said what was left out and why."""
+"""Ads of other pools, of many versions of HTCondor: every file is read, or a problem says why not."""
 
 import pytest
 
@@ -53,12 +53,12 @@ def test_every_file_is_known(real_ads):
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_file_by_itself(real_ads, name):
-    """As many ads of each kind as the file's makers say, and nothing is left out without a word."""
+    """As many ads of each kind as expected, and a problem for everything left out."""
     assert counts(read_pool([real_ads / name])) == EXPECTED[name]
 
 
 def test_all_together(real_ads):
-    """Read as one pool, nothing is lost but ads that a later file has again, each of which is told."""
+    """Read as one pool, nothing is lost but ads that a later file repeats, each with a warning."""
     pool = read_pool([real_ads])
     again = [problem for problem in pool.problems if "takes its place" in problem.message]
     total = [sum(column) for column in zip(*EXPECTED.values(), strict=True)]
@@ -79,7 +79,7 @@ def test_the_same_jobs_in_long_form_and_json_are_equal(real_ads):
                 assert one[key].get(name) == expr, name
 
 
-def test_problems_tell_where_and_what(real_ads):
+def test_problems_have_a_place_and_a_message(real_ads):
     """Every problem has a file, a message, and a line unless it is about the whole file."""
     for problem in read_pool([real_ads]).problems:
         assert problem.source.file.startswith(str(real_ads))
@@ -87,8 +87,8 @@ def test_problems_tell_where_and_what(real_ads):
         assert problem.severity is not Severity.ERROR or problem.hint
 
 
-def test_no_claim_id_is_kept(real_ads):
-    """An old job ad has a ClaimId; what may be known of it is its public part."""
+def test_claim_ids_of_real_ads_are_dropped(real_ads):
+    """An old job ad has a ClaimId; only its public part stays."""
     ((ad, _),) = read_ads(real_ads / "owl_running_job_2010.long").ads
     assert "ClaimId" not in ad
     assert "PublicClaimId" in ad

@@ -1,4 +1,4 @@
-"""Ads that are written in any format are read as they were."""
+"""Ads written in any format are read back unchanged."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Claim ids, capabilities and the like are dropped when they are read, and told to nobody."""
+"""Claim ids, capabilities and the like are dropped when they are read, and appear in no message."""
 
 import io
 import json
@@ -27,20 +27,20 @@ MARK = "a1b2c3d4e5f0"
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_names_of_secrets(name):
-    """The attributes that HTCondor keeps private, whatever the case of their letters."""
+    """The attributes that HTCondor keeps private, in any case."""
     assert all(map(is_secret, (name, name.lower(), name.upper(), f" '{name}' ", f"MY.{name}")))
 
 
 @pytest.mark.parametrize(
     "name", ["PublicClaimId", "GPUs_Capability", "NumPendingClaims", "Claim", "condor_priv"]
 )
-def test_names_that_are_no_secrets(name):
-    """What only looks like a secret stays."""
+def test_similar_names_are_not_secrets(name):
+    """Attributes that only look like a secret stay."""
     assert not is_secret(name)
 
 
 def test_a_capability_inside_a_nested_ad_stays(ads):
-    """The Capability of a GPU, in an ad of its own, is no secret."""
+    """The Capability of a GPU, in a nested ad, is not a secret."""
     for text in (
         "GPU = [ Capability = 7.5 ]\nCapability = 1\n",
         '[{"GPU": {"Capability": "/Expr(7.5)/"}, "Capability": 1}]',
@@ -142,21 +142,21 @@ def damaged(draw, text):
 @example(f'[{{"A": 1}}, "ClaimId": [{{"a": "{MARK}"}}]}}]')
 @example(f"[ A = 1 ]; ClaimId = [ a = {MARK} ]; ]")
 @given(st.one_of(long_forms(), json_forms(), new_forms(), xml_forms()))
-def test_no_secret_is_ever_told(text):
-    """However damaged the text around it is, the value of a secret is in no table and in no problem."""
+def test_secrets_are_in_no_table_and_no_problem(text):
+    """The value of a secret is dropped however damaged the text around it is."""
     pool = read_pool(["-"], io.BytesIO(text.encode()))
     file = read_ads("-", io.BytesIO(text.encode()))
-    told = [repr(pool), str(pool), repr(file)]
-    told += [f"{problem!r} {problem}" for problem in (*pool.problems, *file.problems)]
+    texts = [repr(pool), str(pool), repr(file)]
+    texts += [f"{problem!r} {problem}" for problem in (*pool.problems, *file.problems)]
     tables = (pool.schedds, pool.submitters, pool.slots, pool.jobs)
-    kept = [ad for table in tables for ad in table.ads] + [ad for ad, _ in file.ads]
-    told += [f"{name} = {unparse(expr)}" for ad in kept for name, expr in ad.items()]
-    assert not [line for line in told if MARK in line.lower()]
+    ads = [ad for table in tables for ad in table.ads] + [ad for ad, _ in file.ads]
+    texts += [f"{name} = {unparse(expr)}" for ad in ads for name, expr in ad.items()]
+    assert not [line for line in texts if MARK in line.lower()]
 
 
 @pytest.mark.parametrize("name", ["\ufeffClaimId", "Claim Id", "Claim\u200bId", "claim\tid"])
-def test_a_secret_is_one_however_its_name_is_disguised(name):
-    """A byte order mark, blanks and characters that nobody sees do not make it another attribute."""
+def test_a_disguised_name_of_a_secret_is_recognised(name):
+    """A byte order mark, blanks and invisible characters do not make it another attribute."""
     text = f'{name} = "{MARK}"\nMyType = "Machine"\nName = "s"\nRequirements = true\n'
     pool = read_pool(["-"], io.BytesIO(text.encode()))
     assert MARK not in "".join(unparse(tree) for ad in pool.slots.ads for _, tree in ad.items())

@@ -24,15 +24,12 @@ from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from negotiator.classad.syntax.tree import Expr
 
 Row: TypeAlias = NDArray[np.int64]
 """An ad as numbers, one an attribute, in the order in which it is written."""
-
-DROPPED: Final = -1
-"""The cell of an attribute that is not kept."""
 
 UNKNOWN: Final = -2
 """In the place of the cell of a line that was not made out."""
@@ -104,14 +101,15 @@ class TooManyNamesError(ValueError):
 
 
 class AttributeSpelling:
-    """A name as it is spelled: ``base`` is its cell without an entry, ``entries`` None where it is not kept.
+    """The spelling of an attribute's name.
 
-    ``lines`` counts how many lines with it are kept by their text.
+    ``base`` is its number, shifted to the upper half of a cell; ``entries`` are the distinct values of the attribute;
+    ``lines`` counts the lines with this name that the dictionary remembers.
     """
 
     __slots__ = ("base", "entries", "lines", "name")
 
-    def __init__(self, name: str, base: int, entries: DistinctValues | None) -> None:
+    def __init__(self, name: str, base: int, entries: DistinctValues) -> None:
         self.name = name
         self.base = base
         self.entries = entries
@@ -121,25 +119,20 @@ class AttributeSpelling:
 class AdDictionary:
     """The names, lines and expressions of the ads of a pool; it only grows.
 
-    Only the attributes ``wanted`` are kept, all where it is None, and none of which ``secret`` says, given the name as
-    it is spelled, that it is a secret.
+    Attributes for whose name ``secret`` is true are never stored.
     """
 
     __slots__ = (
         "_in_lines", "_layouts", "_literals", "_numbered", "_secret", "_spellings",
-        "entries", "lines", "pool", "wanted",
+        "entries", "lines", "pool",
     )  # fmt: skip
 
-    def __init__(
-        self, wanted: Iterable[str] | None = None, secret: Callable[[str], bool] = lambda _: False
-    ) -> None:
+    def __init__(self, secret: Callable[[str], bool] = lambda _: False) -> None:
         self.pool = StringPool()
         self.lines: dict[str, int] = {"": BLANK}
         """Lines of long form, without their ends, and their cells."""
         self.entries: dict[str, DistinctValues] = {}
         """The entries of each attribute, by its name in lower case."""
-        self.wanted = None if wanted is None else frozenset(map(fold, wanted))
-        """The names in lower case of the attributes that are kept, None where all are."""
         self._secret = secret
         self._spellings: dict[str, AttributeSpelling] = {}
         self._in_lines: dict[str, AttributeSpelling] = {}
@@ -162,21 +155,18 @@ class AdDictionary:
         if found is None:
             if self._secret(name):
                 return None
-            kept = self.wanted is None or fold(name) in self.wanted
-            if kept and len(self._numbered) >= MAX_NAMES:
+            if len(self._numbered) >= MAX_NAMES:
                 raise TooManyNamesError
-            entries = self.entries.setdefault(fold(name), DistinctValues()) if kept else None
+            entries = self.entries.setdefault(fold(name), DistinctValues())
             found = AttributeSpelling(name, len(self._numbered) << _CODE_BITS, entries)
-            if kept:
-                self._numbered.append(found)
-            if kept or len(self._spellings) < MAX_NAMES:
-                self._spellings[name] = found
+            self._numbered.append(found)
+            self._spellings[name] = found
         return found
 
     def cells(self, texts: list[str]) -> Row:
-        """Return the cells of lines that were seen before, and of plain ones of attributes that were.
+        """Return the cells of lines seen before, and of lines ``Name = constant`` whose name was seen before.
 
-        ``DROPPED`` where the attribute is not kept; ``UNKNOWN`` where the line has to be looked at by itself (``cell``).
+        ``UNKNOWN`` for all other lines: ``cell`` parses them one by one.
         """
         found = np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
         spellings = self._in_lines
@@ -190,8 +180,6 @@ class AdDictionary:
                 news.append(UNKNOWN)
             elif spelling.lines < MAX_LINES_EACH:
                 news.append(self._new(line, spelling, text))
-            elif spelling.entries is None:
-                news.append(DROPPED)
             else:
                 news.append(_plain(spelling.base, spelling.entries, text))
         found[places] = news
@@ -201,7 +189,7 @@ class AdDictionary:
         """Return the cell of a plain line, and let it be known from now on."""
         cell = self.lines.get(line, UNKNOWN)  # as in ``cell``
         if cell == UNKNOWN:
-            cell = DROPPED if spelling.entries is None else _plain(spelling.base, spelling.entries, text)
+            cell = _plain(spelling.base, spelling.entries, text)
             if cell != UNKNOWN:
                 self._keep(line, spelling, cell)
         return cell
@@ -209,8 +197,7 @@ class AdDictionary:
     def cell(self, line: str, name: str, text: str) -> int | None:
         """Return the cell of a line: the attribute ``name``, with ``text`` right of the ``=``.
 
-        ``DROPPED`` where the attribute is not kept, None where it is a secret. Raises ``ParseError`` and
-        ``TooManyNamesError``.
+        None for a secret. Raises ``ParseError`` and ``TooManyNamesError``.
         """
         spelling = self.spelling(name)
         if spelling is None:
@@ -218,9 +205,8 @@ class AdDictionary:
         known = self.lines.get(line)  # it may stand further up among those that are read together
         if known is not None:
             return known
-        cell = DROPPED if spelling.entries is None else spelling.base | spelling.entries.add(parse_old(text))
-        if name in self._spellings:
-            self._in_lines[name] = spelling
+        cell = spelling.base | spelling.entries.add(parse_old(text))
+        self._in_lines[name] = spelling
         if spelling.lines < MAX_LINES_EACH:
             self._keep(line, spelling, cell)
         return cell
@@ -237,17 +223,17 @@ class AdDictionary:
         self.lines[line] = cell
 
     def row(self, ad: ClassAd) -> tuple[AdLayout, Row]:
-        """Return an ad as a row, without the attributes that are not kept. Raises ``TooManyNamesError``."""
+        """Return an ad as a row, without its secrets. Raises ``TooManyNamesError``."""
         exprs = ad.expressions
         if isinstance(exprs, ExprsOfRow) and exprs.dictionary is self:
             return exprs.layout, exprs.row()
         cells = [self._cell_of(name, expr) for name, expr in ad.items()]
-        return self.normal(np.array([cell for cell in cells if cell != DROPPED], np.int64))
+        return self.normal(np.array([cell for cell in cells if cell is not None], np.int64))
 
-    def _cell_of(self, name: str, expr: Expr) -> int:
+    def _cell_of(self, name: str, expr: Expr) -> int | None:
         spelling = self.spelling(name)
-        if spelling is None or spelling.entries is None:
-            return DROPPED
+        if spelling is None:
+            return None
         if type(expr) is not Literal:
             return spelling.base | spelling.entries.add(expr)
         value = expr.value
@@ -279,7 +265,7 @@ class AdDictionary:
         return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
 
     def kept(self, ad: ClassAd) -> ClassAd:
-        """Return an ad as one of this dictionary, without the attributes that are not kept, as ``row`` does."""
+        """Return the ad stored as numbers of this dictionary, without its secrets. Raises ``TooManyNamesError``."""
         layout, row = self.row(ad)
         return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
 

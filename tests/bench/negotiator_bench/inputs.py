@@ -11,7 +11,7 @@ import attrs
 from negotiator_bench.jobs import CLASSES, job_class
 from negotiator_bench.mixed import mixed_slot
 from negotiator_bench.slots import SlotText, plain_slot
-from negotiator_bench.wide import DIFFERING, INTEGERS, PROJECTION, REALS, STRINGS, wide_slot
+from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
 
 #: So many ads are looked through to say what an input is made of.
 _SAMPLE: Final = 1000
@@ -41,8 +41,7 @@ _NOTES: Final = {
     "plain": "one real slot ad, 21 attributes varied; each column has one type",
     "mixed": "as plain, with columns of several kinds, absences, and several Requirements and START",
     "wide": (
-        f"{len(DIFFERING)} attributes differ from slot to slot: {len(INTEGERS)} integers, {len(REALS)} reals, {len(STRINGS)} strings;"
-        f" a projection to {len(PROJECTION)} attributes has {len(set(PROJECTION) & set(DIFFERING))} of them"
+        f"{len(DIFFERING)} attributes differ from slot to slot: {len(INTEGERS)} integers, {len(REALS)} reals, {len(STRINGS)} strings"
     ),
     "jobs": f"{CLASSES} job classes as condor_submit writes them, no two alike",
 }

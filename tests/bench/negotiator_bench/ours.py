@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 import attrs
@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from negotiator.classad import ClassAd, Environment, Table
 from negotiator.cycle.match import SlotMatcher
 from negotiator.hooks.records import Mask
-from negotiator.pool import read_table
+from negotiator.pool.dictionary import pool_dictionary
+from negotiator.pool.limits import BLOCK
+from negotiator.pool.longform import read_long
+from negotiator.records import Problem
 from negotiator_bench.errors import NotReadError
 from negotiator_bench.jobs import CLASSES, job_class
 
@@ -34,12 +37,34 @@ class Matched:
     masks: list[Mask]
 
 
-def read(blocks: Iterable[str], names: Iterable[str] | None = None) -> Table:
-    """Read ads in long form into a table, only these attributes if they are named (NotReadError)."""
-    table, problems = read_table(blocks, names)
-    if problems:
-        raise NotReadError(str(problems[0]))
-    return table
+def read(blocks: Iterable[str]) -> Table:
+    """Read ads in long form into a table.
+
+    :raises NotReadError: an ad has a fault.
+    """
+    dictionary = pool_dictionary()
+
+    def ads() -> Iterator[ClassAd]:
+        for result in read_long(_joined(blocks), "input", dictionary):
+            if isinstance(result, Problem):
+                raise NotReadError(str(result))
+            yield result.ad
+
+    return Table.from_ads(ads(), dictionary)
+
+
+def _joined(blocks: Iterable[str]) -> Iterator[str]:
+    """Join small blocks into ones of the size in which files are read."""
+    waiting: list[str] = []
+    size = 0
+    for block in blocks:
+        waiting.append(block)
+        size += len(block)
+        if size >= BLOCK:
+            yield "".join(waiting)
+            waiting, size = [], 0
+    if size:
+        yield "".join(waiting)
 
 
 def read_jobs() -> tuple[ClassAd, ...]:

@@ -28,24 +28,6 @@ STRINGS: Final = (
 )
 DIFFERING: Final = (*INTEGERS, *REALS, *STRINGS)
 
-PROJECTION: Final = (
-    *(
-        "Name",
-        "Machine",
-        "MyType",
-        "State",
-        "Activity",
-        "Requirements",
-        "Start",
-        "WithinResourceLimits",
-        "Rank",
-    ),
-    *("Memory", "Cpus", "Disk", "GPUs", "Arch", "OpSys", "OpSysAndVer", "CondorVersion", "FileSystemDomain"),
-    *("HasFileTransfer", "CurrentRank", "SlotWeight", "SlotID", "Mips", "KFlops", "LoadAvg", "Microarch"),
-    *("MappingMethod", "PartitionableSlot", "SlotType", "MyAddress"),
-)
-"""The 30 attributes that a negotiation reads of these slots; 14 of them are among those that differ."""
-
 _SPARE: Final = (
     *("OpSysLegacy", "OpSysShortName", "WakeOnLanEnabledFlags", "WakeOnLanSupportedFlags", "SubnetMask"),
     *("UtsnameSysname", "HibernationSupportedStates", "GPUS"),

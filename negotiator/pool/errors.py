@@ -1,0 +1,17 @@
+"""The exceptions of this room."""
+
+from __future__ import annotations
+
+from negotiator.errors import NegotiatorError
+
+
+class PoolError(NegotiatorError):
+    """The pool cannot be read at all."""
+
+
+class UnreadableError(PoolError):
+    """The rest of a file cannot be read or decompressed; the message says why."""
+
+
+class SnapshotFormatError(PoolError):
+    """The bytes are not a snapshot of a known version, or they are damaged."""

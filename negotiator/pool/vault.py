@@ -1,0 +1,102 @@
+"""Claim ids, apart from the snapshot: whoever holds a claim id may use the slot.
+
+The vault gives each claim id out once, to the part of the runtime that delivers matches. Nothing else can read it: it
+cannot be printed, iterated over, copied or serialised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Never
+
+from negotiator.classad.scalar.ad import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SINGLE: Final = frozenset({"claimid", "capability"})  # Capability is the name before HTCondor 7
+_LIST: Final = "claimidlist"
+
+
+class Secret:
+    """A text that does not show itself in messages, dumps and tracebacks."""
+
+    __slots__ = ("__text",)
+
+    def __init__(self, text: str) -> None:
+        self.__text = text
+
+    def reveal(self) -> str:
+        """Return the text."""
+        return self.__text
+
+    def __repr__(self) -> str:
+        return "<Secret>"
+
+    def __reduce_ex__(self, _protocol: object) -> Never:
+        raise TypeError("a secret cannot be copied or serialised")
+
+
+def claim_ids(name: str, value: object) -> tuple[Secret, ...]:
+    """Return the claim ids in an attribute of a slot's ad, public or private; none if it holds no claim id.
+
+    ``ClaimIdList`` has several, separated by commas (``MakeClaimIdHash`` in HTCondor's ``matchmaker.cpp``).
+    """
+    if not isinstance(value, str) or not value.strip():
+        return ()
+    if fold(name) in _SINGLE:
+        return (Secret(value),)
+    if fold(name) == _LIST:
+        return tuple(Secret(part.strip()) for part in value.split(",") if part.strip())
+    return ()
+
+
+class ClaimVault:
+    """The claim ids of a pool's slots, by the slot's name and the address of its startd.
+
+    Its ``repr`` shows how many there are. Copying, pickling and iterating raise ``TypeError``.
+    """
+
+    __slots__ = ("__claims",)
+
+    def __init__(self) -> None:
+        self.__claims: dict[str, dict[str, list[Secret]]] = {}
+
+    def put(self, slot: str, address: str, claims: Iterable[Secret]) -> None:
+        """Store the claim ids of a slot, in place of those it had."""
+        self.__claims.setdefault(slot, {})[address] = list(dict.fromkeys(claims))
+
+    def take(self, slot: str, address: str | None = None) -> str | None:
+        """Return the next claim id of a slot and remove it; None if there is none left.
+
+        Without an ``address``, return None if slots of several startds have this name.
+        """
+        claims = self.__claims_of(slot, address)
+        return claims.pop(0).reveal() if claims else None
+
+    def drop(self, slot: str, address: str | None = None) -> None:
+        """Remove the claim ids of a slot; without an ``address``, those of all slots of this name."""
+        if address is None:
+            self.__claims.pop(slot, None)
+        else:
+            self.__claims.get(slot, {}).pop(address, None)
+
+    def clear(self) -> None:
+        """Remove all claim ids."""
+        self.__claims.clear()
+
+    def __claims_of(self, slot: str, address: str | None) -> list[Secret] | None:
+        by_address = self.__claims.get(slot, {})
+        if address is not None:
+            return by_address.get(address)
+        return next(iter(by_address.values())) if len(by_address) == 1 else None
+
+    def __len__(self) -> int:
+        return sum(len(claims) for by_address in self.__claims.values() for claims in by_address.values())
+
+    def __repr__(self) -> str:
+        return f"<ClaimVault of {len(self)} claim ids>"
+
+    __iter__ = None
+
+    def __reduce_ex__(self, _protocol: object) -> Never:
+        raise TypeError("a claim vault cannot be copied or serialised")
