@@ -85,7 +85,7 @@ def _gates(
 
 
 def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
-    for constraint in (stamped.record for stamped in bundle.constraints):
+    for constraint in (bound.record for bound in bundle.constraints):
         written = known.get(constraint.source)
         my, target = AdKind.STARTD, AdKind.JOB
         if constraint.side is ConstraintSide.JOB:

@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
 from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
@@ -298,7 +299,7 @@ class _Loading:
             digest=self.contents.digest,
             hooks=hooks,
             settings=MappingProxyType(settings),
-            constraints=constraints.records,
+            constraints=tuple(map(bind_constraint, constraints.records)),
             job_attributes=None
             if attributes is None
             else attributes | _read((*resources.values(), placement.groups.tree)),

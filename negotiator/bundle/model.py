@@ -10,10 +10,11 @@ from typing import Any
 
 import attrs
 
+from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Expr, JobExpression, bind, parse
 from negotiator.hooks.loading import PluginSettings
-from negotiator.hooks.manager import Attributed, HookManager
-from negotiator.hooks.records import Constraint, Expression
+from negotiator.hooks.manager import HookManager
+from negotiator.hooks.records import Expression
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
@@ -89,7 +90,7 @@ class Bundle:
     digest: str  # sha256 over names and contents of its files, hexadecimal
     hooks: HookManager
     settings: Mapping[str, Any]  # by plugin name: an instance of its Section.schema
-    constraints: tuple[Attributed[Constraint], ...]
+    constraints: tuple[BoundConstraint, ...]
     job_attributes: (
         frozenset[str] | None
     )  # lower case; None: a plugin did not declare, every job is its own request

@@ -19,7 +19,7 @@ from negotiator.classad import ClassAd, Expr, Side, Table
 from negotiator.classad.columnar.footprint import ReferenceScan, scan
 from negotiator.classad.syntax.tree import Literal
 from negotiator.cycle.rank import PRE_JOB_RANK
-from negotiator.hooks.records import ConstraintSide, Expression
+from negotiator.hooks.records import Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
@@ -145,8 +145,9 @@ def _central(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:
     if isinstance(bundle.audit.denials, Expression):
         yield _JOB, scan(bundle.audit.denials.tree)
     yield _SLOT, scan(PRE_JOB_RANK)
-    for stamped in bundle.constraints:
-        yield _JOB if stamped.record.side is ConstraintSide.JOB else _SLOT, scan(stamped.record.expression)
+    for constraint in bundle.constraints:
+        owner = _SLOT if constraint.slot_side is _JOB else _JOB
+        yield owner, scan(constraint.record.expression)
 
 
 def _reached(owner: Side, found: ReferenceScan, *, exact: bool) -> Iterator[_Name]:

@@ -6,24 +6,22 @@ All work is on columns: nothing here runs per slot, nor per job where jobs are a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Expr, Side, Table, bind, evaluate_table
+from negotiator.classad import ClassAd, Environment, Table, evaluate_table
 from negotiator.classad.columnar.column_cache import MemoryBudget, TrueRows
 from negotiator.classad.syntax.tree import Attr
 from negotiator.classad.values.kinds import Kind
-from negotiator.cycle.conjuncts import rejoin, shown, split
 from negotiator.cycle.rank import Ranks
-from negotiator.cycle.reasons import constraint_reason, core_reason, failure_reason, plugin_reason
+from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import ConstraintSide, Cycle, Mask, Request
+from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
 #: States of a slot that serves somebody already (HTCondor manual, Machine ClassAd Attributes, State).
@@ -43,7 +41,6 @@ class SlotMatcher:
     ranks: Ranks
     in_use: Mask  # by somebody, as the pool shows it
     taken: Mask  # by an earlier request of this cycle
-    _central: tuple[Bundle, tuple[_Central, ...]] | None = attrs.field(default=None, init=False)
 
     @classmethod
     def of(cls, slots: Table, environment: Environment) -> SlotMatcher:
@@ -83,12 +80,6 @@ class SlotMatcher:
         """
         return self.ranks.choose(job, among, count, attrs.evolve(self.environment))
 
-    def central(self, bundle: Bundle) -> tuple[_Central, ...]:
-        """Return the central expressions of a bundle, taken apart when it is first asked for."""
-        if self._central is None or self._central[0] is not bundle:
-            self._central = bundle, tuple(_taken_apart(bundle))
-        return self._central[1]
-
 
 @attrs.frozen
 class MatchCandidates:
@@ -99,15 +90,6 @@ class MatchCandidates:
     removals: tuple[Removal, ...]
     warnings: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
     failures: tuple[HookFailure, ...]
-
-
-@attrs.frozen(eq=False)
-class _Central:
-    """One conjunct of a central expression, bound so that MY and TARGET are the ads whatever these define."""
-
-    side: Side  # where the slots stand
-    expression: Expr
-    reason: Reason
 
 
 def match(request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
@@ -179,24 +161,16 @@ def _requirements(sieve: CandidateSet, job: ClassAd, requirements: Requirements,
 def _constraints(
     sieve: CandidateSet, request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle
 ) -> None:
-    """Ask the central expressions."""
-    for central in board.central(bundle):
-        truth = board.requirements.kept.of(central.expression, request.ad, central.side, cycle.environment)
-        if central.reason.mode is not Mode.ENFORCE:
-            sieve.remove(~truth.rows, central.reason)
-        elif truth.some_false:
-            sieve.ask(truth, central.reason)
-
-
-def _taken_apart(bundle: Bundle) -> Iterator[_Central]:
-    """Give the central expressions, each conjunct counted; one that does not enforce is counted as a whole."""
-    for stamped in bundle.constraints:
-        side = Side.TARGET if stamped.record.side is ConstraintSide.JOB else Side.MY
-        written = stamped.record.expression
-        parts = rejoin(split(written)) if stamped.record.mode is Mode.ENFORCE else (written,)
-        for part in parts:
-            reason = constraint_reason(stamped, shown(part) if len(parts) > 1 else "")
-            yield _Central(side, bind(part), reason)
+    """Apply the central constraints, conjunct by conjunct."""
+    for constraint in bundle.constraints:
+        for conjunct in constraint.conjuncts:
+            truth = board.requirements.kept.of(
+                conjunct.expression, request.ad, constraint.slot_side, cycle.environment
+            )
+            if conjunct.reason.mode is not Mode.ENFORCE:
+                sieve.remove(~truth.rows, conjunct.reason)
+            elif truth.some_false:
+                sieve.ask(truth, conjunct.reason)
 
 
 def _filters(sieve: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:

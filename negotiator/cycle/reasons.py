@@ -7,9 +7,9 @@ from typing import TypeVar
 from negotiator import __version__
 from negotiator.hooks.charges import Charge, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed, HookFailure
-from negotiator.hooks.records import Constraint, Filter, Gate
+from negotiator.hooks.records import Filter, Gate
 from negotiator.queues.quantities import format_quantity
-from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
+from negotiator.records import Provenance, Reason, Station, Verdict
 
 #: The name under which the core itself stands in provenance.
 CORE = "negotiator"
@@ -22,27 +22,15 @@ def core_reason(station: Station, verdict: Verdict, code: str, text: str, rule: 
     return Reason(verdict, code, text, Provenance(station, CORE, __version__, rule or code))
 
 
-def plugin_reason(station: Station, stamped: Attributed[R]) -> Reason:
+def plugin_reason(station: Station, attributed: Attributed[R]) -> Reason:
     """Give the reason that a plugin's mask comes with."""
-    record = stamped.record
-    return _stamped(
-        station, stamped, record.verdict, record.code, record.text, record.rule, record.source, record.mode
-    )
-
-
-def constraint_reason(stamped: Attributed[Constraint], conjunct: str = "") -> Reason:
-    """Give the reason of a constraint that is not true, or of one conjunct of it."""
-    record = stamped.record
-    code = f"{record.side}_constraint"
-    whose = record.rule if record.text.startswith(f"{record.rule}: ") else record.text
-    text = f"{whose}: {conjunct}" if conjunct else record.text
-    return _stamped(
-        Station.MATCH, stamped, Verdict.DENIED, code, text, record.rule, record.source, record.mode
-    )
+    record = attributed.record
+    where = Provenance(station, attributed.plugin, attributed.version, record.rule, record.source)
+    return Reason(record.verdict, record.code, record.text, where, record.mode)
 
 
 def quota_reason(
-    stamped: Attributed[Charge] | Attributed[KeyCharge],
+    attributed: Attributed[Charge] | Attributed[KeyCharge],
     quota: Quota,
     needed: object,
     used: int | None,
@@ -63,18 +51,18 @@ def quota_reason(
     what = f" {quota.resource}" if quota.resource else ""
     text = f"{quota.text}:{what} {', '.join(filter(None, parts)) or 'no room'}"
     never = "needed" in known and "limit" in known and known["needed"] > known["limit"]
-    where = Provenance(Station.CHARGE, stamped.plugin, stamped.version, quota.rule, quota.source)
+    where = Provenance(Station.CHARGE, attributed.plugin, attributed.version, quota.rule, quota.source)
     verdict = Verdict.DENIED if never else Verdict.WAITING
     told = {name: value if quota.scale == 1 else value / quota.scale for name, value in known.items()}
     return Reason(verdict, quota.code, text, where, quota.mode, told)
 
 
-def untold_reason(stamped: Attributed[Charge], quota: Quota) -> Reason:
+def untold_reason(attributed: Attributed[Charge], quota: Quota) -> Reason:
     """Say that a job does not tell how much it takes of what is limited."""
-    limit = stamped.record.limit
+    limit = attributed.record.limit
     most = f" to {_amount(quota, limit)}" if isinstance(limit, int) else ""
     text = f"{quota.text}: {quota.resource} is limited{most}, and the job does not tell as a number how much it asks for"
-    where = Provenance(Station.CHARGE, stamped.plugin, stamped.version, quota.rule, quota.source)
+    where = Provenance(Station.CHARGE, attributed.plugin, attributed.version, quota.rule, quota.source)
     return Reason(Verdict.MISCONFIGURED, "amount_unknown", text, where, quota.mode)
 
 
@@ -88,18 +76,3 @@ def failure_reason(station: Station, failure: HookFailure) -> Reason:
     """Say that a plugin could not be asked, so that nothing was granted."""
     where = Provenance(station, failure.plugin, failure.version, failure.hook)
     return Reason(Verdict.BROKEN_PLUGIN, "plugin_error", failure.message, where)
-
-
-def _stamped(
-    station: Station,
-    stamped: Attributed[Gate] | Attributed[Filter] | Attributed[Constraint],
-    verdict: Verdict,
-    code: str,
-    text: str,
-    rule: str,
-    source: Source | None,
-    mode: Mode,
-) -> Reason:
-    return Reason(
-        verdict, code, text, Provenance(station, stamped.plugin, stamped.version, rule, source), mode
-    )

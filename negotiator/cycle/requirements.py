@@ -11,12 +11,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.bundle.constraints import conjunct_text
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar.column_cache import CacheKey, ColumnCache, MemoryBudget, TrueRows
+from negotiator.classad.columnar.conjuncts import moved_attributes, rejoin, split
 from negotiator.classad.columnar.dependencies import DependencyIndex
 from negotiator.classad.scalar.ad import fold
-from negotiator.cycle.conjuncts import NAME, WHOLE, moves, rejoin, shown, slot_parts, split
 from negotiator.cycle.reasons import core_reason
+from negotiator.cycle.slot_conjuncts import NAME, WHOLE, slot_conjuncts
 from negotiator.records import Reason, Station, Verdict
 
 #: So many different Requirements of jobs are remembered as conjuncts; with more, all are forgotten and split again.
@@ -62,7 +64,7 @@ class Conjunct:
     def reason(self) -> Reason:
         """Give the reason where it is not true: printed when it is first asked for."""
         if self._reason is None:
-            text = shown(self.told)
+            text = conjunct_text(self.told)
             code, whose = (
                 ("slot_requirements", f"the slot's {self.attribute}")
                 if self.side is Side.MY
@@ -74,7 +76,7 @@ class Conjunct:
     def stands_alone(self, place: CacheKey[TrueRows]) -> bool:
         """Tell whether the whole that it is a part of is not met again on the way, where it would be undefined."""
         if self.side is _MINE and (place.is_plain or self.expression is WHOLE):
-            return True  # with jobs that have no expressions ``slot_parts`` has seen to it
+            return True  # with jobs that have no expressions ``slot_conjuncts`` has seen to it
         found = place.reach.found
         if self.side is not _MINE:
             return not found.opaque and _NAMES.isdisjoint(found.names)
@@ -130,7 +132,9 @@ class Requirements:
         parts = split(written)
         found = [self.reaches.of(part, on_rows=False, shadowed=False).found for part in parts]
         moving = [part for part, reach in zip(parts, found, strict=True) if reach.wandering or reach.opaque]
-        return _Written(written, tuple(map(self._of_job, parts)), frozenset().union(*map(moves, moving)))
+        return _Written(
+            written, tuple(map(self._of_job, parts)), frozenset().union(*map(moved_attributes, moving))
+        )
 
     def _of_job(self, expression: Expr) -> Conjunct:
         return Conjunct(expression, expression, "Requirements", Side.TARGET, self.kept)
@@ -138,7 +142,7 @@ class Requirements:
     def _over_rows(self, slots: Table, env: Environment, room: MemoryBudget) -> Iterator[Conjunct]:
         """Give the conjuncts of the slots; those of the same rows keep what is found together."""
         some: dict[bytes, ColumnCache[TrueRows]] = {}
-        for part in slot_parts(slots):
+        for part in slot_conjuncts(slots):
             if len(part.rows) == len(slots):
                 yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, self.kept)
                 continue
@@ -152,7 +156,7 @@ class Requirements:
 class _Written:
     """A job's Requirements as they are written (held: no other tree takes its identity), and taken apart.
 
-    How far they can be depends on which of the attributes that they move to (``conjuncts.moves``) the job has.
+    How far they can be depends on which of the attributes that they move to (``moved_attributes``) the job has.
     """
 
     expression: Expr

@@ -1,0 +1,62 @@
+"""Splitting a condition at its top-level ``&&``, so that each conjunct can be evaluated, counted and shared by itself."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Final
+
+from negotiator.classad.columnar.footprint import scope_side
+from negotiator.classad.columnar.partial import MOVING
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.analysis import children, splittable
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Expr, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+MAX_CONJUNCTS: Final = 64
+"""The most conjuncts of one expression; the rest counts as one conjunct, since users write Requirements."""
+
+
+def split(condition: Expr) -> tuple[Expr, ...]:
+    """Split at the top-level ``&&``; the tail of a very long expression stays one conjunct.
+
+    Each conjunct can be evaluated by itself unless ``moved_attributes`` of one before it says otherwise.
+    """
+    parts = splittable(condition)
+    if len(parts) <= MAX_CONJUNCTS:
+        return parts
+    return (*parts[: MAX_CONJUNCTS - 1], _joined(parts[MAX_CONJUNCTS - 1 :]))
+
+
+def rejoin(parts: Sequence[Expr], present: Container[str] = ()) -> tuple[Expr, ...]:
+    """Join the conjuncts from the first one on that moves the evaluator to another ad.
+
+    ``present`` are the attributes, in lower case, that the conjunct's own ad has: see ``moved_attributes``.
+    """
+    for place, part in enumerate(parts):
+        if not all(name in present for name in moved_attributes(part)):
+            return (*parts[:place], _joined(parts[place:]))
+    return tuple(parts)
+
+
+def moved_attributes(expr: Expr) -> frozenset[str]:
+    """Return the attributes to whose ad a call in an expression moves the evaluator: later names are looked up there.
+
+    ``countMatches(MY.x, ...)`` moves to the own ad, where the evaluator is anyway, if that has an ``x``, else to the
+    outermost one (SEMANTICS section 4). Any other ad is reported as "", which names no attribute.
+    """
+    found: set[str] = set()
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call) and node.args and fold(node.name) in MOVING:
+            first = node.args[0]
+            if isinstance(first, Attr):
+                found.add(fold(first.name) if scope_side(first.scope) is Side.MY else "")
+        pending.extend(children(node))
+    return frozenset(found)
+
+
+def _joined(parts: Sequence[Expr]) -> Expr:
+    return functools.reduce(lambda left, right: Binary("&&", left, right), parts)

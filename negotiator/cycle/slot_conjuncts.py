@@ -1,0 +1,103 @@
+"""The Requirements of all slots, taken apart: slots with the same conjunct share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Expr, Kind, Side, Table
+from negotiator.classad.columnar.conjuncts import rejoin, split
+from negotiator.classad.columnar.footprint import footprint
+from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.tree import AdRef, Attr
+from negotiator.classad.syntax.tree_key import tree_key
+
+#: The most different Requirements of slots that are split; each of the others is one conjunct.
+MAX_TEXTS = 200
+
+#: The name of the attribute, in lower case.
+NAME = "requirements"
+#: A reference to the Requirements of the ad itself. References to it inside Requirements are then circular, as in
+#: HTCondor.
+WHOLE = Attr("Requirements", AdRef(Side.MY))
+
+
+@attrs.frozen
+class SlotConjunct:
+    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute that it was written in."""
+
+    rows: NDArray[np.intp]
+    expression: Expr
+    attribute: str
+
+
+def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
+    """Split the Requirements of all slots, once a cycle: slots with the same text share their conjuncts.
+
+    A conjunct that consists of the name of another expression of the slot (``WithinResourceLimits``) is split in turn.
+    """
+    ids, first_rows = slots.group(["Requirements"])
+    found: dict[tuple[str, str], list[SlotConjunct]] = {}
+    for group, row in enumerate(first_rows[:MAX_TEXTS]):
+        written = slots.ad(int(row)).get("Requirements")
+        if written is not None:
+            for part in _split_slots(written, np.flatnonzero(ids == group), slots):
+                found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
+    rest = np.flatnonzero(ids >= MAX_TEXTS)
+    if len(rest):
+        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements")]
+    return tuple(
+        parts[0]
+        if len(parts) == 1
+        else attrs.evolve(parts[0], rows=np.unique(np.concatenate([part.rows for part in parts])))
+        for parts in found.values()
+    )
+
+
+def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[SlotConjunct]:
+    table = slots if len(rows) == len(slots) else slots.take(rows)
+    if _may_reach_itself(written, table):
+        yield SlotConjunct(rows, WHOLE, "Requirements")
+        return
+    for conjunct in rejoin(split(written), _PresentInAll(table)):
+        left = np.ones(len(rows), dtype=np.bool_)
+        for name, part in _named(conjunct, table):
+            reach = footprint(part.expr, table, None, on_rows=True, shadowed=_shadowed(table))
+            if reach.opaque or (True, fold(name)) in reach.names:
+                continue  # it may refer to itself, and such a reference is undefined inside the attribute only
+            left[part.rows] = False
+            for inner in rejoin(split(part.expr), _PresentInAll(part.table)):
+                yield SlotConjunct(rows[part.rows], inner, name)
+        if left.any():
+            yield SlotConjunct(rows[left], conjunct, "Requirements")
+
+
+@attrs.frozen
+class _PresentInAll:
+    """The attributes that every row of a table has."""
+
+    table: Table
+
+    def __contains__(self, name: object) -> bool:
+        return bool(name) and not (_shadowed(self.table) or self.table.column(str(name)).has(Kind.ABSENT))
+
+
+def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
+    """Yield the expressions of the slots that a conjunct consisting of one name of their own refers to."""
+    if isinstance(conjunct, Attr) and conjunct.scope in (None, Attr("MY")) and not conjunct.absolute:
+        yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
+
+
+def _shadowed(slots: Table) -> bool:
+    """True if a slot has an attribute named like a scope, so that the scope means that attribute."""
+    return any(slots.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
+
+
+def _may_reach_itself(written: Expr, slots: Table) -> bool:
+    """True if Requirements may refer to Requirements: such a reference is undefined while they are evaluated."""
+    found = footprint(written, slots, None, on_rows=True, shadowed=_shadowed(slots))
+    return found.opaque or any(name == NAME for _, name in found.names)
