@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 
 from negotiator.classad import Expr, Side, bind
-from negotiator.classad.columnar.conjuncts import rejoin, split
-from negotiator.classad.syntax.printing import unparse_old
+from negotiator.classad.columnar import rejoin, split
+from negotiator.classad.syntax import unparse_old
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.records import Constraint, ConstraintSide
 from negotiator.pool.secrets import redact

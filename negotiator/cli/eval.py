@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate_table, unparse_value
-from negotiator.classad.scalar.trace import trace
+from negotiator.classad.scalar import trace
 from negotiator.cli.ads import Ads, label, load
 from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.render import POINT_IN_TIME, printable

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
-from negotiator.classad.syntax.excerpt import cut
+from negotiator.classad.syntax import cut
 from negotiator.cli.expressions import Unparsable
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable

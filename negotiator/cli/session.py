@@ -13,10 +13,8 @@ import attrs
 import click
 
 from negotiator.classad import ClassAd, Environment, Expr, Side, evaluate, unparse, unparse_value
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.trace import trace
-from negotiator.classad.syntax.analysis import SIDES
-from negotiator.classad.syntax.tree import Attr
+from negotiator.classad.scalar import trace
+from negotiator.classad.syntax import SIDES, Attr, fold
 from negotiator.cli.ads import label, load, named
 from negotiator.cli.expressions import Unparsable, read_expression
 from negotiator.cli.render import printable

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from negotiator.classad import ERROR, UNDEFINED
-from negotiator.classad.scalar.trace import Trace, TraceStep
-from negotiator.classad.syntax.excerpt import excerpt, excerpt_value
+from negotiator.classad.context import excerpt_value
+from negotiator.classad.scalar import Trace, TraceStep
+from negotiator.classad.syntax import excerpt
 from negotiator.cli.render import printable
 from negotiator.pool.secrets import is_safe_to_show, redact
 

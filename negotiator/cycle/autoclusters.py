@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Expr, Side, Table
-from negotiator.classad.columnar.footprint import ReferenceScan, scan
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.syntax import Literal, ReferenceScan, scan
 from negotiator.cycle.rank import PRE_JOB_RANK
 from negotiator.hooks.records import Expression
 

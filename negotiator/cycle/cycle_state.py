@@ -9,7 +9,7 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, parse_ad, unparse
-from negotiator.classad.syntax.tree import RecordExpr
+from negotiator.classad.syntax import RecordExpr
 from negotiator.hooks.records import Request
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry

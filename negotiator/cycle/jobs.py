@@ -8,8 +8,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from negotiator.classad import ClassAd, Table, evaluate_table
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.tree import Attr
+from negotiator.classad.syntax import Attr, fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask

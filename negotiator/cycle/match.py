@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Table, evaluate_table
-from negotiator.classad.columnar.column_cache import MemoryBudget, TrueRows
-from negotiator.classad.syntax.tree import Attr
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate_table
+from negotiator.classad.columnar import MemoryBudget, TrueRows
+from negotiator.classad.syntax import Attr
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements

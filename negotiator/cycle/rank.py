@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Column, Environment, Expr, Side, bind, evaluate_table, parse
-from negotiator.classad.columnar.column_cache import ColumnCache, MemoryBudget
-from negotiator.classad.columnar.dependencies import DependencyIndex
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget
+from negotiator.classad.syntax import Literal
 from negotiator.hooks.records import Mask
 
 Numbers: TypeAlias = NDArray[np.float64]

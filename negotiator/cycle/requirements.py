@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.constraints import conjunct_text
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
-from negotiator.classad.columnar.column_cache import CacheKey, ColumnCache, MemoryBudget, TrueRows
-from negotiator.classad.columnar.conjuncts import moved_attributes, rejoin, split
-from negotiator.classad.columnar.dependencies import DependencyIndex
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.columnar import (
+    CacheKey,
+    ColumnCache,
+    DependencyIndex,
+    MemoryBudget,
+    TrueRows,
+    moved_attributes,
+    rejoin,
+    split,
+)
+from negotiator.classad.syntax import fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE, slot_conjuncts
 from negotiator.records import Reason, Station, Verdict

@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Kind, Side, Table
-from negotiator.classad.columnar.conjuncts import rejoin, split
-from negotiator.classad.columnar.footprint import footprint
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.tree import AdRef, Attr
-from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.columnar import footprint, rejoin, split
+from negotiator.classad.syntax import AdRef, Attr, fold, tree_key
 
 #: The most different Requirements of slots that are split; each of the others is one conjunct.
 MAX_TEXTS = 200

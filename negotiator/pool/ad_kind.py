@@ -6,7 +6,7 @@ import enum
 from typing import Final
 
 from negotiator.classad import UNDEFINED, ClassAd
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.syntax import Literal
 
 
 class PoolAdKind(enum.Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from negotiator.classad.tables.dictionary import AdDictionary
+from negotiator.classad.tables import AdDictionary
 from negotiator.pool.secrets import is_secret
 
 ASSIGNED_NAMES: Final = ("Name", "ClusterId", "ProcId")

@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad import UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax import ListExpr, Literal, RecordExpr
 from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.limits import MAX_LITERAL
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad, shorten

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ParseError
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.lexer import LITERAL, tokenize
-from negotiator.classad.tables.dictionary import BLANK, UNKNOWN, TooManyNamesError
+from negotiator.classad.syntax import LITERAL, fold, tokenize
+from negotiator.classad.tables import BLANK, UNKNOWN, TooManyNamesError
 from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, ad_problem, parse_message
 from negotiator.pool.secrets import is_secret
@@ -30,7 +29,7 @@ from negotiator.records import Problem, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from negotiator.classad.tables.dictionary import AdDictionary, Row
+    from negotiator.classad.tables import AdDictionary, Row
 
 _TYPE: Final = "mytype"
 

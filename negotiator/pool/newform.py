@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad import ParseError, parse_ad
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.syntax import Literal
 from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.jsonform import excerpt_line, position_in_file, record_problem
 from negotiator.pool.parsed_ad import ReadResult, ad_problem, parsed_ad

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 import attrs
 
 from negotiator.classad import ClassAd
-from negotiator.classad.tables.dictionary import TooManyNamesError
+from negotiator.classad.tables import TooManyNamesError
 from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import UnreadableError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from negotiator.classad.tables.dictionary import AdDictionary
+    from negotiator.classad.tables import AdDictionary
     from negotiator.pool.snapshot import Snapshot
     from negotiator.pool.vault import ClaimVault
 

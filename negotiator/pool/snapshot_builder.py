@@ -19,7 +19,7 @@ from negotiator.records import Problem, Severity, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from negotiator.classad.tables.dictionary import AdDictionary
+    from negotiator.classad.tables import AdDictionary
 
 _AdsByKey: TypeAlias = dict[tuple[object, ...], tuple[ClassAd, Source]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Never
 
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

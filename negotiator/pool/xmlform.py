@@ -12,7 +12,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax import ListExpr, Literal, RecordExpr
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret

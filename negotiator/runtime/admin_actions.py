@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax import fold
 from negotiator.cycle.cycle_state import ApplicationHold
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed

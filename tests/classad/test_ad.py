@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.scalar.ad import ClassAd, fold
-from negotiator.classad.syntax.parser import parse, parse_ad
-from negotiator.classad.syntax.tree import Attr, Literal
-from negotiator.classad.values.kinds import UNDEFINED
+from negotiator.classad import UNDEFINED, ClassAd, parse, parse_ad
+from negotiator.classad.syntax import Attr, Literal, fold
 
 
 def test_mapping():

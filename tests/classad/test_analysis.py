@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.scalar.evaluate import evaluate
-from negotiator.classad.syntax.analysis import References, bind, conjuncts, references, splittable
-from negotiator.classad.syntax.parser import parse, parse_ad
-from negotiator.classad.syntax.printing import unparse
-from negotiator.classad.syntax.tree import AdRef, Attr, Side
+from negotiator.classad import (
+    ClassAd,
+    References,
+    Side,
+    bind,
+    conjuncts,
+    evaluate,
+    parse,
+    parse_ad,
+    references,
+    unparse,
+)
+from negotiator.classad.syntax import AdRef, Attr, splittable
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from negotiator.classad import (
     parse_ad,
     unparse_value,
 )
+from negotiator.classad.context import AdValue, ListValue
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.values.kinds import AdValue, ListValue
 from oracle import Oracle, available
 
 ENV = Environment(now=1_700_000_000.0)
@@ -322,7 +322,7 @@ def test_functions_that_wander_are_not_cut_off_from_what_follows(text):
 
 def test_work_that_doubles_each_time_is_an_error_as_it_is_for_one_ad(monkeypatch):
     """Steps count as they do for one ad, though by columns each attribute is evaluated once."""
-    monkeypatch.setattr("negotiator.classad.scalar.scope.MAX_STEPS", 20_000)
+    monkeypatch.setattr("negotiator.classad.context.scope.MAX_STEPS", 20_000)
     monkeypatch.setattr("negotiator.classad.columnar.batch.MAX_STEPS", 2_000)
     doubling = "; ".join(f"X{at} = X{at + 1} + X{at + 1}" for at in range(16))
     rows = [parse_ad(f"[{doubling}; X16 = 1]"), parse_ad("[X0 = 2]"), parse_ad("[X0 = X4; X4 = 7]")]

@@ -22,8 +22,10 @@ from negotiator.classad import (
     parse_ad,
     unparse_value,
 )
-from negotiator.classad.functions import FUNCTIONS, elements, register
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.context import BINARY, ListValue
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -37,8 +39,7 @@ from negotiator.classad.syntax.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.values.kinds import AbsTime, ListValue, RelTime
-from negotiator.classad.values.operators import BINARY
+from negotiator.classad.values import AbsTime, RelTime
 from oracle import Oracle, available, real_text
 from signatures import NOT_ASKED, every_name
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from expressions import expressions
 from negotiator.classad import evaluate, parse, unparse, unparse_value
-from negotiator.classad.syntax.excerpt import cut, excerpt, excerpt_value
-from negotiator.classad.syntax.tree import Binary, Literal
+from negotiator.classad.context import excerpt_value
+from negotiator.classad.syntax import Binary, Literal, cut, excerpt
 
 
 @given(text=expressions(), most=st.integers(5, 60))

@@ -3,12 +3,12 @@
 import pytest
 
 from negotiator.classad import ERROR, ClassAd, evaluate, parse
+from negotiator.classad.context import EvaluationFailed
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.functions.make import MAX_ITEMS
 from negotiator.classad.functions.patterns import MAX_SUBJECT
-from negotiator.classad.scalar.scope import EvaluationFailed
-from negotiator.classad.syntax.tree import Call, ListExpr, Literal
-from negotiator.classad.values.bytestrings import MAX_BYTES
+from negotiator.classad.syntax import Call, ListExpr, Literal
+from negotiator.classad.values import MAX_BYTES
 
 
 def call(name, *args):

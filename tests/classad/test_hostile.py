@@ -4,6 +4,7 @@ import pytest
 
 from negotiator.classad import (
     ERROR,
+    UNDEFINED,
     ClassAd,
     Environment,
     ParseError,
@@ -16,10 +17,11 @@ from negotiator.classad import (
     parse_old,
     unparse_value,
 )
+from negotiator.classad.context import AdValue, ListValue
 from negotiator.classad.functions import FUNCTIONS, patterns
 from negotiator.classad.functions.patterns import MAX_SUBJECT
-from negotiator.classad.syntax.tree import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
-from negotiator.classad.values.kinds import UNDEFINED, AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.syntax import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
+from negotiator.classad.values import AbsTime, RelTime
 
 ENV = Environment(now=1e9)
 MEGABYTE = 1_000_000
@@ -37,7 +39,11 @@ def shown(value):
 def both_ways(expr, my, target=None):
     """The value by the scalar evaluator, which is also that of the only rows like it of a table, on either side."""
     value = evaluate(expr, my, target, ENV)
-    assert type(value).__module__ in {"builtins", "negotiator.classad.values.kinds"}
+    assert type(value).__module__ in {
+        "builtins",
+        "negotiator.classad.values.kinds",
+        "negotiator.classad.context.scope",
+    }
     others = [
         ClassAd(),
         ClassAd([("A", Literal(1)), ("Z", Literal("a"))]),

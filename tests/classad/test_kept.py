@@ -16,9 +16,8 @@ from negotiator.classad import (
     parse_ad,
     unparse_value,
 )
-from negotiator.classad.columnar.column_cache import ColumnCache, MemoryBudget, TrueRows
-from negotiator.classad.columnar.dependencies import DependencyIndex
-from negotiator.classad.values.kinds import AdValue, ListValue
+from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
+from negotiator.classad.context import AdValue, ListValue
 
 ENV = Environment(now=1_700_000_000.0, seed=5)
 

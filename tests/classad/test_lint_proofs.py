@@ -21,15 +21,15 @@ from negotiator.classad import (
     parse_ad,
     unparse,
 )
+from negotiator.classad.context import BINARY, UNARY, AdValue, ListValue
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.lint import LintCode, lint
 from negotiator.classad.lint.expression_text import ExpressionText
 from negotiator.classad.lint.facts import KnownAds, LintPool
 from negotiator.classad.lint.reading import NoFacts, read
 from negotiator.classad.lint.value_types import ANY, PossibleValue, ValueType, binary, exactly, sort_of, unary
-from negotiator.classad.syntax.tree import Attr, Call, Literal
-from negotiator.classad.values.kinds import AbsTime, AdValue, ListValue, RelTime
-from negotiator.classad.values.operators import BINARY, UNARY
+from negotiator.classad.syntax import Attr, Call, Literal
+from negotiator.classad.values import AbsTime, RelTime
 
 ENV = Environment(now=1_700_000_000.0)
 ELSEWHERE = Environment(now=5.0, seed=7, zone_offset=7200)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import ClassAd, Environment, evaluate, parse, parse_ad, unparse_value
-from negotiator.classad.scalar.evaluate import Allowance
-from negotiator.classad.syntax.tree import Attr, Call, ListExpr, Literal
-from negotiator.classad.values.kinds import AdValue, ListValue
+from negotiator.classad.context import AdValue, ListValue
+from negotiator.classad.scalar import Allowance
+from negotiator.classad.syntax import Attr, Call, ListExpr, Literal
 
 NEVER = 10**9
 PLENTY = 200_000
@@ -19,7 +19,7 @@ PLENTY = 200_000
 def outcome(monkeypatch, first, text, my, target=None):
     """The value, with its type, and the steps that an evaluation took which remembers after so many steps."""
     tree = parse(text) if isinstance(text, str) else text
-    monkeypatch.setattr("negotiator.classad.scalar.scope.FIRST_STEPS", first)
+    monkeypatch.setattr("negotiator.classad.context.scope.FIRST_STEPS", first)
     allowance = Allowance(PLENTY)
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)  # as the program has it: Hypothesis allows less

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, evaluate, parse, unparse_value
-from negotiator.classad.syntax.tree import Binary, Literal, Unary
-from negotiator.classad.values.kinds import AbsTime, RelTime
-from negotiator.classad.values.operators import BINARY, INT_MAX, INT_MIN, compare_folded, wrap
+from negotiator.classad.context import BINARY
+from negotiator.classad.context.operators import INT_MAX, INT_MIN, compare_folded, wrap
+from negotiator.classad.syntax import Binary, Literal, Unary
+from negotiator.classad.values import AbsTime, RelTime
 
 PROBES = """
 true + true => 2

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.syntax.errors import ParseError
-from negotiator.classad.syntax.parser import parse, parse_ad, parse_old
-from negotiator.classad.syntax.tree import (
+from negotiator.classad import ERROR, UNDEFINED, ParseError, parse, parse_ad, parse_old
+from negotiator.classad.syntax import (
     Attr,
     Binary,
     Call,
@@ -26,7 +25,7 @@ from negotiator.classad.syntax.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime
+from negotiator.classad.values import AbsTime
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "conformance" / "classad"

@@ -17,9 +17,8 @@ from negotiator.classad import (
     unparse_value,
 )
 from negotiator.classad.columnar.partial import CommonAttributes, GivenAd, UnknownAd, fold_constants
-from negotiator.classad.syntax.tree import ListExpr, Literal
-from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.classad.values.kinds import AdValue, ListValue
+from negotiator.classad.context import AdValue, ListValue
+from negotiator.classad.syntax import ListExpr, Literal, tree_key
 
 ENV = Environment(now=1_700_000_000.0, seed=3)
 

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import Table, parse, parse_ad
-from negotiator.classad.columnar.dependencies import DependencyIndex
-from negotiator.classad.columnar.footprint import footprint
+from negotiator.classad.columnar import DependencyIndex, footprint
 
 ROWS = Table.from_ads([parse_ad("[Memory = 1; Start = TARGET.Owner]"), parse_ad("[Memory = 2]")])
 

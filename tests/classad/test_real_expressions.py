@@ -19,8 +19,7 @@ from negotiator.classad import (
     parse_ad,
     unparse,
 )
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Call, Literal, RecordExpr
+from negotiator.classad.syntax import Call, Literal, RecordExpr, children
 from negotiator.pool import read_ads
 from oracle import Oracle, available
 

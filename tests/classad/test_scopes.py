@@ -14,7 +14,7 @@ from negotiator.classad import (
     parse_ad,
     unparse_value,
 )
-from negotiator.classad.syntax.tree import AdRef, Attr, Binary, Call, Literal
+from negotiator.classad.syntax import AdRef, Attr, Binary, Call, Literal
 
 MATCH = """
 A => 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, ClassAd, Kind, Table, parse_ad, unparse
-from negotiator.classad.values.kinds import RelTime
+from negotiator.classad.values import RelTime
 
 
 def _table(*texts):

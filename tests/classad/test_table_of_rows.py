@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.classad import UNDEFINED, ClassAd, Side, Table, evaluate_table, parse, parse_old, unparse
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.syntax import Literal
+from negotiator.classad.tables import AdDictionary, TooManyNamesError
 from negotiator.classad.tables import dictionary as dictionary_module
-from negotiator.classad.tables.dictionary import AdDictionary, TooManyNamesError
 from negotiator.classad.tables.store import StaleError
 
 VALUES = [

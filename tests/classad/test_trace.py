@@ -18,10 +18,10 @@ from negotiator.classad import (
     unparse,
     unparse_value,
 )
-from negotiator.classad.scalar import scope as scopes
-from negotiator.classad.scalar.trace import MAX_RECORDED, TraceLocation, trace
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Literal, Paren
+from negotiator.classad.context import scope as scopes
+from negotiator.classad.scalar import trace
+from negotiator.classad.scalar.trace import MAX_RECORDED, TraceLocation
+from negotiator.classad.syntax import Attr, Binary, Call, Literal, Paren, children
 
 MY = parse_ad(
     """[

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.syntax.errors import ParseError
-from negotiator.classad.syntax.parser import PRECEDENCE, parse, parse_old
-from negotiator.classad.syntax.printing import unparse, unparse_indented, unparse_old, unparse_value
-from negotiator.classad.syntax.tree import (
+from negotiator.classad import ERROR, UNDEFINED, ParseError, Side, parse, parse_old, unparse, unparse_value
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -23,12 +21,14 @@ from negotiator.classad.syntax.tree import (
     Literal,
     Paren,
     RecordExpr,
-    Side,
     Subscript,
     Unary,
+    tree_key,
+    unparse_indented,
+    unparse_old,
 )
-from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, RelTime
+from negotiator.classad.syntax.parser import PRECEDENCE
+from negotiator.classad.values import AbsTime, RelTime
 
 
 @pytest.mark.parametrize(

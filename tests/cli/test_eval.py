@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import parse, parse_ad
-from negotiator.classad.scalar.trace import trace
+from negotiator.classad.scalar import trace
 from negotiator.cli import main
 from negotiator.cli.steps import print_trace, trace_lines
 

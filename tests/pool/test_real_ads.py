@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.syntax import Literal
 from negotiator.pool import read_ads, read_pool
 from negotiator.records import Severity
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.classad import UNDEFINED, ClassAd, parse
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.tree import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax import ListExpr, Literal, RecordExpr, fold
 from negotiator.pool import read_ads
 from negotiator.pool.secrets import is_secret
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from golden import NOON, attempt
 from negotiator.classad import ClassAd, Side, Table, evaluate_table, parse_ad, references
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -21,8 +21,8 @@ from negotiator.classad.syntax.tree import (
     Paren,
     Subscript,
     Unary,
+    tree_key,
 )
-from negotiator.classad.syntax.tree_key import tree_key
 
 MOST_ADS = 24
 """Ads of other lines in one table, each of them twice."""

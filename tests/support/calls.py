@@ -6,9 +6,9 @@ import pytest
 from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, Environment, ParseError, evaluate, parse, unparse_value
+from negotiator.classad.context import EvaluationFailed
 from negotiator.classad.functions.convert import as_string
-from negotiator.classad.scalar.scope import EvaluationFailed
-from negotiator.classad.values.kinds import RelTime
+from negotiator.classad.values import RelTime
 from oracle import Oracle, available, real_text
 
 NOON = Environment(now=1_700_000_000.0)

@@ -22,7 +22,8 @@ from negotiator.classad import (
     parse_old,
     unparse_value,
 )
-from negotiator.classad.values.kinds import AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.context import AdValue, ListValue
+from negotiator.classad.values import AbsTime, RelTime
 
 NOON = Environment(now=1_700_000_000.0)
 _FORMS = {

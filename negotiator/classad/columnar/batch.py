@@ -13,20 +13,27 @@ import attrs
 import numpy as np
 
 from negotiator.classad.columnar.footprint import Footprint, Name, footprint
-from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.scalar.evaluate import Allowance, Environment, evaluate
-from negotiator.classad.syntax.tree import AdRef, Attr, Call, Expr, Side
-from negotiator.classad.tables.column import DTYPES, Column, choose, constant, from_values, scatter, single
-from negotiator.classad.tables.literals import literal_value
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.context import Environment
+from negotiator.classad.scalar import Allowance, ClassAd, evaluate
+from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side
+from negotiator.classad.tables import (
+    DTYPES,
+    Column,
+    choose,
+    constant,
+    from_values,
+    literal_value,
+    scatter,
+    single,
+)
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
-    from negotiator.classad.tables.column import IndexArray, StringPool
-    from negotiator.classad.tables.table import ExpressionRows, Table
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
+    from negotiator.classad.tables import AttributeTable, ExpressionRows, IndexArray, StringPool
 
 MAX_DEPTH: Final = 300
 MAX_STEPS: Final = 1_000_000
@@ -116,7 +123,7 @@ class RowBatch:
 
     def __init__(
         self,
-        table: Table,
+        table: AttributeTable,
         other: ClassAd | None,
         env: Environment,
         nodes: dict[type, NodeEvaluator],

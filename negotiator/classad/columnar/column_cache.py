@@ -17,19 +17,18 @@ import numpy as np
 
 from negotiator.classad.columnar.evaluate_table import evaluate_table
 from negotiator.classad.columnar.partial import CommonAttributes, GivenAd, UnknownAd, fold_constants
-from negotiator.classad.syntax.tree import Side
-from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.syntax import Side, tree_key
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Key
     from negotiator.classad.columnar.partial import Folded, KnownAd
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.scalar.evaluate import Environment
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.tables.column import BoolArray, Column
+    from negotiator.classad.context import Environment
+    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.syntax import Expr
+    from negotiator.classad.tables import BoolArray, Column
 
 MAX_BYTES: Final = 256 << 20
 """What is kept of one table's columns takes no more memory than about this; what comes later is not kept."""

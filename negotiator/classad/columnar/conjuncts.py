@@ -5,11 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.columnar.footprint import scope_side
 from negotiator.classad.columnar.partial import MOVING
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children, splittable
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Expr, Side
+from negotiator.classad.syntax import Attr, Binary, Call, Expr, Side, children, fold, scope_side, splittable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from negotiator.classad.columnar.footprint import CostBounds, Footprint, Name, footprint, scan
+from negotiator.classad.columnar.footprint import CostBounds, Footprint, Name, footprint
 from negotiator.classad.columnar.partial import stays
-from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.syntax.tree import Expr, Literal, Side
-from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.classad.tables.literals import literal_value
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import Expr, Literal, Side, scan, tree_key
+from negotiator.classad.tables import literal_value
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from negotiator.classad.tables.table import Table
+    from negotiator.classad.tables import AttributeTable
 
 MAX_BYTES: Final = 64 << 20
 """What is known of expressions takes no more memory than about this; then all is forgotten and found out again."""
@@ -88,7 +87,7 @@ class DependencyIndex:
         "table",
     )
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: AttributeTable) -> None:
         self.table = table
         self._shadowed = any(table.column(name).kind is not Kind.ABSENT for name in _SHADOWS)
         self.generation = 0
@@ -158,7 +157,7 @@ class DependencyIndex:
         reach = self.of(expr, on_rows=on_rows, shadowed=shadowed)
         return reach.found if other is None else self.follow(reach, other)[0].found
 
-    def over(self, table: Table) -> DependencyIndex:
+    def over(self, table: AttributeTable) -> DependencyIndex:
         """Return the reaches over a part of the table, such as ``Table.parts`` gives."""
         if table is self.table:
             return self

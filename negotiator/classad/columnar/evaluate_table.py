@@ -18,11 +18,11 @@ from negotiator.classad.columnar.batch import (
     WorkCounter,
     constant_column,
 )
-from negotiator.classad.columnar.footprint import SPECIAL, scope_side
+from negotiator.classad.context import AdValue, Environment, Exhausted, ListValue
 from negotiator.classad.functions import FUNCTIONS, Function
-from negotiator.classad.scalar.ad import ClassAd, fold
-from negotiator.classad.scalar.evaluate import Environment, Exhausted
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import (
+    SPECIAL,
     AdRef,
     Attr,
     Binary,
@@ -34,17 +34,17 @@ from negotiator.classad.syntax.tree import (
     Paren,
     Side,
     Unary,
+    fold,
+    scope_side,
 )
-from negotiator.classad.tables.column import bits
-from negotiator.classad.tables.grouping import group_values
-from negotiator.classad.values.kinds import ERROR, AdValue, Kind, ListValue
+from negotiator.classad.tables import bits, group_values
+from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
     from negotiator.classad.columnar.dependencies import DependencyIndex
-    from negotiator.classad.syntax.tree import LiteralValue
-    from negotiator.classad.tables.column import Column
-    from negotiator.classad.tables.table import Table
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
+    from negotiator.classad.syntax import LiteralValue
+    from negotiator.classad.tables import AttributeTable, Column
 
 _ARITHMETIC: Final = frozenset("+-*/%")
 _COMPARISON: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -66,7 +66,7 @@ _TYPE_TESTS: Final = {
 
 def evaluate_table(
     expr: Expr,
-    table: Table,
+    table: AttributeTable,
     other: ClassAd | None = None,
     *,
     side: Side = Side.MY,
@@ -95,7 +95,7 @@ def evaluate_table(
         return batch.whole(expr, on_rows=side is Side.MY)
 
 
-def _plain(expr: Binary, name: str, value: LiteralValue, table: Table) -> Column | None:
+def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) -> Column | None:
     """Compare an attribute of the rows with a constant: once they are folded, most conjuncts are nothing else."""
     cells = table.column(name)
     if cells.present & _NO_OPERANDS or type(value) not in _PLAIN:

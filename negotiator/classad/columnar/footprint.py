@@ -7,95 +7,20 @@ Everything here errs on the side of too many attributes, too deep, too long.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import AdRef, Attr, Call, Expr, ListExpr, Literal, RecordExpr, Side
+from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.tables.table import Table
-
-SPECIAL: Final = frozenset(
-    {"my", "self", "target", "other", "ad", "parent", "root", "toplevel", "left", "right", "lctx", "rctx"}
-    | {"symmetricmatch", "leftmatchesright", "rightmatchesleft", "leftrankvalue", "rightrankvalue"}
-)
-"""Names that mean something where no ad defines them (SEMANTICS section 4); ``CurrentTime`` is the clock's."""
-
-OPAQUE: Final = frozenset({"eval", "random", "unparse", "unresolved"})
-"""Functions whose value depends on more than the values of the attributes that are named."""
-
-WANDERING: Final = frozenset({"evalineachcontext", "countmatches"})
-"""Functions that evaluate attributes in another scope, and may leave later names there (SEMANTICS section 4)."""
-
-_PLACES: Final = frozenset({"left", "right", "lctx", "rctx"})
-"""Names of the two ads by where evaluation began: in a piece of an expression they would be the wrong ones."""
+    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.tables import AttributeTable
 
 Name: TypeAlias = tuple[bool, str]
 """An attribute: whether it is looked up in the ads of the rows (or in the other ad), and its name in lower case."""
-
-
-@attrs.frozen
-class ReferenceScan:
-    """What one tree says of itself.
-
-    ``names`` has every name by the ad in which it is looked up, as often as it is: the ad that the tree stands in
-    (MY), the other one (TARGET), or either (None). ``opaque``: the value may depend on anything. ``wandering``: it
-    must not be evaluated in pieces. ``depth`` and ``size`` count nodes.
-    """
-
-    names: Mapping[Side | None, Mapping[str, int]]
-    opaque: bool
-    wandering: bool
-    depth: int
-    size: int
-
-
-def scope_side(scope: Expr | None) -> Side | None:
-    """Return the ad that a scope means, None where it is any other expression."""
-    if isinstance(scope, AdRef):
-        return scope.side
-    if isinstance(scope, Attr) and scope.scope is None and not scope.absolute:
-        return _SIDES.get(fold(scope.name))
-    return None
-
-
-_CONTAINERS: Final = (ListExpr, RecordExpr)
-_SIDES = {"my": Side.MY, "target": Side.TARGET}
-
-
-def scan(expr: Expr) -> ReferenceScan:
-    """Look through one tree, whatever its depth."""
-    names: dict[Side | None, Counter[str]] = {Side.MY: Counter(), Side.TARGET: Counter(), None: Counter()}
-    opaque = wandering = False
-    depth = size = 0
-    # Inside a list or a record MY and TARGET may be other ads; a special name means no harm before a dot.
-    pending: list[tuple[Expr, int, bool, bool]] = [(expr, 1, True, False)]
-    while pending:
-        node, level, outside, before_dot = pending.pop()
-        size += 1
-        depth = max(depth, level)
-        if type(node) is Attr:
-            name = fold(node.name)
-            side = scope_side(node.scope) if outside else None
-            names[side][name] += 1
-            wandering |= name in _PLACES
-            opaque |= node.absolute or (not before_dot and name in SPECIAL)
-            if node.scope is not None and side is None:
-                pending.append((node.scope, level + 1, outside, True))
-        elif type(node) is not Literal:
-            if type(node) is Call:
-                opaque |= fold(node.name) in OPAQUE
-                wandering |= fold(node.name) in WANDERING
-            opaque |= type(node) is AdRef and not before_dot
-            outside &= type(node) not in _CONTAINERS
-            pending += [(child, level + 1, outside, False) for child in children(node)]
-    return ReferenceScan(names, opaque, wandering, depth + 1, size)
 
 
 class CostBounds(NamedTuple):
@@ -119,7 +44,9 @@ class Footprint:
         return sorted(name for on_rows, name in self.names if on_rows)
 
 
-def footprint(expr: Expr, table: Table, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Footprint:
+def footprint(
+    expr: Expr, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, shadowed: bool
+) -> Footprint:
     """Return what ``expr`` reaches: ``on_rows`` says that it stands in the ads of the table, else in ``other``.
 
     ``shadowed`` says that one of the ads has an attribute called MY or TARGET, so that these may mean anything.
@@ -150,7 +77,7 @@ class _Node:
 
 
 def _follow(
-    top: ReferenceScan, table: Table, other: ClassAd | None, *, on_rows: bool, exact: bool
+    top: ReferenceScan, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, exact: bool
 ) -> dict[Name | None, _Node]:
     """Return what is reached from a tree, which itself goes by the key None."""
     first = _Node((top,), _edges(top, on_rows=on_rows, exact=exact))

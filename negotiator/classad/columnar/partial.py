@@ -18,13 +18,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
 import attrs
 import numpy as np
 
-from negotiator.classad.columnar.footprint import OPAQUE, SPECIAL, WANDERING, scope_side
+from negotiator.classad.context import (
+    BINARY,
+    COMPARE,
+    RESERVED,
+    UNARY,
+    AdValue,
+    Environment,
+    ListValue,
+    truth,
+)
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.evaluate import Environment, evaluate
-from negotiator.classad.scalar.scope import RESERVED
-from negotiator.classad.syntax.analysis import children, rebuilt
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.scalar import evaluate
+from negotiator.classad.syntax import (
+    OPAQUE,
+    SPECIAL,
+    WANDERING,
     AdRef,
     Attr,
     Binary,
@@ -38,19 +47,21 @@ from negotiator.classad.syntax.tree import (
     Side,
     Subscript,
     Unary,
+    children,
+    fold,
+    rebuilt,
+    scope_side,
 )
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AdValue, Kind, ListValue
-from negotiator.classad.values.operators import BINARY, COMPARE, UNARY, truth
+from negotiator.classad.values import ERROR, UNDEFINED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.tables.column import Column
-    from negotiator.classad.tables.table import Table
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
+    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.tables import AttributeTable, Column
 
 MAX_DEPTH: Final = 200
 """Levels, those of the attributes that are followed included, below which nothing is folded any more."""
@@ -105,7 +116,7 @@ class UnknownAd:
 class CommonAttributes:
     """What the ads of a table have in common: the attributes that none has, and those that are one constant in all."""
 
-    table: Table
+    table: AttributeTable
     _found: dict[str, Found] = attrs.field(factory=dict, init=False)
 
     def find(self, name: str, _depth: int, /) -> Found:

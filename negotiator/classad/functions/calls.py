@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Call, Expr
+from negotiator.classad.functions.registry import FUNCTIONS
+from negotiator.classad.syntax import Call, Expr, children
 
 
 def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
+from negotiator.classad.context import (
+    AdValue,
+    EvaluationFailed,
+    ListValue,
+    NoScope,
+    as_item,
+    find,
+    item_value,
+    root,
+    select,
+    truth,
+)
 from negotiator.classad.functions.convert import as_string
 from negotiator.classad.functions.outside import External
 from negotiator.classad.functions.patterns import CASELESS, PatternFailure, found
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.lookup import as_item, find, item_value, select
-from negotiator.classad.scalar.scope import EvaluationFailed, NoScope, root
-from negotiator.classad.syntax.errors import ParseError
-from negotiator.classad.syntax.parser import parse
-from negotiator.classad.syntax.printing import unparse_indented
-from negotiator.classad.syntax.tree import Attr, ListExpr, Literal
-from negotiator.classad.values.bytestrings import to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AdValue, ListValue
-from negotiator.classad.values.operators import truth
+from negotiator.classad.functions.registry import register
+from negotiator.classad.syntax import Attr, ListExpr, Literal, ParseError, fold, parse, unparse_indented
+from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from negotiator.classad.scalar.scope import AdScope, Environment, EvaluationState, Node
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import AdScope, Environment, EvaluationState, Node, Value
+    from negotiator.classad.syntax import Expr
 
 
 _STEPS_TO_PARSE = 4  # a letter

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.syntax.printing import unparse_value
-from negotiator.classad.values.bytestrings import to_bytes
-from negotiator.classad.values.kinds import (
+from negotiator.classad.context import AdValue, ListValue, unparse_value
+from negotiator.classad.values import (
     ERROR,
     UNDEFINED,
     AbsTime,
-    AdValue,
     Exceptional,
-    ListValue,
     RelTime,
+    abs_time_text,
+    real_prefix,
+    rel_time_text,
+    to_bytes,
+    truncate32,
+    truncate64,
 )
-from negotiator.classad.values.numbertext import real_prefix, truncate32, truncate64
-from negotiator.classad.values.timetext import abs_time_text, rel_time_text
 
 if TYPE_CHECKING:
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
 
 _STEPS_TO_PRINT = 3  # a letter of a list or an ad
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import elements, register
+from negotiator.classad.context import ListValue
 from negotiator.classad.functions.make import list_of, values_of
-from negotiator.classad.values.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
-from negotiator.classad.values.numbertext import wrap32
+from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, to_bytes, until_nul, wrap32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.scalar.scope import AdScope, Environment
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.syntax import Expr
 
 _SPACES = b" \t\r\n"
 _V1_DELIMITERS = b"!#$%&*+,-/:;<>?@^`|~"

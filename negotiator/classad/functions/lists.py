@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import elements, register
+from negotiator.classad.context import BINARY, ListValue
 from negotiator.classad.functions.convert import is_compound, is_number
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
-from negotiator.classad.values.operators import BINARY
+from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.values import ERROR, UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Exceptional, Value
+    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.values import Exceptional
 
 _COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
     "is": BINARY["=?="],

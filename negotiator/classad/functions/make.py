@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import LONG
-from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.scalar.scope import AdScope
-from negotiator.classad.syntax.tree import Literal
-from negotiator.classad.values.bytestrings import from_bytes
-from negotiator.classad.values.kinds import ERROR, AdValue, ListValue
+from negotiator.classad.context import AdScope, AdValue, ListValue
+from negotiator.classad.functions.registry import LONG
+from negotiator.classad.syntax import AttributeMap, Literal
+from negotiator.classad.values import ERROR, from_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.syntax.tree import Expr, LiteralValue
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
+    from negotiator.classad.syntax import Expr, LiteralValue
 
 MAX_ITEMS = 1 << 17
 
@@ -42,4 +40,4 @@ def list_of(texts: Sequence[bytes], scope: AdScope) -> Value:
 
 def ad_of(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:
     """Return an ad of constants for a call that stands in ``scope``; it lies in no other ad."""
-    return AdScope(ClassAd(items), None, scope.state).value()
+    return AdScope(AttributeMap(items), None, scope.state).value()

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import elements, register
+from negotiator.classad.context import EvaluationFailed, ListValue
 from negotiator.classad.functions.convert import as_integer, as_real
-from negotiator.classad.scalar.scope import EvaluationFailed
-from negotiator.classad.values.kinds import ERROR, Exceptional, ListValue
-from negotiator.classad.values.numbertext import truncate64, wrap32, wrap64
+from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.values import ERROR, Exceptional, truncate64, wrap32, wrap64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Environment, Value
 
 _RANDOM_MAX = 2_147_483_647
 

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.measure import children
-from negotiator.classad.scalar.scope import ValueNode, look_up, root
-from negotiator.classad.syntax.printing import unparse
-from negotiator.classad.syntax.tree import AdRef, Attr, Call, ListExpr, RecordExpr
-from negotiator.classad.values.bytestrings import to_bytes
-from negotiator.classad.values.kinds import UNDEFINED, AdValue
+from negotiator.classad.context import AdValue, ValueNode, look_up, root
+from negotiator.classad.syntax import AdRef, Attr, Call, ListExpr, RecordExpr, children, fold, unparse
+from negotiator.classad.values import UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar.scope import EvaluationState, Node
+    from negotiator.classad.context import EvaluationState, Node
 
 _PREFIX = "target."
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 import pcre2
 
-from negotiator.classad.values.bytestrings import MAX_BYTES
+from negotiator.classad.values import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import elements, register
+from negotiator.classad.context import ListValue
 from negotiator.classad.functions.convert import strings
 from negotiator.classad.functions.patterns import (
     CASELESS,
@@ -15,15 +15,15 @@ from negotiator.classad.functions.patterns import (
     found,
     replaced,
 )
-from negotiator.classad.values.bytestrings import MAX_BYTES, from_bytes, to_bytes, until_nul
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
+from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, to_bytes, until_nul
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.functions import Meter
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Exceptional, Value
+    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.functions.patterns import Meter
+    from negotiator.classad.values import Exceptional
 
 _OPTIONS = {"i": CASELESS, "m": MULTILINE, "s": DOTALL, "x": EXTENDED}
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import strings
 from negotiator.classad.functions.patterns import PatternFailure, check
 from negotiator.classad.functions.regex import occurs, options_of
-from negotiator.classad.values.bytestrings import SPACES, fold, to_bytes, until_nul
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional
-from negotiator.classad.values.numbertext import real_prefix, truncate64
+from negotiator.classad.functions.registry import register
+from negotiator.classad.values import (
+    ERROR,
+    SPACES,
+    UNDEFINED,
+    Exceptional,
+    fold,
+    real_prefix,
+    to_bytes,
+    truncate64,
+    until_nul,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.functions import Meter
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.functions.patterns import Meter
 
 _DELIMITERS = b", "
 _MEMBER_DELIMITERS = b", \t\r\n"

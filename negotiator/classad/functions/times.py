@@ -9,23 +9,31 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
+from negotiator.classad.context import AdValue, EvaluationFailed, evaluate_alone
 from negotiator.classad.functions.make import ad_of, values_of
-from negotiator.classad.scalar.scope import EvaluationFailed
-from negotiator.classad.values.bytestrings import from_bytes, to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, AdValue, RelTime
-from negotiator.classad.values.numbertext import truncate32, wrap32, wrap64
-from negotiator.classad.values.strftime import strftime
-from negotiator.classad.values.timetext import Calendar, c_divmod, calendar
+from negotiator.classad.functions.registry import register
+from negotiator.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    Calendar,
+    RelTime,
+    c_divmod,
+    calendar,
+    from_bytes,
+    strftime,
+    to_bytes,
+    truncate32,
+    wrap32,
+    wrap64,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.functions import Strict
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.scalar.scope import AdScope, Environment
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.functions.registry import Strict
+    from negotiator.classad.syntax import Expr
 
 _MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that a struct tm can hold
 
@@ -210,7 +218,7 @@ def format_time(args: Sequence[Value], env: Environment) -> Value:
     if not args:
         local = _calendar(int(env.now), env.zone_offset)
     elif isinstance(args[0], AdValue):
-        local = _given(args[0].ad)
+        local = _given(args[0])
     else:
         moment = _moment(args[0], env)
         local = None if moment is None else _calendar(moment.seconds, moment.offset)
@@ -220,10 +228,11 @@ def format_time(args: Sequence[Value], env: Environment) -> Value:
     return ERROR if text is None else from_bytes(text)
 
 
-def _given(ad: ClassAd) -> Calendar:
+def _given(given: AdValue) -> Calendar:
     def number(name: str, missing: int = 0) -> int:
-        value = ad.integer(name)
-        return missing if value is None else wrap32(value)
+        expr = given.ad.get(name)
+        value = None if expr is None else evaluate_alone(given.scope.state, given.ad, expr)
+        return wrap32(value) if type(value) is int else missing
 
     year, month, day = number("Year", 1900), number("Month", 1), number("Day")
     weekday, yearday = _day_numbers(year, month, day)

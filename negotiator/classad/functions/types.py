@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
+from negotiator.classad.context import AdValue, ListValue
 from negotiator.classad.functions.convert import as_integer, as_real, as_string
-from negotiator.classad.values.bytestrings import fold, to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, AdValue, ListValue, RelTime
-from negotiator.classad.values.numbertext import truncate32
+from negotiator.classad.functions.registry import register
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold, to_bytes, truncate32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.functions import Strict
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.functions.registry import Strict
 
 
 def _test(of: Callable[[Value], bool]) -> Strict:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
 from negotiator.classad.functions.make import list_of, values_of
-from negotiator.classad.values.bytestrings import to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED
+from negotiator.classad.functions.registry import register
+from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.scalar.scope import AdScope, Environment
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.syntax import Expr
 
 
 @register("splitUserName", 1, 1, lazy=True)

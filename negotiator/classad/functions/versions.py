@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions import register
 from negotiator.classad.functions.convert import as_bytes
-from negotiator.classad.values.bytestrings import natural_compare, until_nul
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional
+from negotiator.classad.functions.registry import register
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, natural_compare, until_nul
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.functions import Strict
-    from negotiator.classad.scalar.scope import Environment
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.functions.registry import Strict
 
 
 def _compared(args: Sequence[Value]) -> int | Exceptional:

@@ -7,17 +7,25 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.columnar.footprint import scope_side
+from negotiator.classad.context import COMPARE
 from negotiator.classad.lint.facts import KnownAds, LintPool
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.operands import IDENTITY
 from negotiator.classad.lint.phrases import spelled
 from negotiator.classad.lint.reading import TypedExpression, is_of_an_ad, parts
 from negotiator.classad.lint.results import bare
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Elvis, Expr, Literal, Side
-from negotiator.classad.values.operators import COMPARE
+from negotiator.classad.syntax import (
+    Attr,
+    Binary,
+    Call,
+    Elvis,
+    Expr,
+    Literal,
+    Side,
+    children,
+    fold,
+    scope_side,
+)
 from negotiator.records import Severity
 from negotiator.records.text import suggest
 

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.functions.calls import function_names, wrong_calls
+from negotiator.classad.functions import FUNCTIONS, function_names, wrong_calls
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare, is_bad_pattern, takes_pattern
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.lexer import LITERAL, tokenize
-from negotiator.classad.syntax.tree import Attr, Call, Literal
+from negotiator.classad.syntax import LITERAL, Attr, Call, Literal, fold, tokenize
 from negotiator.records.text import printable, suggest
 
 _MAX_SHOWN: Final = 60

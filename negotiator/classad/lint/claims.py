@@ -11,11 +11,8 @@ from negotiator.classad.lint.phrases import outcome
 from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare
 from negotiator.classad.lint.value_types import NO_VALUE, PossibleValue, ValueType, condition
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Expr, Literal
-from negotiator.classad.syntax.tree_key import tree_key
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional
+from negotiator.classad.syntax import Attr, Binary, Call, Conditional, Expr, Literal, children, fold, tree_key
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
 
 _BY_VALUE: Final = {
     True: LintCode.ALWAYS_TRUE,

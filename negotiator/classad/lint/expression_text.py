@@ -7,11 +7,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.excerpt import cut, excerpt
-from negotiator.classad.syntax.lexer import BAD, END, NAME, Token, tokenize
-from negotiator.classad.syntax.printing import unparse
-from negotiator.classad.syntax.tree import Expr
+from negotiator.classad.syntax import BAD, END, NAME, Expr, Token, cut, excerpt, fold, tokenize, unparse
 from negotiator.records.text import printable
 
 MAX_TEXT: Final = 20_000

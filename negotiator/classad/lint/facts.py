@@ -9,7 +9,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.classad.columnar.footprint import scope_side
+from negotiator.classad.columnar import Table
+from negotiator.classad.context import RESERVED
 from negotiator.classad.lint.value_types import (
     ANYTHING,
     COMPOUND,
@@ -20,11 +21,9 @@ from negotiator.classad.lint.value_types import (
     either_of,
     exactly,
 )
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.scope import RESERVED
-from negotiator.classad.syntax.tree import AdRef, Attr, Side
-from negotiator.classad.tables.table import Column, Table
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.syntax import AdRef, Attr, Side, fold, scope_side
+from negotiator.classad.tables import Column
+from negotiator.classad.values import Kind
 
 SHADOWS: Final = frozenset({"my", "target", "self", "other"})
 """Attributes that take the place of the two ads, where an expression is not bound."""

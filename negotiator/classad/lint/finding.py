@@ -7,9 +7,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.syntax.printing import unparse
-from negotiator.classad.syntax.tree import Expr
-from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.syntax import Expr, tree_key, unparse
 from negotiator.records import Severity
 
 

@@ -8,6 +8,8 @@ from typing import Final
 
 import attrs
 
+from negotiator.classad.columnar import Table
+from negotiator.classad.context import Environment
 from negotiator.classad.lint.attributes import attributes, case, no_other_ad, references
 from negotiator.classad.lint.calls import calls, numbers
 from negotiator.classad.lint.claims import clauses, constants, duplicates, of_whole, whole
@@ -20,11 +22,8 @@ from negotiator.classad.lint.phrases import outcome
 from negotiator.classad.lint.reading import MAX_LEVELS, NoFacts, TypedExpression, is_too_high, parts, read
 from negotiator.classad.lint.results import bare
 from negotiator.classad.lint.value_types import PossibleValue
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.evaluate import Environment
-from negotiator.classad.syntax.tree import Attr, Call, Expr, Literal
-from negotiator.classad.tables.table import Table
-from negotiator.classad.values.kinds import Exceptional
+from negotiator.classad.syntax import Attr, Call, Expr, Literal, fold
+from negotiator.classad.values import Exceptional
 from negotiator.records import Severity
 
 MAX_NODES: Final = 20_000

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from negotiator.classad.context import COMPARE
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.phrases import kind, kinds, outcome
 from negotiator.classad.lint.reading import TypedExpression, is_of_an_ad
@@ -20,11 +21,19 @@ from negotiator.classad.lint.value_types import (
     ValueType,
     condition,
 )
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Expr, Literal, Subscript, Unary
-from negotiator.classad.values.kinds import ERROR, UNDEFINED
-from negotiator.classad.values.operators import COMPARE
+from negotiator.classad.syntax import (
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    Literal,
+    Subscript,
+    Unary,
+    children,
+    fold,
+)
+from negotiator.classad.values import ERROR, UNDEFINED
 
 LOGIC: Final = frozenset({"&&", "||"})
 IDENTITY: Final = frozenset({"=?=", "=!="})

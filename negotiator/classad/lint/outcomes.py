@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from negotiator.classad.columnar.evaluate_table import evaluate_table
-from negotiator.classad.columnar.footprint import ReferenceScan, scan
+from negotiator.classad.columnar import Table, evaluate_table
+from negotiator.classad.context import Environment
 from negotiator.classad.lint.facts import SHADOWS, of_column
 from negotiator.classad.lint.value_types import BOOLEAN, PossibleValue, either_of
-from negotiator.classad.scalar.evaluate import Environment
-from negotiator.classad.syntax.tree import Expr, Side
-from negotiator.classad.tables.table import Table
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
+from negotiator.classad.values import Kind
 
 MAX_OTHERS: Final = 32
 """Counterpart ads that an expression is evaluated with; where more of them differ, nothing is said."""

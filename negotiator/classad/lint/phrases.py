@@ -6,8 +6,8 @@ from typing import Final
 
 from negotiator.classad.lint.expression_text import ExpressionText
 from negotiator.classad.lint.value_types import BOOLEAN, NO_VALUE, TIME, PossibleValue, ValueType
-from negotiator.classad.syntax.tree import Literal, LiteralValue
-from negotiator.classad.values.kinds import ERROR
+from negotiator.classad.syntax import Literal, LiteralValue
+from negotiator.classad.values import ERROR
 
 _OUTCOMES: Final = (
     (ValueType.TRUE, "true"),

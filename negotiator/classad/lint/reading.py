@@ -26,9 +26,7 @@ from negotiator.classad.lint.value_types import (
     unary,
     without,
 )
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -43,6 +41,8 @@ from negotiator.classad.syntax.tree import (
     Side,
     Subscript,
     Unary,
+    children,
+    fold,
 )
 
 MAX_LEVELS: Final = 380

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.functions.patterns import PatternFailure, check
-from negotiator.classad.functions.regex import options_of
+from negotiator.classad.functions import FUNCTIONS, PatternFailure, check, options_of
 from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
@@ -19,10 +17,9 @@ from negotiator.classad.lint.value_types import (
     either_of,
     exactly,
 )
-from negotiator.classad.scalar.ad import ClassAd, fold
-from negotiator.classad.scalar.evaluate import evaluate
-from negotiator.classad.syntax.tree import Call, Expr, Literal, Paren
-from negotiator.classad.values.bytestrings import to_bytes, until_nul
+from negotiator.classad.scalar import ClassAd, evaluate
+from negotiator.classad.syntax import Call, Expr, Literal, Paren, fold
+from negotiator.classad.values import to_bytes, until_nul
 
 if TYPE_CHECKING:
     from negotiator.classad.functions import Function

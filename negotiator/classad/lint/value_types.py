@@ -13,21 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from negotiator.classad.scalar.evaluate import evaluate
-from negotiator.classad.syntax.tree import ListExpr, Literal, LiteralValue, RecordExpr
-from negotiator.classad.values.kinds import (
-    ERROR,
-    UNDEFINED,
-    AbsTime,
-    AdValue,
-    Exceptional,
-    ListValue,
-    RelTime,
-)
-from negotiator.classad.values.operators import BINARY, UNARY, truth
+from negotiator.classad.context import BINARY, UNARY, AdValue, ListValue, truth
+from negotiator.classad.scalar import evaluate
+from negotiator.classad.syntax import ListExpr, Literal, LiteralValue, RecordExpr
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
 
 
 class ValueType(enum.Flag):

@@ -1,1 +1,11 @@
 """Evaluation of one expression for one ad or one pair of ads, exactly as HTCondor's ClassAd library does it."""
+
+from negotiator.classad.scalar.ad import ClassAd as ClassAd
+from negotiator.classad.scalar.ad import parse_ad as parse_ad
+from negotiator.classad.scalar.evaluate import Allowance as Allowance
+from negotiator.classad.scalar.evaluate import evaluate as evaluate
+from negotiator.classad.scalar.evaluate import is_true as is_true
+from negotiator.classad.scalar.job_expressions import JobExpression as JobExpression
+from negotiator.classad.scalar.trace import Trace as Trace
+from negotiator.classad.scalar.trace import TraceStep as TraceStep
+from negotiator.classad.scalar.trace import trace as trace

@@ -13,12 +13,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
+from negotiator.classad.context import (
+    BINARY,
+    COMPARE,
+    MAX_DEPTH,
+    UNARY,
+    Compiled,
+    EvaluationFailed,
+    ListValue,
+    ValueNode,
+    follow,
+    root,
+    search,
+    select,
+    subscript,
+    truth,
+)
 from negotiator.classad.functions import FUNCTIONS, LONG
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.lookup import follow, search, select, subscript
 from negotiator.classad.scalar.measure import measure
-from negotiator.classad.scalar.scope import MAX_DEPTH, Compiled, EvaluationFailed, ValueNode, root
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -32,16 +45,15 @@ from negotiator.classad.syntax.tree import (
     Side,
     Subscript,
     Unary,
+    fold,
 )
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, ListValue
-from negotiator.classad.values.operators import BINARY, COMPARE, UNARY, truth
+from negotiator.classad.values import ERROR, UNDEFINED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from negotiator.classad.context import EvaluationState, Node, Run, Value
     from negotiator.classad.functions import Function
-    from negotiator.classad.scalar.scope import EvaluationState, Node, Run
-    from negotiator.classad.values.kinds import Value
 
 MAX_COMPILED: Final = 20_000
 MAX_LARGE: Final = 16

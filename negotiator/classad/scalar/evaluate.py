@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from negotiator.classad.context import (
+    Environment,
+    EvaluationFailed,
+    EvaluationState,
+    Exhausted,
+    Memo,
+    enter_ads,
+)
 from negotiator.classad.scalar.compiler import compiled
-from negotiator.classad.scalar.scope import Environment as Environment
-from negotiator.classad.scalar.scope import EvaluationFailed, EvaluationState, enter_ads
-from negotiator.classad.scalar.scope import Exhausted as Exhausted
-from negotiator.classad.values.kinds import ERROR
+from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context import Value
+    from negotiator.classad.syntax import AttributeMap, Expr
 
 
 @attrs.define
@@ -33,8 +37,8 @@ class Allowance:
 
 def evaluate(
     expr: Expr,
-    my: ClassAd | None = None,
-    target: ClassAd | None = None,
+    my: AttributeMap | None = None,
+    target: AttributeMap | None = None,
     env: Environment | None = None,
     allowance: Allowance | None = None,
 ) -> Value:
@@ -44,9 +48,7 @@ def evaluate(
     error. The elements of a returned list and the attributes of a returned ad are still expressions, which
     ``functions.elements`` and further evaluation can follow.
     """
-    state = EvaluationState(
-        env or Environment(), compiled
-    )  # a new one: what was drawn before must not matter
+    state = EvaluationState(env or Environment(), compiled, Memo)
     enter_ads(state, my, target)
     granted = 0 if allowance is None else state.grant(allowance.steps)
     try:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from negotiator.classad.context import Environment, Value
 from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.scalar.evaluate import Environment, evaluate
-from negotiator.classad.syntax.analysis import bind, references
-from negotiator.classad.syntax.tree import AdRef, Attr, Expr, Literal, Side
-from negotiator.classad.values.kinds import UNDEFINED, Value
+from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.syntax import AdRef, Attr, Expr, Literal, Side, bind, references
+from negotiator.classad.values import UNDEFINED
 
 #: What in an expression stands for one of the two ads; an attribute of such a name would hide it.
 _SCOPES = ("my", "target")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Conditional, Elvis, Paren, Subscript, Unary
+from negotiator.classad.syntax import Attr, Binary, Call, Conditional, Elvis, Paren, Subscript, Unary
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar.scope import Node
+    from negotiator.classad.context import Node
 
 
 class Measure(NamedTuple):

@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.compiler import Careful, Direct, compile_tree, compiled
-from negotiator.classad.scalar.evaluate import evaluate
-from negotiator.classad.scalar.lookup import find
-from negotiator.classad.scalar.scope import (
+from negotiator.classad.context import (
     AdScope,
+    AdValue,
     Environment,
     EvaluationFailed,
     EvaluationState,
     Exhausted,
+    Memo,
+    Value,
     ValueNode,
     enter_ads,
+    find,
     root,
 )
+from negotiator.classad.scalar.compiler import Careful, Direct, compile_tree, compiled
+from negotiator.classad.scalar.evaluate import evaluate
 from negotiator.classad.scalar.trace_reasons import (
     CHAINED,
     GIVEN_UP,
@@ -37,8 +39,8 @@ from negotiator.classad.scalar.trace_reasons import (
     why_no_attribute,
     why_not_followed,
 )
-from negotiator.classad.syntax.analysis import SIDES
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
+    SIDES,
     AdRef,
     Attr,
     Binary,
@@ -48,12 +50,13 @@ from negotiator.classad.syntax.tree import (
     Paren,
     RecordExpr,
     Side,
+    fold,
 )
-from negotiator.classad.values.kinds import ERROR, AdValue, Value
+from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.scalar.scope import Compiled, Node, Run
+    from negotiator.classad.context import Compiled, Node, Run
+    from negotiator.classad.syntax import AttributeMap
 
 MAX_RECORDED: Final = 2000
 
@@ -105,8 +108,8 @@ class Trace:
 
 def trace(
     expr: Expr,
-    my: ClassAd | None = None,
-    target: ClassAd | None = None,
+    my: AttributeMap | None = None,
+    target: AttributeMap | None = None,
     env: Environment | None = None,
     *,
     most: int = MAX_RECORDED,
@@ -116,7 +119,7 @@ def trace(
     The value of the root is the value of the expression. At most ``most`` steps are recorded. Never raises.
     """
     recorder = _Recorder(most)
-    state = EvaluationState(env or Environment(), recorder.compile)
+    state = EvaluationState(env or Environment(), recorder.compile, Memo)
     enter_ads(state, my, target)
     top = recorder.begin(state.base)
     try:

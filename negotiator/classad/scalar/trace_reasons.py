@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.functions.calls import wrong_calls
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.scope import MAX_DEPTH, MAX_STEPS, Exhausted, NoScope
-from negotiator.classad.syntax.analysis import SIDES
-from negotiator.classad.syntax.errors import ParseError
-from negotiator.classad.syntax.parser import parse
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.context import MAX_DEPTH, MAX_STEPS, AdValue, Exhausted, ListValue, NoScope, Value
+from negotiator.classad.functions import FUNCTIONS, wrong_calls
+from negotiator.classad.syntax import (
+    SIDES,
     Attr,
     Binary,
     Call,
@@ -20,24 +16,18 @@ from negotiator.classad.syntax.tree import (
     Expr,
     Literal,
     Paren,
+    ParseError,
     Subscript,
     Unary,
+    fold,
+    parse,
 )
-from negotiator.classad.values.kinds import (
-    ERROR,
-    UNDEFINED,
-    AbsTime,
-    AdValue,
-    Exceptional,
-    ListValue,
-    RelTime,
-    Value,
-)
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from negotiator.classad.scalar.scope import EvaluationState
+    from negotiator.classad.context import EvaluationState
 
 CHAINED: Final = frozenset({"&&", "||"})
 GIVEN_UP: Final = "given up"

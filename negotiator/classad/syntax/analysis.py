@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.attribute_map import fold
 from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,

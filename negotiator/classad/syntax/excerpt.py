@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from negotiator.classad.syntax.printing import _NEW, _parts, unparse, unparse_value
+from negotiator.classad.syntax.printing import _NEW, _parts, unparse
 from negotiator.classad.syntax.tree import Attr, Call, ListExpr, Literal, RecordExpr
-from negotiator.classad.values.kinds import AdValue, ListValue
 
 if TYPE_CHECKING:
     from negotiator.classad.syntax.tree import Expr
-    from negotiator.classad.values.kinds import Value
 
 CUT: Final = "..."
-MAX_ATTRIBUTES: Final = 8
 
 
 def excerpt(expr: Expr, most: int) -> str:
@@ -35,17 +32,6 @@ def excerpt(expr: Expr, most: int) -> str:
         else:
             pending += reversed(list(_parts(item, _NEW, 0)))
     return cut("".join(out), most)
-
-
-def excerpt_value(value: Value, most: int) -> str:
-    """Print a value as ``excerpt`` does an expression; of a large ad only how large it is."""
-    if isinstance(value, AdValue):
-        if len(value.ad) > MAX_ATTRIBUTES:
-            return f"an ad of {len(value.ad)} attributes"
-        return excerpt(RecordExpr(tuple(value.ad.items())), most)
-    if isinstance(value, ListValue):
-        return excerpt(ListExpr(value.items), most)
-    return cut(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)
 
 
 def cut(text: str, most: int) -> str:

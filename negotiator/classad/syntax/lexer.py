@@ -11,7 +11,7 @@ import re
 from typing import Any, Final, TypeAlias
 
 from negotiator.classad.syntax.tree import Literal
-from negotiator.classad.values.kinds import ERROR, UNDEFINED
+from negotiator.classad.values import ERROR, UNDEFINED
 
 LITERAL: Final = "literal"
 NAME: Final = "name"

@@ -11,7 +11,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from negotiator.classad.scalar.ad import ClassAd
 from negotiator.classad.syntax.errors import ParseError
 from negotiator.classad.syntax.lexer import BAD, END, LITERAL, NAME, tokenize
 from negotiator.classad.syntax.tree import (
@@ -28,12 +27,12 @@ from negotiator.classad.syntax.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.values.timetext import parse_abs_time, parse_rel_time
+from negotiator.classad.values import parse_abs_time, parse_rel_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.values.kinds import AbsTime
+    from negotiator.classad.values import AbsTime
 
 MAX_TEXT: Final = 1 << 20
 MAX_DEPTH: Final = 497
@@ -111,12 +110,12 @@ def parse_old(text: str) -> Expr:
     return _parse_old(text) if len(text) <= CACHED_TEXT else _expression(text, old=True)
 
 
-def parse_ad(text: str) -> ClassAd:
-    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]`` (ParseError)."""
+def parse_record(text: str) -> RecordExpr:
+    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]`` (ParseError), into the names and expressions it has."""
     record = _expression(text, old=False, depth=-_BRACKET_COST)
     if not isinstance(record, RecordExpr):
         raise ParseError("expected an ad in square brackets", text, 1, 1)
-    return ClassAd(record.items)
+    return record
 
 
 @lru_cache(maxsize=1 << 16)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax.attribute_map import fold
 from negotiator.classad.syntax.lexer import RESERVED
 from negotiator.classad.syntax.tree import (
     AdRef,
@@ -34,9 +34,7 @@ from negotiator.classad.syntax.tree import (
     Subscript,
     Unary,
 )
-from negotiator.classad.values.bytestrings import to_bytes
-from negotiator.classad.values.kinds import AbsTime, AdValue, Exceptional, ListValue, RelTime, Value
-from negotiator.classad.values.timetext import abs_time_text, rel_time_text
+from negotiator.classad.values import AbsTime, Exceptional, RelTime, abs_time_text, rel_time_text, to_bytes
 
 _Items: TypeAlias = Iterable[tuple[str, Expr]]
 _Parts: TypeAlias = Iterator["str | Expr"]
@@ -69,18 +67,14 @@ def unparse_old(expr: Expr) -> str:
     return _print(expr, _OLD)
 
 
+def unparse_constant(value: LiteralValue) -> str:
+    """Print a constant in the new syntax."""
+    return _constant(value, _NEW)
+
+
 def unparse_indented(expr: Expr) -> str:
     """Print an expression as the function ``unparse`` does: lists and records over several lines."""
     return _print(expr, _INDENTED)
-
-
-def unparse_value(value: Value) -> str:
-    """Print a value in the new syntax, as a constant that stands for it."""
-    if isinstance(value, ListValue):
-        return unparse(ListExpr(value.items))
-    if isinstance(value, AdValue):
-        return unparse(RecordExpr(tuple(value.ad.items())))
-    return _constant(value, _NEW)
 
 
 @attrs.frozen

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.classad.values.kinds import AbsTime, Exceptional, RelTime
+from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 LiteralValue: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime
 

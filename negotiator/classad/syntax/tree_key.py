@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.classad.scalar.ad import fold
 from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.attribute_map import fold
 from negotiator.classad.syntax.tree import (
     AdRef,
     Attr,

@@ -15,8 +15,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.values.bytestrings import fold, from_bytes, to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, Exceptional, Kind, Value
+from negotiator.classad.context import Value
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, fold, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

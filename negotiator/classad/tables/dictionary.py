@@ -17,16 +17,15 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar.ad import ClassAd, NameIndex, fold, shape_of
-from negotiator.classad.syntax.parser import parse_old
-from negotiator.classad.syntax.tree import Literal
+from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import Literal, NameIndex, fold, parse_old, shape_of
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.syntax import Expr
 
 Row: TypeAlias = NDArray[np.int64]
 """An ad as numbers, one an attribute, in the order in which it is written."""

@@ -14,9 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.columnar.footprint import ReferenceScan, scan
-from negotiator.classad.syntax.tree import Expr, Literal
-from negotiator.classad.syntax.tree_key import tree_key
+from negotiator.classad.syntax import Expr, Literal, ReferenceScan, scan, tree_key
 from negotiator.classad.tables.column import (
     Column,
     IndexArray,
@@ -29,7 +27,7 @@ from negotiator.classad.tables.column import (
 )
 from negotiator.classad.tables.grouping import group_values
 from negotiator.classad.tables.literals import literal_value
-from negotiator.classad.values.kinds import UNDEFINED, Kind
+from negotiator.classad.values import UNDEFINED, Kind
 
 ABSENT: Final = 0
 """The entry of every attribute that stands for ads without it."""

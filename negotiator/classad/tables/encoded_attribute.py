@@ -18,7 +18,7 @@ from negotiator.classad.tables.distinct_values import ABSENT, DistinctValues
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.syntax import Expr
 
 
 @attrs.frozen(eq=False)

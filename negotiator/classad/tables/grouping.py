@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from negotiator.classad.tables.column import Column, IndexArray
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar.ad import ClassAd
+from negotiator.classad.scalar import ClassAd
 from negotiator.classad.tables.code_column import CodeColumn
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, ExprsOfRow, Row, codes_of, packed
@@ -21,7 +21,7 @@ from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.syntax.tree import Expr
+    from negotiator.classad.syntax import Expr
     from negotiator.classad.tables.column import IndexArray
 
 _BLOCK = 4096

@@ -9,21 +9,19 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.columnar.evaluate_table import evaluate_table
-from negotiator.classad.columnar.footprint import ReferenceScan
-from negotiator.classad.scalar.ad import ClassAd, fold
-from negotiator.classad.syntax.tree import Attr, Expr
-from negotiator.classad.tables.column import Column as Column
-from negotiator.classad.tables.column import IndexArray, StringPool
+from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import Expr, ReferenceScan, fold
+from negotiator.classad.tables.column import Column, IndexArray, StringPool
 from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.classad.tables.distinct_values import DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Self
 
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Rows of a table: their numbers, in the order wanted, or a mask of shape (N,)."""
@@ -38,10 +36,10 @@ class ExpressionRows:
 
     expr: Expr | None
     rows: IndexArray
-    table: Table
+    table: AttributeTable
 
 
-class Table:
+class AttributeTable:
     """N ads, with each attribute as a column: for good, but for ``append`` and ``replace``.
 
     Rows count from 0. Names of attributes are taken in any case.
@@ -61,7 +59,7 @@ class Table:
         self._scans: dict[str, tuple[ReferenceScan, ...]] = {}
 
     @classmethod
-    def from_ads(cls, ads: Iterable[ClassAd], dictionary: AdDictionary | None = None) -> Table:
+    def from_ads(cls, ads: Iterable[ClassAd], dictionary: AdDictionary | None = None) -> Self:
         """Return the table of these ads, one a row, in their order.
 
         With the ``dictionary`` of a pool the ads themselves are not kept, only which of its entries they are; those
@@ -108,7 +106,7 @@ class Table:
         return len(self._store) if self._rows is None else len(self._rows)
 
     def __repr__(self) -> str:
-        return f"<Table of {len(self)} ads>"
+        return f"<{type(self).__name__} of {len(self)} ads>"
 
     @property
     def pool(self) -> StringPool:
@@ -130,13 +128,13 @@ class Table:
             raise StaleError
         return self._store
 
-    def take(self, rows: Rows) -> Table:
+    def take(self, rows: Rows) -> Self:
         """Return the table of these rows: their numbers, in the order wanted, or a mask of shape (N,).
 
         It shares the cells with this one. Raises ``IndexError`` where there is no such row or the mask is of another
         length.
         """
-        return Table(self._current(), self._places(rows))
+        return type(self)(self._current(), self._places(rows))
 
     def _places(self, rows: Rows) -> IndexArray:
         """Return where rows of this table are in the store."""
@@ -226,20 +224,6 @@ class Table:
             if codes.strides != (0,):
                 ids, first = number(ids * len(entries) + codes, len(first) * len(entries))
         return ids, first
-
-    def strings(self, name: str) -> NDArray[np.object_]:
-        """Return the values of an attribute, evaluated in its ad alone: (N,), str, or None where it is no string."""
-        column = evaluate_table(Attr(name), self)
-        found = np.full(len(self), None, np.object_)
-        rows = np.flatnonzero(np.broadcast_to(column.where(Kind.STRING), (len(self),)))
-        if len(rows):
-            codes = np.broadcast_to(column.data[Kind.STRING], (len(self),))[rows]
-            found[rows] = [self.pool.strings[code] for code in codes.tolist()]
-        return found
-
-    def numbers(self, name: str, default: float = float("nan")) -> NDArray[np.float64]:
-        """Return the values of an attribute, evaluated in its ad alone, as ``Column.numbers`` does."""
-        return evaluate_table(Attr(name), self).numbers(default)
 
     def _cells(self, key: str) -> EncodedAttribute:
         return self._current().cells(key).take(self._rows)

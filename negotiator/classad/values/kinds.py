@@ -11,14 +11,8 @@ that bytes that are not UTF-8 come out as they went in; sizes, offsets and order
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
-
-if TYPE_CHECKING:
-    from negotiator.classad.scalar.ad import ClassAd
-    from negotiator.classad.scalar.scope import AdScope
-    from negotiator.classad.syntax.tree import Expr
 
 
 class Exceptional(enum.Enum):
@@ -62,25 +56,3 @@ class RelTime:
     """A span of time in seconds."""
 
     seconds: float
-
-
-@attrs.frozen(eq=False)
-class ListValue:
-    """A list, whose elements stay expressions.
-
-    ``L[i]`` evaluates one in ``scope``, where the literal was found; a function evaluates them where it is called.
-    """
-
-    items: tuple[Expr, ...]
-    scope: AdScope
-
-
-@attrs.frozen(eq=False)
-class AdValue:
-    """An ad as a value, with its own scope; what encloses it is the parent of that."""
-
-    ad: ClassAd
-    scope: AdScope
-
-
-Value: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | ListValue | AdValue

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from negotiator.classad.columnar.kernels.kinds import B, E, I, R, U, both, either, paired, strict
-from negotiator.classad.tables.column import BoolArray, Column, bits, make
+from negotiator.classad.tables import BoolArray, Column, bits, make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.values.kinds import Kind
+    from negotiator.classad.values import Kind
 
 _INTS = {B, I}
 _NUMBERS = {B, I, R}

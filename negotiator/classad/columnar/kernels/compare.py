@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from negotiator.classad.columnar.kernels.kinds import B, E, I, R, S, U, both, either, paired, strict
-from negotiator.classad.tables.column import NUMERIC, BoolArray, Column, bits, make, single
-from negotiator.classad.values.bytestrings import to_bytes
+from negotiator.classad.tables import NUMERIC, BoolArray, Column, bits, make, single
+from negotiator.classad.values import to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.values.kinds import Kind
+    from negotiator.classad.values import Kind
 
 _NUMBERS = {B, I, R}
 _INTS = bits((B, I))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from negotiator.classad.tables.column import BoolArray, Column, single
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.tables import BoolArray, Column, single
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

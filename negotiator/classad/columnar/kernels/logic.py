@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 
 from negotiator.classad.columnar.kernels.kinds import B, E, U, both, either
-from negotiator.classad.tables.column import NUMERIC, BoolArray, Column, bits, choose, make, single
+from negotiator.classad.tables import NUMERIC, BoolArray, Column, bits, choose, make, single
 
 if TYPE_CHECKING:
-    from negotiator.classad.values.kinds import Kind
+    from negotiator.classad.values import Kind
 
 
 @attrs.frozen

@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.scalar.ad import fold
-from negotiator.classad.scalar.scope import RESERVED, EvaluationFailed, NoScope, ValueNode, look_up
-from negotiator.classad.syntax.tree import Expr, ListExpr, Literal, RecordExpr
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AdValue, Exceptional, ListValue
-from negotiator.classad.values.numbertext import wrap32
+from negotiator.classad.context.environment import EvaluationFailed
+from negotiator.classad.context.match import RESERVED, SPECIAL
+from negotiator.classad.context.scope import AdValue, ListValue, NoScope, ValueNode
+from negotiator.classad.syntax import Call, Expr, ListExpr, Literal, RecordExpr, fold
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, wrap32
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar.scope import AdScope, EvaluationState, Node
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
+
+
+def look_up(state: EvaluationState, start: AdScope, name: str) -> Node | None:
+    """Find ``name`` (in lower case) in ``start`` or around it; the current scope moves to where the search ended."""
+    scope: AdScope | None = start
+    while scope is not None:
+        state.current = scope
+        place = scope.places.get(name)
+        if place is not None:
+            return scope.expressions[place]
+        if type(scope) is NoScope:
+            return None
+        if name in SPECIAL:
+            return _special(state, scope, name)
+        scope = scope.enclosing()
+    return None
+
+
+_CURRENT_TIME: Final = Call("time")
+
+
+def _special(state: EvaluationState, scope: AdScope, name: str) -> Node | None:
+    if name in {"my", "self"}:
+        return ValueNode(scope.value())
+    if name == "parent":
+        outer = scope.enclosing()
+        return None if outer is None else ValueNode(outer.value())
+    if name == "currenttime":
+        return _CURRENT_TIME
+    return ValueNode(root(state).value())
+
+
+def root(state: EvaluationState) -> AdScope:
+    """Return the outermost scope of the evaluation, from which ``.x`` starts; without an ad the evaluation fails."""
+    scope = state.base
+    while (outer := scope.enclosing()) is not None:
+        scope = outer
+    if type(scope) is NoScope:
+        raise EvaluationFailed
+    return scope
 
 
 def follow(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int) -> Value:

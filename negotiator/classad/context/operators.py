@@ -10,13 +10,13 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.classad.values.bytestrings import fold, to_bytes
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, AdValue, ListValue, RelTime
+from negotiator.classad.context.scope import AdValue, ListValue
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context.scope import Value
 
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1

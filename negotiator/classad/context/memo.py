@@ -22,8 +22,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from negotiator.classad.scalar.scope import AdScope, EvaluationState, Node
-    from negotiator.classad.values.kinds import Value
+    from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
 
 MAX_KNOWN: Final = 10_000
 MAX_NAMES: Final = 20_000

@@ -11,54 +11,54 @@ the match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...).
 
 from __future__ import annotations
 
-import random
 import sys
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 import attrs
 
-from negotiator.classad.scalar.ad import ClassAd, fold
-from negotiator.classad.scalar.memo import Memo
-from negotiator.classad.syntax.tree import Attr, Binary, Call, Expr, Literal, RecordExpr
-from negotiator.classad.values.kinds import ERROR, AdValue, ListValue
+from negotiator.classad.context.environment import MAX_DEPTH, MAX_STEPS, EvaluationFailed, Exhausted
+from negotiator.classad.syntax import AttributeMap, Expr, Literal, RecordExpr
+from negotiator.classad.values import ERROR, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from negotiator.classad.values.kinds import Value
-
-MAX_DEPTH: Final = 400
-MAX_STEPS: Final = 10_000_000
+    from negotiator.classad.context.environment import Environment
 
 FIRST_STEPS: Final = 10_000
 """Steps after which an evaluation begins to remember values: few evaluations take so many."""
 
 
-class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
-    """The evaluation is given up: too deep, or a function that refuses (``random(0)``)."""
+@attrs.frozen(eq=False)
+class ListValue:
+    """A list, whose elements stay expressions.
 
-
-class Exhausted(Exception):  # noqa: N818
-    """There are no steps left, or evaluations stand in each other so deep that HTCondor overflows its stack."""
-
-
-@attrs.frozen
-class Environment:
-    """What an evaluation may know of the world.
-
-    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``generator`` is the state of
-    ``random()``, kept apart: it starts from ``seed``, so that a cycle can be replayed.
+    ``L[i]`` evaluates one in ``scope``, where the literal was found; a function evaluates them where it is called.
     """
 
-    now: float = 0.0
-    seed: int = 0
-    zone_offset: int = 0
+    items: tuple[Expr, ...]
+    scope: AdScope
 
-    @cached_property
-    def generator(self) -> random.Random:
-        """What ``random()`` draws from, in the order in which it is called."""
-        return random.Random(self.seed)  # noqa: S311 - nothing is kept secret by it
+
+@attrs.frozen(eq=False)
+class AdValue:
+    """An ad as a value, with its own scope; what encloses it is the parent of that."""
+
+    ad: AttributeMap
+    scope: AdScope
+
+
+Value: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | ListValue | AdValue
+
+
+@attrs.frozen(eq=False)
+class ValueNode:
+    """A node that no text parses to: an ad or a list that is already a value."""
+
+    value: AdValue | ListValue
+
+
+Node: TypeAlias = Expr | ValueNode
 
 
 class Run(Protocol):
@@ -81,6 +81,23 @@ class Compiled(NamedTuple):
     levels: int
     guard: int
     size: int
+
+
+class Memory(Protocol):
+    """What a long evaluation remembers (see ``memo``), as the state and the look-up use it."""
+
+    active: int
+    once: int
+    limited: int
+
+    def follow(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
+        """Return the value of an attribute that is reached by a reference."""
+
+    def afresh(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+        """Return the value of an attribute in a new evaluation inside this one."""
+
+    def circle(self, scope: AdScope, name: str) -> None:
+        """Note that an attribute was reached which is being evaluated."""
 
 
 class EvaluationState:
@@ -107,6 +124,7 @@ class EvaluationState:
         "left",
         "memo",
         "nesting",
+        "remember",
         "reserve",
         "steps",
     )
@@ -115,16 +133,22 @@ class EvaluationState:
     base: AdScope
     left: AdScope
 
-    def __init__(self, env: Environment, compile_node: Callable[[Node], Compiled]) -> None:
+    def __init__(
+        self,
+        env: Environment,
+        compile_node: Callable[[Node], Compiled],
+        remember: Callable[[EvaluationState], Memory],
+    ) -> None:
         self.env = env
         self.compile = compile_node
+        self.remember = remember
         self.depth = MAX_DEPTH
         self.steps = FIRST_STEPS
         self.reserve = MAX_STEPS - FIRST_STEPS
         self.nesting = 0
         self.epoch = self.epochs = 1
         self.contexts = _NO_CONTEXTS
-        self.memo: Memo | None = None
+        self.memo: Memory | None = None
 
     @property
     def remaining(self) -> int:
@@ -154,7 +178,7 @@ class EvaluationState:
         if self.reserve < 0:
             raise Exhausted
         if self.memo is None:
-            self.memo = Memo(self)
+            self.memo = self.remember(self)
 
     def limited(self) -> None:
         """Note that what comes of this depends on how many levels are left."""
@@ -263,7 +287,7 @@ class AdScope:
     alternate: AdScope | None
     side: AdScope | None
 
-    def __init__(self, ad: ClassAd, parent: AdScope | None, state: EvaluationState) -> None:
+    def __init__(self, ad: AttributeMap, parent: AdScope | None, state: EvaluationState) -> None:
         self.ad = ad
         self.places: Mapping[str, int] = ad.shape.index  # a method call per name would cost too much
         self.expressions: Sequence[Node] = ad.expressions
@@ -287,7 +311,7 @@ class AdScope:
             self.nested = {}
         known = self.nested.get(id(expr))
         if known is None:
-            known = (expr, AdScope(ClassAd(expr.items), self._around(), self.state).value())
+            known = (expr, AdScope(AttributeMap(expr.items), self._around(), self.state).value())
             self.nested[id(expr)] = known
         return known[1]
 
@@ -296,8 +320,6 @@ class AdScope:
 
     def enclosing(self) -> AdScope | None:
         """Return the scope around this one."""
-        if self.parent is None and self.side is self and self.alternate is not None:
-            _place_in_match(self.state)
         return self.parent
 
 
@@ -313,138 +335,4 @@ class NoScope(AdScope):
         return None
 
 
-class _Match(AdScope):
-    """The match ad, which is made into a real one only where it is looked at as a whole."""
-
-    __slots__ = ()
-
-    def value(self) -> AdValue:
-        if self._value is None:
-            state, right = self.state, self.state.left.alternate
-            ads = (state.left.ad, _EMPTY if right is None else right.ad, _LEFT_CONTEXT, _RIGHT_CONTEXT)
-            records = [RecordExpr(tuple(ad.items())) for ad in ads]
-            self.ad = self.ad.with_items(zip(_PLACED, records, strict=True))
-            self._value = AdValue(self.ad, self)
-        return self._value
-
-
-_EMPTY: Final = ClassAd()
-
-
-@attrs.frozen(eq=False)
-class ValueNode:
-    """A node that no text parses to: an ad or a list that is already a value."""
-
-    value: AdValue | ListValue
-
-
-Node: TypeAlias = Expr | ValueNode
-
-
-def look_up(state: EvaluationState, start: AdScope, name: str) -> Node | None:
-    """Find ``name`` (in lower case) in ``start`` or around it; the current scope moves to where the search ended."""
-    scope: AdScope | None = start
-    while scope is not None:
-        state.current = scope
-        place = scope.places.get(name)
-        if place is not None:
-            return scope.expressions[place]
-        if type(scope) is NoScope:
-            return None
-        if name in SPECIAL:
-            return _special(state, scope, name)
-        scope = scope.enclosing()
-    return None
-
-
-SPECIAL: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
-_CURRENT_TIME: Final = Call("time")
-
-
-def _special(state: EvaluationState, scope: AdScope, name: str) -> Node | None:
-    if name in {"my", "self"}:
-        return ValueNode(scope.value())
-    if name == "parent":
-        outer = scope.enclosing()
-        return None if outer is None else ValueNode(outer.value())
-    if name == "currenttime":
-        return _CURRENT_TIME
-    return ValueNode(root(state).value())
-
-
-def root(state: EvaluationState) -> AdScope:
-    """Return the outermost scope of the evaluation, from which ``.x`` starts; without an ad the evaluation fails."""
-    scope = state.base
-    while (outer := scope.enclosing()) is not None:
-        scope = outer
-    if type(scope) is NoScope:
-        raise EvaluationFailed
-    return scope
-
-
-# -- a match ---------------------------------------------------------------------------------------------------------
-
-
-def enter_ads(state: EvaluationState, my: ClassAd | None, target: ClassAd | None) -> None:
-    """Let an evaluation stand in ``my``, matched with ``target`` if there is one."""
-    if my is None and target is None:
-        scope: AdScope = NoScope(state)
-    else:
-        scope = _side(state, my)
-        if target is not None:
-            other = _side(state, target)
-            scope.alternate, other.alternate = other, scope
-            state.left = scope
-    state.base = state.current = scope
-
-
-def _side(state: EvaluationState, ad: ClassAd | None) -> AdScope:
-    scope = AdScope(_EMPTY if ad is None else ad, None, state)
-    scope.side = scope
-    return scope
-
-
-def _place_in_match(state: EvaluationState) -> None:
-    """Put the two ads into their context ads and those into the match ad, which few evaluations ever climb to."""
-    left = state.left
-    right = left.alternate
-    assert right is not None  # noqa: S101 - called for the sides of a match only
-    match = _Match(_MATCH, None, state)
-    contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
-    left.parent, right.parent = contexts
-    match.places = _MATCH_PLACES
-    placed = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
-    match.expressions = [*match.expressions, *placed]
-
-
-def _context(mine: str, other: str) -> ClassAd:
-    return ClassAd(
-        (
-            ("other", Attr(other, absolute=True)),
-            ("target", Attr(other, absolute=True)),
-            ("my", Attr(mine, absolute=True)),
-            ("ad", Attr(mine, absolute=True)),
-        )
-    )
-
-
-_LEFT_CONTEXT: Final = _context("LEFT", "RIGHT")
-_RIGHT_CONTEXT: Final = _context("RIGHT", "LEFT")
-_MATCH: Final = ClassAd(
-    (
-        (
-            "symmetricMatch",
-            Binary("&&", Attr("requirements", Attr("RIGHT")), Attr("requirements", Attr("LEFT"))),
-        ),
-        ("leftMatchesRight", Attr("requirements", Attr("RIGHT"))),
-        ("rightMatchesLeft", Attr("requirements", Attr("LEFT"))),
-        ("leftRankValue", Attr("rank", Attr("LEFT"))),
-        ("rightRankValue", Attr("rank", Attr("RIGHT"))),
-    )
-)
-_PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
-_MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
-_OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
-
-RESERVED: Final = SPECIAL | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
-"""Names that mean something to an ad that lacks them."""
+_EMPTY: Final = AttributeMap()

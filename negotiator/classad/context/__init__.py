@@ -1,0 +1,36 @@
+"""What an evaluation is made of: values with scopes, the state of an evaluation, and how names are looked up."""
+
+from negotiator.classad.context.environment import MAX_DEPTH as MAX_DEPTH
+from negotiator.classad.context.environment import MAX_STEPS as MAX_STEPS
+from negotiator.classad.context.environment import Environment as Environment
+from negotiator.classad.context.environment import EvaluationFailed as EvaluationFailed
+from negotiator.classad.context.environment import Exhausted as Exhausted
+from negotiator.classad.context.lookup import as_item as as_item
+from negotiator.classad.context.lookup import find as find
+from negotiator.classad.context.lookup import follow as follow
+from negotiator.classad.context.lookup import item_value as item_value
+from negotiator.classad.context.lookup import look_up as look_up
+from negotiator.classad.context.lookup import root as root
+from negotiator.classad.context.lookup import search as search
+from negotiator.classad.context.lookup import select as select
+from negotiator.classad.context.lookup import subscript as subscript
+from negotiator.classad.context.match import RESERVED as RESERVED
+from negotiator.classad.context.match import enter_ads as enter_ads
+from negotiator.classad.context.match import evaluate_alone as evaluate_alone
+from negotiator.classad.context.memo import Memo as Memo
+from negotiator.classad.context.operators import BINARY as BINARY
+from negotiator.classad.context.operators import COMPARE as COMPARE
+from negotiator.classad.context.operators import UNARY as UNARY
+from negotiator.classad.context.operators import truth as truth
+from negotiator.classad.context.scope import AdScope as AdScope
+from negotiator.classad.context.scope import AdValue as AdValue
+from negotiator.classad.context.scope import Compiled as Compiled
+from negotiator.classad.context.scope import EvaluationState as EvaluationState
+from negotiator.classad.context.scope import ListValue as ListValue
+from negotiator.classad.context.scope import Node as Node
+from negotiator.classad.context.scope import NoScope as NoScope
+from negotiator.classad.context.scope import Run as Run
+from negotiator.classad.context.scope import Value as Value
+from negotiator.classad.context.scope import ValueNode as ValueNode
+from negotiator.classad.context.value_text import excerpt_value as excerpt_value
+from negotiator.classad.context.value_text import unparse_value as unparse_value

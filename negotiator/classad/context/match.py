@@ -1,0 +1,116 @@
+"""The scopes of a match (SEMANTICS section 4): each of the two ads in a context ad, and those in the match ad."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from negotiator.classad.context.environment import Environment, EvaluationFailed, Exhausted
+from negotiator.classad.context.scope import AdScope, AdValue, EvaluationState, NoScope, Value, ValueNode
+from negotiator.classad.syntax import Attr, AttributeMap, Binary, Expr, RecordExpr, fold
+from negotiator.classad.values import ERROR
+
+_EMPTY: Final = AttributeMap()
+
+
+class _Match(AdScope):
+    """The match ad, which is made into a real one only where it is looked at as a whole."""
+
+    __slots__ = ()
+
+    def value(self) -> AdValue:
+        if self._value is None:
+            state, right = self.state, self.state.left.alternate
+            ads = (state.left.ad, _EMPTY if right is None else right.ad, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+            records = [RecordExpr(tuple(ad.items())) for ad in ads]
+            self.ad = self.ad.with_items(zip(_PLACED, records, strict=True))
+            self._value = AdValue(self.ad, self)
+        return self._value
+
+
+class _MatchSide(AdScope):
+    """One of the two ads. It is put in its place in the match when something looks for what is around it."""
+
+    __slots__ = ()
+
+    def enclosing(self) -> AdScope | None:
+        if self.parent is None and self.alternate is not None:
+            _place_in_match(self.state)
+        return self.parent
+
+
+def enter_ads(state: EvaluationState, my: AttributeMap | None, target: AttributeMap | None) -> None:
+    """Let an evaluation stand in ``my``, matched with ``target`` if there is one."""
+    if my is None and target is None:
+        scope: AdScope = NoScope(state)
+    else:
+        scope = _side(state, my)
+        if target is not None:
+            other = _side(state, target)
+            scope.alternate, other.alternate = other, scope
+            state.left = scope
+    state.base = state.current = scope
+
+
+def _side(state: EvaluationState, ad: AttributeMap | None) -> AdScope:
+    scope = _MatchSide(_EMPTY if ad is None else ad, None, state)
+    scope.side = scope
+    return scope
+
+
+def _place_in_match(state: EvaluationState) -> None:
+    """Put the two ads into their context ads and those into the match ad, which few evaluations ever climb to."""
+    left = state.left
+    right = left.alternate
+    assert right is not None  # noqa: S101 - called for the sides of a match only
+    match = _Match(_MATCH, None, state)
+    contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
+    left.parent, right.parent = contexts
+    match.places = _MATCH_PLACES
+    placed = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
+    match.expressions = [*match.expressions, *placed]
+
+
+def _context(mine: str, other: str) -> AttributeMap:
+    return AttributeMap(
+        (
+            ("other", Attr(other, absolute=True)),
+            ("target", Attr(other, absolute=True)),
+            ("my", Attr(mine, absolute=True)),
+            ("ad", Attr(mine, absolute=True)),
+        )
+    )
+
+
+_LEFT_CONTEXT: Final = _context("LEFT", "RIGHT")
+_RIGHT_CONTEXT: Final = _context("RIGHT", "LEFT")
+_MATCH: Final = AttributeMap(
+    (
+        (
+            "symmetricMatch",
+            Binary("&&", Attr("requirements", Attr("RIGHT")), Attr("requirements", Attr("LEFT"))),
+        ),
+        ("leftMatchesRight", Attr("requirements", Attr("RIGHT"))),
+        ("rightMatchesLeft", Attr("requirements", Attr("LEFT"))),
+        ("leftRankValue", Attr("rank", Attr("LEFT"))),
+        ("rightRankValue", Attr("rank", Attr("RIGHT"))),
+    )
+)
+_PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
+_MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
+_OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
+
+SPECIAL: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
+"""Names with a meaning of their own wherever no ad has an attribute of that name."""
+
+RESERVED: Final = SPECIAL | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
+"""Names that mean something to an ad that lacks them."""
+
+
+def evaluate_alone(state: EvaluationState, ad: AttributeMap, expr: Expr) -> Value:
+    """Return the value of an expression in one ad, in an evaluation of its own; error where that fails."""
+    fresh = EvaluationState(Environment(), state.compile, state.remember)
+    enter_ads(fresh, ad, None)
+    try:
+        return fresh.start(expr)
+    except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
+        return ERROR

@@ -1,0 +1,30 @@
+"""Values as text: in full, and as short excerpts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from negotiator.classad.context.scope import AdValue, ListValue, Value
+from negotiator.classad.syntax import ListExpr, RecordExpr, cut, excerpt, unparse, unparse_constant
+
+MAX_ATTRIBUTES: Final = 8
+
+
+def unparse_value(value: Value) -> str:
+    """Print a value in the new syntax, as a constant that stands for it."""
+    if isinstance(value, ListValue):
+        return unparse(ListExpr(value.items))
+    if isinstance(value, AdValue):
+        return unparse(RecordExpr(tuple(value.ad.items())))
+    return unparse_constant(value)
+
+
+def excerpt_value(value: Value, most: int) -> str:
+    """Print a value as ``excerpt`` does an expression; of a large ad only how large it is."""
+    if isinstance(value, AdValue):
+        if len(value.ad) > MAX_ATTRIBUTES:
+            return f"an ad of {len(value.ad)} attributes"
+        return excerpt(RecordExpr(tuple(value.ad.items())), most)
+    if isinstance(value, ListValue):
+        return excerpt(ListExpr(value.items), most)
+    return cut(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)

@@ -1,0 +1,145 @@
+"""An ad: attribute names and their expressions.
+
+A pool holds a hundred thousand ads of well over a hundred attributes, most with the same names in the same order. So
+an ad is a tuple of expressions and a *shape*, the names, which ads share; equal expressions come shared from the
+parser's cache.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue
+from negotiator.classad.values import AbsTime, Exceptional, RelTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Self
+
+_NODES: Final = frozenset(Expr.__args__)
+_LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
+_UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+@lru_cache(maxsize=1 << 14)
+def fold(name: str) -> str:
+    """Give the form of a name that all its spellings share: only ASCII letters have case."""
+    return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)
+
+
+@attrs.frozen(eq=False)
+class NameIndex:
+    """The names of an ad, and where each folded name stands.
+
+    ``pick`` says which of the given names count, by their places, where a name was given more than once; ``repeated``
+    has these names in lower case.
+    """
+
+    given: tuple[str, ...]
+    names: tuple[str, ...]
+    index: dict[str, int]
+    pick: tuple[int, ...] | None
+    repeated: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=4096)
+def shape_of(names: tuple[str, ...]) -> NameIndex:
+    """Return the shape of an ad in which these names are given."""
+    index: dict[str, int] = {}
+    kept: list[str] = []
+    pick: list[int] = []
+    repeated: set[str] = set()
+    for position, name in enumerate(names):
+        place = index.setdefault(fold(name), len(kept))
+        if place == len(kept):
+            kept.append(name)
+            pick.append(position)
+        else:
+            pick[place] = position
+            repeated.add(fold(name))
+    if not repeated:
+        return NameIndex(names, names, index, None)
+    return NameIndex(names, tuple(kept), index, tuple(pick), frozenset(repeated))
+
+
+def _literal(value: Expr | LiteralValue) -> Expr:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("an integer has 64 bits")
+    if isinstance(value, _LITERALS):
+        return Literal(value)
+    raise TypeError(f"an attribute is an expression or a constant, not {type(value).__name__}")
+
+
+class AttributeMap:
+    """An immutable, ordered mapping of attribute names, whose ASCII letters have no case, to expressions.
+
+    Of several attributes of one name the last counts, in the place and the spelling of the first, as in HTCondor.
+    TypeError for what is neither an expression nor a constant, ValueError for an integer beyond 64 bits.
+    """
+
+    __slots__ = ("expressions", "shape")
+
+    expressions: Sequence[Expr]
+    """The expressions, in the order of the names."""
+    shape: NameIndex
+
+    def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
+        given = tuple(items)
+        shape = shape_of(tuple([name for name, _ in given]))
+        exprs: list[Expr] = [value if type(value) in _NODES else _literal(value) for _, value in given]  # type: ignore[misc]
+        self.shape = shape
+        self.expressions = (
+            tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])
+        )
+
+    @classmethod
+    def of(cls, shape: NameIndex, expressions: Sequence[Expr]) -> Self:
+        """Return the ad of a shape with its expressions, one for each of the names of the shape."""
+        ad = cls.__new__(cls)
+        ad.shape = shape
+        ad.expressions = expressions
+        return ad
+
+    def get(self, name: str) -> Expr | None:
+        """Give the expression of an attribute, None if there is no such attribute."""
+        place = self.shape.index.get(fold(name))
+        return None if place is None else self.expressions[place]
+
+    def folded(self, name: str) -> Expr | None:
+        """Give the expression of an attribute whose name is in lower case already, as ``get`` does."""
+        place = self.shape.index.get(name)
+        return None if place is None else self.expressions[place]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and fold(name) in self.shape.index
+
+    def __len__(self) -> int:
+        return len(self.expressions)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.shape.names)
+
+    def names(self) -> tuple[str, ...]:
+        """Give the names as they are spelled, in order."""
+        return self.shape.names
+
+    def items(self) -> Iterator[tuple[str, Expr]]:
+        """Give pairs of name and expression, in order."""
+        return zip(self.shape.names, self.expressions, strict=True)
+
+    def project(self, names: Iterable[str]) -> Self:
+        """Give an ad of those attributes of this one that are named, in this ad's order."""
+        wanted = {fold(name) for name in names}
+        return type(self)([(name, expr) for name, expr in self.items() if fold(name) in wanted])
+
+    def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
+        """Give an ad with further attributes, or other expressions for some."""
+        return type(self)([*self.items(), *items])
+
+    def __repr__(self) -> str:
+        name = self.get("Name")
+        label = f"{name.value[:80]}, " if isinstance(name, Literal) and isinstance(name.value, str) else ""
+        return f"<{type(self).__name__} {label}{len(self)} attributes>"
