@@ -11,14 +11,14 @@ _PROBLEMS = 50
 _TEXT = 500
 
 
-def act_record(
+def admin_record(
     *,
     now: float,
-    digest: str,
-    number: int,
-    act: str,
-    by: str,
-    asked: float,
+    bundle: str,
+    request: int,
+    action: str,
+    user: str,
+    requested_at: float,
     application: str,
     queue: str,
     note: str,
@@ -28,13 +28,13 @@ def act_record(
 ) -> Record:
     """One act that an administrator asked for, done or not: ``rule`` of the access policy decided."""
     return {
-        "kind": "act",
+        "kind": "admin",
         "time": instant(now),
-        "digest": digest,
-        "number": number,
-        "act": bounded(act),
-        "by": bounded(by),
-        "asked": instant(asked),
+        "bundle": bundle,
+        "request": request,
+        "action": bounded(action),
+        "user": bounded(user),
+        "requested_at": instant(requested_at),
         "application": bounded(application),
         "queue": bounded(queue),
         "note": bounded(note, _TEXT),
@@ -45,16 +45,22 @@ def act_record(
 
 
 def reload_record(
-    *, now: float, how: str, before: str, digest: str, problems: Sequence[Problem], accepted: bool
+    *,
+    now: float,
+    trigger: str,
+    previous_bundle: str,
+    bundle: str,
+    problems: Sequence[Problem],
+    accepted: bool,
 ) -> Record:
     """Another bundle was looked at: from the next cycle on it holds, or it was refused and the one before stays."""
     return {
         "kind": "reload",
         "time": instant(now),
-        "how": bounded(how),
+        "trigger": bounded(trigger),
         "accepted": accepted,
-        "before": before,
-        "digest": digest,
+        "previous_bundle": previous_bundle,
+        "bundle": bundle,
         "problems": [bounded(str(problem), _TEXT) for problem in problems[:_PROBLEMS]],
         "problems_left_out": max(0, len(problems) - _PROBLEMS),
     }

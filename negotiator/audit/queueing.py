@@ -24,7 +24,7 @@ def placement_fields(placed: ApplicationPlacement) -> Record:
         "user": bounded(application.user),
         "groups": [bounded(group) for group in application.groups[:_GROUPS]],
         "groups_left_out": max(0, len(application.groups) - _GROUPS),
-        "asked_queue": bounded(application.queue),
+        "requested_queue": bounded(application.queue),
         "tags": {bounded(name): bounded(text) for name, text in islice(application.tags.items(), _TAGS)},
         "forced": application.forced,
         "jobs": placed.jobs,
@@ -38,7 +38,7 @@ def placement_fields(placed: ApplicationPlacement) -> Record:
 
 def change_fields(change: QueueChange) -> Record:
     """One change of one queue."""
-    return {"queue": bounded(change.path, TEXT), "change": str(change.change), "at": instant(change.at)}
+    return {"queue": bounded(change.path, TEXT), "change": str(change.change), "time": instant(change.at)}
 
 
 def _step(step: PlacementStep) -> Record:

@@ -40,7 +40,7 @@ def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]
     denials = _denial_records(result, _selector(settings.denials, result))
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
     failures = [_failure_record(result, failure) for failure in result.failures]
-    queues = [{**_common("queue", result), **change_fields(change)} for change in result.changes]
+    queues = [{**_common("queue_change", result), **change_fields(change)} for change in result.changes]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
     ]
@@ -98,7 +98,7 @@ def _common(kind: str, result: CycleResult) -> Record:
     return {
         "kind": kind,
         "cycle": result.number,
-        "digest": result.digest,
+        "bundle": result.digest,
         "plugins": [bounded(plugin) for plugin in result.plugins],
     }
 
@@ -208,5 +208,5 @@ def _cycle_record(result: CycleResult, recorded_matches: int, recorded_denials: 
         "discards": len(result.discarded),
         "failures": len(result.failures),
         "placements": len(result.placements),
-        "queues": len(result.changes),
+        "queue_changes": len(result.changes),
     }

@@ -19,7 +19,7 @@ from negotiator.cli import options
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.place_pool import place_pool
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.subjects import Subject, keeper, person
+from negotiator.cli.subjects import Subject, person, state_manager
 from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, Placement
@@ -127,7 +127,7 @@ def place(
         raise click.UsageError("say whose application it is: --user NAME; or whose pool: --pool PATH")
     bundle = the_bundle(folder, plugins_dirs, disable, undone="nothing was asked")
     moment = time.time() if now is None else now
-    kept = keeper(state, bundle, moment)
+    kept = state_manager(state, bundle, moment)
     if bundle.chain is None:
         _no_queues(as_json=as_json)
     elif pool:

@@ -29,12 +29,12 @@ from negotiator.cli.queue_tables import (
     print_usage,
 )
 from negotiator.cli.render import printable
-from negotiator.cli.subjects import keeper
+from negotiator.cli.subjects import state_manager
 from negotiator.queues import ROOT, QueueTree
 from negotiator.queues.names import parent_of, upwards
 from negotiator.records.text import suggest
 from negotiator.runtime.state_manager import StateManager
-from negotiator.runtime.usage import UsageByQueue, in_queues
+from negotiator.runtime.usage import UsageByQueue, usage_by_queue
 
 FAILED = 3
 
@@ -91,7 +91,7 @@ def queues(
     """
     bundle = the_bundle(folder, plugins_dirs, disable, undone="there are no queues to print")
     moment = time.time() if now is None else now
-    kept = keeper(state, bundle, moment)
+    kept = state_manager(state, bundle, moment)
     found = _in_use(pool, bundle, kept, moment) if pool else None
     tree = found.queues if found else kept.queues
     top = path or ROOT
@@ -113,7 +113,7 @@ def _in_use(pool: Sequence[Path], bundle: Bundle, kept: StateManager, now: float
     """Count what is in use; plugins that failed are told on standard error."""
     snapshot = the_pool(pool)
     state, unknown = kept.cycle_state(snapshot, now)
-    found = in_queues(snapshot, bundle, state, now)
+    found = usage_by_queue(snapshot, bundle, state, now)
     failures = tuple(dict.fromkeys((*unknown, *found.failures)))
     for failure in failures:
         click.echo(f"error: {printable(str(failure))}", err=True)

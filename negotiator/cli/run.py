@@ -161,15 +161,15 @@ def run(
 
 def _between(runtime: Runtime, folder: Path) -> None:
     """Do what was asked for between two cycles, and tell it."""
-    reloads, acts = runtime.between()
+    reloads, acts = runtime.between_cycles()
     for done in acts:
         click.echo(
-            f"{done.request.kind} by {printable(done.request.by)}: {printable(done.answer.text)}", err=True
+            f"{done.request.action} by {printable(done.request.by)}: {printable(done.answer.text)}", err=True
         )
     for reload in reloads:
         print_problems(reload.errors, folder=folder, err=True)
         what = "is active" if reload.bundle else "has errors: the one before stays active"
-        click.echo(f"reload ({printable(reload.how)}): bundle {reload.digest[:12]} {what}", err=True)
+        click.echo(f"reload ({printable(reload.trigger)}): bundle {reload.digest[:12]} {what}", err=True)
         if reload.bundle:
             print_warnings(reload.problems, folder)
 

@@ -15,7 +15,7 @@ from negotiator.bundle import Bundle, default_bundle, examine_bundle
 from negotiator.cli.caller import caller
 from negotiator.cli.pools import read_paths
 from negotiator.cli.problems import print_problems
-from negotiator.cli.subjects import read_keeper
+from negotiator.cli.subjects import read_state_manager
 from negotiator.hooks.administration import (
     BrokenBundleError,
     Caller,
@@ -34,7 +34,7 @@ from negotiator.pool import PoolError
 from negotiator.runtime import bundle_editor
 from negotiator.runtime.change_file import ChangeError
 from negotiator.runtime.state import StateError
-from negotiator.runtime.usage import in_use
+from negotiator.runtime.usage import pool_usage
 
 DEFAULT_STATE = Path("var/state")
 LONGEST_NOTE = 500  # characters, as the audit log has them
@@ -84,7 +84,7 @@ class ProgramSite:
             raise InvalidCallError(f"the note has {len(note)} characters: {LONGEST_NOTE} at most")
         try:
             return bundle_editor.change(office(places), self.caller(), name, content, note, superseded)
-        except bundle_editor.NameOfFileError as error:
+        except bundle_editor.FileNameError as error:
             raise InvalidCallError(str(error)) from None
         except ChangeError as error:
             raise CommandError(str(error)) from None
@@ -99,12 +99,12 @@ class ProgramSite:
         now = time.time() if places.now is None else places.now
         try:
             snapshot = read_paths(places.pool)
-            state, unknown = read_keeper(places.state, bundle, now).cycle_state(snapshot, now)
+            state, unknown = read_state_manager(places.state, bundle, now).cycle_state(snapshot, now)
         except PoolError as error:
             raise NoPoolError(str(error)) from None
         except StateError as error:
             raise NoStateError(str(error)) from None
-        found = in_use(snapshot, bundle, state, now)
+        found = pool_usage(snapshot, bundle, state, now)
         failures = tuple(map(str, (*unknown, *found.failures)))
         return PluginUsage(found.of(plugin), snapshot.slots, found.queues, failures, snapshot.problems)
 

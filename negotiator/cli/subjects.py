@@ -58,19 +58,19 @@ def person(bundle: Bundle, user: str, groups: Sequence[str], now: float) -> Subj
     return Subject(user, (), origin, failures)
 
 
-def keeper(state: Path | None, bundle: Bundle, now: float) -> StateManager:
+def state_manager(state: Path | None, bundle: Bundle, now: float) -> StateManager:
     """Give the queues and applications of a folder of state, the configured queues without one; end where that fails.
 
     Nothing is written.
     """
     try:
-        return read_keeper(state, bundle, now)
+        return read_state_manager(state, bundle, now)
     except StateError as error:
         _no_state(str(error))
 
 
-def read_keeper(state: Path | None, bundle: Bundle, now: float) -> StateManager:
-    """Do as ``keeper`` does, but raise StateError where that fails."""
+def read_state_manager(state: Path | None, bundle: Bundle, now: float) -> StateManager:
+    """Do as ``state_manager`` does, but raise StateError where that fails."""
     if state is None:
         return StateManager.begin(bundle, now)
     with StateStore.read(state) as store:

@@ -16,9 +16,9 @@ from negotiator.cli.bars import limited
 from negotiator.cli.bundles import the_bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.subjects import keeper
+from negotiator.cli.subjects import state_manager
 from negotiator.queues.quantities import format_quantity
-from negotiator.runtime.usage import in_use
+from negotiator.runtime.usage import pool_usage
 
 NO_ANSWER = 3
 
@@ -72,8 +72,8 @@ def usage(
     bundle = the_bundle(folder, plugins_dirs, disable, undone="nothing was counted")
     at = time.time() if now is None else now
     snapshot = the_pool(pool)
-    cycle_state, unknown = keeper(state, bundle, at).cycle_state(snapshot, at)
-    found = in_use(snapshot, bundle, cycle_state, at)
+    cycle_state, unknown = state_manager(state, bundle, at).cycle_state(snapshot, at)
+    found = pool_usage(snapshot, bundle, cycle_state, at)
     answers = bundle.hooks.usage(
         report, found.of, found.queues, bundle.settings, spec_names=spec_names and as_json
     )

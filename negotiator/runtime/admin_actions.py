@@ -30,15 +30,15 @@ class AdminResult:
     by_rule: str
 
 
-def perform(request: Request, keeper: StateManager, now: float) -> AdminResult:
-    """Do what an administrator asks for, if it is theirs to ask; what changed is written down by the keeper's owner."""
-    book = AccessCache(keeper.bundle.hooks, keeper.bundle.settings, keeper.queues)
-    if request.kind in {AdminAction.RELOAD, AdminAction.CHANGE}:
+def perform(request: Request, state_manager: StateManager, now: float) -> AdminResult:
+    """Do what an administrator asks for, if it is theirs to ask; what changed is written down by the state_manager's owner."""
+    book = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
+    if request.action in {AdminAction.RELOAD, AdminAction.CHANGE}:
         decided = book.answer(_asked(request, AccessKind.CONFIGURE, ""))
-        what = "was changed, and" if request.kind is AdminAction.CHANGE else "will be looked at, and"
+        what = "was changed, and" if request.action is AdminAction.CHANGE else "will be looked at, and"
         text = f"the bundle {what} is taken over before the next cycle if it has no errors"
         return _done(request, decided, AdminAnswer(ok=True, text=text))
-    found = _find(request.application, keeper, held=request.kind is AdminAction.RELEASE)
+    found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
     if not found:
         text = f"there is no application {request.application}: name it schedd#cluster, once a cycle has placed it"
         return AdminResult(request, AdminAnswer(ok=False, text=text), "")
@@ -58,23 +58,25 @@ def perform(request: Request, keeper: StateManager, now: float) -> AdminResult:
     )
     if refused is not None:
         return _done(request, refused, AdminAnswer(ok=True, text=""))
-    return _done(request, decided, _do(request, found, keeper, book, now))
+    return _done(request, decided, _do(request, found, state_manager, book, now))
 
 
 def _do(
     request: Request,
     found: tuple[RegisteredApplication, ...],
-    keeper: StateManager,
+    state_manager: StateManager,
     book: AccessCache,
     now: float,
 ) -> AdminAnswer:
     name = str(found[0].id)
-    if request.kind is AdminAction.MOVE:
-        return _move(request, found, keeper, book, now)
-    if request.kind is AdminAction.HOLD:
-        keeper.held.update((entry.id, ApplicationHold(request.by, now, request.note)) for entry in found)
+    if request.action is AdminAction.MOVE:
+        return _move(request, found, state_manager, book, now)
+    if request.action is AdminAction.HOLD:
+        state_manager.held.update(
+            (entry.id, ApplicationHold(request.by, now, request.note)) for entry in found
+        )
         return AdminAnswer(ok=True, text=f"{name} is out of matching")
-    released = [keeper.held.pop(entry.id, None) for entry in found]
+    released = [state_manager.held.pop(entry.id, None) for entry in found]
     if not any(released):
         return AdminAnswer(ok=False, text=f"{name} is not held")
     return AdminAnswer(ok=True, text=f"{name} takes part in matching again")
@@ -83,11 +85,11 @@ def _do(
 def _move(
     request: Request,
     found: tuple[RegisteredApplication, ...],
-    keeper: StateManager,
+    state_manager: StateManager,
     book: AccessCache,
     now: float,
 ) -> AdminAnswer:
-    target = keeper.queues.get(request.queue)
+    target = state_manager.queues.get(request.queue)
     if target is None:
         return AdminAnswer(ok=False, text=f"there is no queue {request.queue}")
     if not target.leaf or target.draining:
@@ -97,11 +99,11 @@ def _move(
     if not is_granted(into) and not is_granted(book.answer(_asked(request, AccessKind.CONFIGURE, ""))):
         return AdminAnswer(ok=False, text=f"not into {target.path}: {into.record.text}")
     for entry in found:
-        keeper.registry.move(entry.id, target.path, now)
+        state_manager.registry.move(entry.id, target.path, now)
     return AdminAnswer(ok=True, text=f"{found[0].id} was moved from {found[0].queue} to {target.path}")
 
 
-def _find(name: str, keeper: StateManager, *, held: bool) -> tuple[RegisteredApplication, ...]:
+def _find(name: str, state_manager: StateManager, *, held: bool) -> tuple[RegisteredApplication, ...]:
     """The applications of a name: ``schedd#cluster``, or a cluster that only one schedd has.
 
     With ``held`` those too that are held and in no queue: they are the root's administrators'.
@@ -110,14 +112,18 @@ def _find(name: str, keeper: StateManager, *, held: bool) -> tuple[RegisteredApp
     if not (cluster.isascii() and cluster.isdecimal() and len(cluster) < 19):
         return ()
     schedd, number = fold(schedd), int(cluster)
-    found = keeper.registry.find(schedd, number)
+    found = state_manager.registry.find(schedd, number)
     if not held:
         return found
     placed = {entry.id for entry in found}
-    lost = (each for each in keeper.held if each.cluster == number and schedd in {"", each.schedd})
+    lost = (each for each in state_manager.held if each.cluster == number and schedd in {"", each.schedd})
     return (
         *found,
-        *(RegisteredApplication(each, ROOT, keeper.held[each].at) for each in lost if each not in placed),
+        *(
+            RegisteredApplication(each, ROOT, state_manager.held[each].at)
+            for each in lost
+            if each not in placed
+        ),
     )
 
 

@@ -28,7 +28,7 @@ class AdminEnvironment:
     key_file: Path | None = None
 
 
-def submit(store: StateStore, request: AdminRequest, desk: AdminEnvironment) -> int:
+def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironment) -> int:
     """Note a request, and give its number; be the negotiator for a moment, where none is running.
 
     So it is answered when this returns, unless a negotiator is running, or the state is not the caller's own. What can't
@@ -41,19 +41,19 @@ def submit(store: StateStore, request: AdminRequest, desk: AdminEnvironment) -> 
     number = store.request(request)
     if store.is_own and store.hold_lock():
         try:
-            _answer_all(store, desk)
+            _answer_all(store, environment)
         except (AuditError, BundleError):
-            if request.kind is not AdminAction.CHANGE:
+            if request.action is not AdminAction.CHANGE:
                 store.answer(number, AdminAnswer(ok=False, text="it could not be recorded"))
             raise
     return number
 
 
-def _answer_all(store: StateStore, desk: AdminEnvironment) -> None:
-    bundle = desk.load()
-    key = read_key(desk.key_file) if desk.key_file else None
-    with AuditLog.open(desk.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes) as log:
-        Runtime(bundle, _no_pool, time.time, Offline(), log, store).between()
+def _answer_all(store: StateStore, environment: AdminEnvironment) -> None:
+    bundle = environment.load()
+    key = read_key(environment.key_file) if environment.key_file else None
+    with AuditLog.open(environment.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes) as log:
+        Runtime(bundle, _no_pool, time.time, Offline(), log, store).between_cycles()
 
 
 def _no_pool() -> Snapshot:

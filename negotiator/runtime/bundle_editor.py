@@ -33,7 +33,7 @@ _BROKEN = "the bundle has errors: only who runs the negotiator may change it"
 _MEND = "the bundle has errors, and who runs the negotiator may mend it"
 
 
-class NameOfFileError(ChangeError):
+class FileNameError(ChangeError):
     """A name that no file of a bundle has."""
 
 
@@ -64,13 +64,13 @@ class BundleEditor:
         return self.as_written() if self.as_written else before or self.examine()
 
 
-def may_configure(office: BundleEditor, caller: Caller) -> Permission:
+def may_configure(editor: BundleEditor, caller: Caller) -> Permission:
     """Say whether somebody may change the bundle; of one with errors, whether they may mend it."""
-    return _permission(office, office.rights(), caller, {})
+    return _permission(editor, editor.rights(), caller, {})
 
 
 def change(
-    office: BundleEditor,
+    editor: BundleEditor,
     caller: Caller,
     name: str,
     content: bytes,
@@ -80,25 +80,25 @@ def change(
     """Give a file of the bundle other contents, and note and record that, or that it was denied.
 
     :param superseded: files that go once the file is written.
-    :raises NameOfFileError: a name is none of a file of a bundle.
+    :raises FileNameError: a name is none of a file of a bundle.
     :raises ChangeError: the file can't be written; nothing was.
     :raises StateError: the state can't be opened, so that the change could not be noted; nothing was written.
     """
-    before = office.examine()
+    before = editor.examine()
     for each in (name, *superseded):
-        _check_name(office.folder, each, before, new=each == name)
+        _check_name(editor.folder, each, before, new=each == name)
     wanted: dict[str, bytes | None] = {**dict.fromkeys(superseded), name: content}
-    rights = office.rights(before)
-    permission = _permission(office, rights, caller, wanted)
+    rights = editor.rights(before)
+    permission = _permission(editor, rights, caller, wanted)
     if not permission.allowed:
-        return _denied(office, caller, name, permission, rights)
-    with StateStore.open(office.state) as store:  # what could not be noted is not done
-        changed = change_file(office.folder, name, content, office.examine, time.time(), superseded)
+        return _denied(editor, caller, name, permission, rights)
+    with StateStore.open(editor.state) as store:  # what could not be noted is not done
+        changed = change_file(editor.folder, name, content, editor.examine, time.time(), superseded)
         outcome = _outcome(name, changed, permission, superseded)
         if not changed.written:
             return outcome
         why = f" ({note})" if note else ""
-        return _recorded(office, store, caller, f"{outcome.text}{why}", outcome)
+        return _recorded(editor, store, caller, f"{outcome.text}{why}", outcome)
 
 
 def _outcome(
@@ -133,14 +133,14 @@ def _check_name(folder: Path, name: str, examination: BundleCheck, *, new: bool)
     plain = name.isprintable() and "/" not in name and not name.startswith(".") and not name.endswith("~")
     if plain and ((new and examination.reads(name)) or (name and (folder / name).is_file())):
         return
-    raise NameOfFileError(
+    raise FileNameError(
         f"{name!r} is no name of a file of a bundle: settings (pool.yaml, queues.yaml, *.conf, files of a plugin), "
         "or a file that is there already"
     )
 
 
 def _permission(
-    office: BundleEditor, before: BundleCheck, caller: Caller, wanted: Mapping[str, bytes | None]
+    editor: BundleEditor, before: BundleCheck, caller: Caller, wanted: Mapping[str, bytes | None]
 ) -> Permission:
     """Ask the bundle that is there. One that has errors can say nothing, and has to be mended.
 
@@ -148,9 +148,9 @@ def _permission(
     """
     if before.bundle is not None:
         return _asked(before.bundle, caller)
-    if not _is_owner(office.state, office.folder):
+    if not _is_owner(editor.state, editor.folder):
         return Permission(allowed=False, text=_BROKEN)
-    after = office.examine(wanted) if wanted else before
+    after = editor.examine(wanted) if wanted else before
     if after.bundle is None:  # which errors it then has is told where it is written
         return Permission(allowed=True, text=_MEND)
     return _asked(after.bundle, caller)
@@ -176,7 +176,7 @@ def _is_owner(state: Path, folder: Path) -> bool:
 
 
 def _denied(
-    office: BundleEditor, caller: Caller, name: str, permission: Permission, before: BundleCheck
+    editor: BundleEditor, caller: Caller, name: str, permission: Permission, before: BundleCheck
 ) -> ChangeOutcome:
     """Record the attempt, if it was denied by a rule: a bundle that has errors has none."""
     outcome = ChangeOutcome(
@@ -190,14 +190,14 @@ def _denied(
         return outcome
     note = f"asked to change {name}: nothing was written"
     try:
-        with StateStore.open(office.state) as store:
-            return _recorded(office, store, caller, note, outcome)
+        with StateStore.open(editor.state) as store:
+            return _recorded(editor, store, caller, note, outcome)
     except StateError as error:
         return attrs.evolve(outcome, trouble=str(error))
 
 
 def _recorded(
-    office: BundleEditor, store: StateStore, caller: Caller, note: str, outcome: ChangeOutcome
+    editor: BundleEditor, store: StateStore, caller: Caller, note: str, outcome: ChangeOutcome
 ) -> ChangeOutcome:
     """Note a change, or an attempt, for the negotiator; without one that runs, in the audit log.
 
@@ -206,18 +206,18 @@ def _recorded(
     request = Request(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
     try:
         number = submit(
-            store, request, AdminEnvironment(lambda: _loaded(office), office.audit_log, office.key_file)
+            store, request, AdminEnvironment(lambda: _loaded(editor), editor.audit_log, editor.key_file)
         )
         return attrs.evolve(outcome, request=number, recorded=store.answered(number) is not None)
     except (AuditError, BundleError, StateError) as error:
         broken = isinstance(error, BundleError)
-        what = f"{office.folder} has errors" if broken else str(error)
+        what = f"{editor.folder} has errors" if broken else str(error)
         code = NOT_DONE if broken else NO_STATE if isinstance(error, StateError) else NO_AUDIT
         return attrs.evolve(outcome, trouble=f"{what}: {LATER}", exit_code=outcome.exit_code or code)
 
 
-def _loaded(office: BundleEditor) -> Bundle:
-    examination = office.examine()
+def _loaded(editor: BundleEditor) -> Bundle:
+    examination = editor.examine()
     if examination.bundle is None:
         raise BundleError(examination.problems)
     return examination.bundle

@@ -31,7 +31,7 @@ class Journal:
         for key in keys:
             self._entries.pop(key, None)
 
-    def look(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
+    def expire(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
         """Forget the matches that the pool shows, and those from before a time; gives their keys.
 
         Matches of one ad stay as long as one of them is not shown: by itself it could not be told from a job's only one.

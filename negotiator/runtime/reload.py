@@ -24,11 +24,11 @@ Signature = frozenset[tuple[str, int, int, int]]
 class Reload:
     """What came of looking for another bundle: it, or what is wrong with it. ``how`` says who asked."""
 
-    how: str
+    trigger: str
     digest: str
     bundle: Bundle | None
     problems: tuple[Problem, ...] = ()
-    turned: tuple[Problem, ...] = ()  # those of its problems that are of queues in use
+    queue_warnings: tuple[Problem, ...] = ()  # those of its problems that are of queues in use
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -51,22 +51,22 @@ class Reloader:
     def __attrs_post_init__(self) -> None:
         self._seen = self._settled = self._signature() if self.watch else frozenset()
 
-    def request(self, how: str) -> None:
+    def request(self, trigger: str) -> None:
         """Ask for a look at the next opportunity; safe in a signal handler."""
-        self._wanted = how
+        self._wanted = trigger
 
-    def look(self) -> Reload | None:
+    def poll(self) -> Reload | None:
         """Look, if somebody asked or the files changed and are not changing any more; None where nothing is new."""
-        how, self._wanted = self._wanted, ""
-        if not how and self.watch and self._changed():
-            how = "watch"
-        if not how:
+        trigger, self._wanted = self._wanted, ""
+        if not trigger and self.watch and self._changed():
+            trigger = "watch"
+        if not trigger:
             return None
         examination = self.examine()
-        if examination.digest == self.digest and how == "watch":
+        if examination.digest == self.digest and trigger == "watch":
             return None
         self.digest = examination.digest
-        return Reload(how, examination.digest, examination.bundle, examination.problems)
+        return Reload(trigger, examination.digest, examination.bundle, examination.problems)
 
     def _changed(self) -> bool:
         """Whether the files are others than when they were read, and the same as at the last look."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from negotiator.audit.administration import act_record, reload_record
+from negotiator.audit.administration import admin_record, reload_record
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
@@ -57,15 +57,15 @@ class Runtime:
     audit: AuditLog | None
     store: StateStore | None = None
     reloader: Reloader | None = None
-    _keeper: StateManager | None = None
+    _state_manager: StateManager | None = None
     _cycles: int = 0
 
     @property
-    def keeper(self) -> StateManager:
+    def state_manager(self) -> StateManager:
         """Queues and applications between the cycles."""
-        if self._keeper is None:
-            self._keeper = StateManager.begin(self.bundle, self.clock(), self.store)
-        return self._keeper
+        if self._state_manager is None:
+            self._state_manager = StateManager.begin(self.bundle, self.clock(), self.store)
+        return self._state_manager
 
     def cycles(self, count: int) -> Iterator[CycleReport]:
         """Run so many cycles, one after the other; raises ``AuditError`` where one could not be recorded."""
@@ -76,22 +76,24 @@ class Runtime:
         """Run one more cycle."""
         return self.cycle(self._number())
 
-    def between(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
+    def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Do what was asked for since the last cycle: acts of administrators, and another bundle.
 
         :raises AuditError: it could not be recorded, and was not done.
         """
         done = tuple(self._acts())
-        reload = self.reloader.look() if self.reloader else None
+        reload = self.reloader.poll() if self.reloader else None
         if reload is None:
             return (), done
         if reload.bundle is not None:
-            turned = self.keeper.turned(reload.bundle)
-            reload = attrs.evolve(reload, turned=turned, problems=(*reload.problems, *turned))
+            queue_warnings = self.state_manager.queue_warnings(reload.bundle)
+            reload = attrs.evolve(
+                reload, queue_warnings=queue_warnings, problems=(*reload.problems, *queue_warnings)
+            )
         self._record([self._told(reload)])
         if reload.bundle is not None:
             self.bundle = reload.bundle
-            self.keeper.use(reload.bundle, self.clock())
+            self.state_manager.use_bundle(reload.bundle, self.clock())
         return (reload,), done
 
     def cycle(self, number: int) -> CycleReport:
@@ -103,19 +105,19 @@ class Runtime:
             the intent only.
         """
         snapshot = self.read()
-        keeper = self.keeper
+        state_manager = self.state_manager
         cycle = Cycle(number, self.clock(), self.bundle.digest)
-        state, unknown = keeper.cycle_state(snapshot, cycle.now)
+        state, unknown = state_manager.cycle_state(snapshot, cycle.now)
         result = run_cycle(snapshot, self.bundle, cycle, state)
         result = attrs.evolve(
-            result, changes=(*keeper.changes, *result.changes), failures=(*unknown, *result.failures)
+            result, changes=(*state_manager.changes, *result.changes), failures=(*unknown, *result.failures)
         )
         self._record(intent_records(result, self.bundle.audit))
-        keeper.adopt(result)
-        deliveries = tuple(self.settler.settle(result.matches))
+        state_manager.adopt(result)
+        deliveries = tuple(self.settler.settle(result))
         delivered = [item.match for item in deliveries if item.delivered]
         failed = {item.match.id: item.text for item in deliveries if not item.delivered}
-        keeper.undelivered(result, failed)
+        state_manager.release_undelivered(result, failed)
         self._record_outcome(result, delivered, failed)
         observers = self._tell(result, delivered, cycle)
         self.bundle.hooks.end_cycle()
@@ -124,40 +126,44 @@ class Runtime:
 
     def _tell(self, result: CycleResult, delivered: Sequence[Match], cycle: Cycle) -> tuple[HookFailure, ...]:
         hooks, settings = self.bundle.hooks, self.bundle.settings
-        notices = self.keeper.notices(result)
+        notices = self.state_manager.notices(result)
         failures = hooks.queues_changed(notices, cycle, settings) if notices else ()
         return (*failures, *hooks.matches_made(delivered, cycle, settings))
 
     def _acts(self) -> Iterator[AdminResult]:
         """What administrators asked for, each recorded before it is written down."""
         for request in self.store.waiting() if self.store else ():
-            done = perform(request, self.keeper, self.clock())
+            done = perform(request, self.state_manager, self.clock())
             self._record([self._recorded(done)])
             # One step: a request that is done again after a crash must not find that it was done.
-            self.keeper.write(answered=(request.number, done.answer))
-            if done.answer.ok and request.kind in {AdminAction.RELOAD, AdminAction.CHANGE} and self.reloader:
+            self.state_manager.write(answered=(request.number, done.answer))
+            if (
+                done.answer.ok
+                and request.action in {AdminAction.RELOAD, AdminAction.CHANGE}
+                and self.reloader
+            ):
                 self.reloader.request(f"command by {request.by}")
             yield done
 
     def _told(self, reload: Reload) -> dict[str, object]:
         return reload_record(
             now=self.clock(),
-            how=reload.how,
-            before=self.bundle.digest,
-            digest=reload.digest,
-            problems=(*reload.errors, *reload.turned),
+            trigger=reload.trigger,
+            previous_bundle=self.bundle.digest,
+            bundle=reload.digest,
+            problems=(*reload.errors, *reload.queue_warnings),
             accepted=reload.bundle is not None,
         )
 
     def _recorded(self, done: AdminResult) -> dict[str, object]:
         request = done.request
-        return act_record(
+        return admin_record(
             now=self.clock(),
-            digest=self.bundle.digest,
-            number=request.number,
-            act=request.kind,
-            by=request.by,
-            asked=request.at,
+            bundle=self.bundle.digest,
+            request=request.number,
+            action=request.action,
+            user=request.by,
+            requested_at=request.at,
             application=request.application,
             queue=request.queue,
             note=request.note,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import attrs
 
+from negotiator.cycle.result import CycleResult
 from negotiator.hooks.records import Match
 
 
@@ -20,16 +21,19 @@ class Delivery:
 
 
 class Settler(Protocol):
-    """Whoever hands matches out. It tells of each match what became of it, and raises nothing."""
+    """Hands out the matches of a cycle. A failed delivery is part of the answer, never an exception."""
 
-    def settle(self, matches: Sequence[Match]) -> Sequence[Delivery]:
-        """Hand out the matches, in their order."""
+    def settle(self, result: CycleResult) -> Sequence[Delivery]:
+        """Hand out the matches of a cycle, in their order, and return what became of each.
+
+        The result has rejections too, for schedds that want to be told of them.
+        """
         ...
 
 
 class Offline:
-    """Hands matches to nobody but the caller: the pool was read from files, and there is no schedd to tell."""
+    """Delivers nothing: the pool was read from files, and the reader of the result is the recipient."""
 
-    def settle(self, matches: Sequence[Match]) -> Sequence[Delivery]:
-        """Count every match as delivered: who reads the result is the one it goes to."""
-        return [Delivery(match, delivered=True) for match in matches]
+    def settle(self, result: CycleResult) -> Sequence[Delivery]:
+        """Count every match as delivered."""
+        return [Delivery(match, delivered=True) for match in result.matches]

@@ -25,7 +25,7 @@ from negotiator.queues.applications import ApplicationId, RegisteredApplication
 
 _FILE = "state.sqlite"
 _LOCK = "state.lock"
-_VERSION = 1
+_VERSION = 2
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640
 _WAIT = 10.0  # seconds for another process to finish its transaction
 _ANSWERS = 1_000  # that are kept: who asked for an older one has gone
@@ -34,24 +34,24 @@ _ENVIRONMENT = "it must belong to the user that runs the negotiator; is its file
 _DAMAGED = "it is damaged, or another program wrote it: move it away, and the negotiator begins a new one"
 
 _TABLES = """
-CREATE TABLE last_look (at REAL) STRICT;
+CREATE TABLE last_scan (time REAL) STRICT;
 CREATE TABLE queues (
     path TEXT PRIMARY KEY, leaf INTEGER, managed INTEGER, state TEXT, since REAL, submitacl TEXT, adminacl TEXT
 ) STRICT;
 CREATE TABLE applications (
-    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, group_name TEXT, seen REAL,
+    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, group_name TEXT, last_seen REAL,
     PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE holds (
-    schedd TEXT, user TEXT, cluster INTEGER, by TEXT, at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
+    schedd TEXT, user TEXT, cluster INTEGER, held_by TEXT, held_at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT) STRICT;
 CREATE INDEX matches_by_key ON matches (key);
-CREATE TABLE acts (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL, by TEXT, groups TEXT, act TEXT, application TEXT, queue TEXT,
+CREATE TABLE admin_requests (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
     note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
 ) STRICT;
-CREATE INDEX acts_by_done ON acts (done, number);
+CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
 """
 
 
@@ -77,7 +77,7 @@ class AdminRequest:
     at: float
     by: str
     groups: tuple[str, ...]
-    kind: AdminAction
+    action: AdminAction
     application: str = ""  # schedd#cluster, or the cluster alone
     queue: str = ""
     note: str = ""
@@ -227,7 +227,7 @@ class StateStore:
         """
         with _naming(self.folder, "read"):
             queues = tuple(map(_queue, self._db.execute("SELECT * FROM queues ORDER BY path")))
-            (last,) = self._db.execute("SELECT at FROM last_look").fetchone() or (now,)
+            (last,) = self._db.execute("SELECT time FROM last_scan").fetchone() or (now,)
             applications = tuple(
                 RegisteredApplication(
                     ApplicationId(schedd, user, cluster), queue, last if seen is None else seen, group
@@ -275,8 +275,8 @@ class StateStore:
                     for each in changed
                 ),
             )
-            self._db.execute("DELETE FROM last_look")
-            self._db.execute("INSERT INTO last_look VALUES (?)", (last,))
+            self._db.execute("DELETE FROM last_scan")
+            self._db.execute("INSERT INTO last_scan VALUES (?)", (last,))
             self._db.executemany(
                 "DELETE FROM applications WHERE schedd = CAST(? AS TEXT) AND user = CAST(? AS TEXT) AND cluster = ?",
                 map(_row, gone),
@@ -301,13 +301,13 @@ class StateStore:
         with _naming(self.folder, "write"), self._transaction():
             self._db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
 
-    def request(self, act: AdminRequest) -> int:
+    def request(self, request: AdminRequest) -> int:
         """Note what an administrator asks for, and give it a number; that of ``act`` does not count."""
-        who = act.at, _bytes(act.by), _bytes(",".join(act.groups))
-        what = str(act.kind), _bytes(act.application), _bytes(act.queue), _bytes(act.note)
+        who = request.at, _bytes(request.by), _bytes(",".join(request.groups))
+        what = str(request.action), _bytes(request.application), _bytes(request.queue), _bytes(request.note)
         with _naming(self.folder, "write"), self._transaction():
             cursor = self._db.execute(
-                "INSERT INTO acts (at, by, groups, act, application, queue, note) VALUES"
+                "INSERT INTO admin_requests (time, user, groups, action, application, queue, note) VALUES"
                 " (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
                 (*who, *what),
             )
@@ -315,7 +315,7 @@ class StateStore:
 
     def waiting(self) -> tuple[AdminRequest, ...]:
         """The requests that nobody answered yet, in their order."""
-        query = "SELECT number, at, by, groups, act, application, queue, note FROM acts WHERE done = 0 ORDER BY number"
+        query = "SELECT number, time, user, groups, action, application, queue, note FROM admin_requests WHERE done = 0 ORDER BY number"
         with _naming(self.folder, "read"):
             return tuple(
                 AdminRequest(
@@ -323,12 +323,12 @@ class StateStore:
                     at,
                     by,
                     tuple(filter(None, groups.split(","))),
-                    AdminAction(act),
+                    AdminAction(action),
                     application,
                     queue,
                     note,
                 )
-                for number, at, by, groups, act, application, queue, note in self._db.execute(query)
+                for number, at, by, groups, action, application, queue, note in self._db.execute(query)
             )
 
     def answer(self, number: int, answer: AdminAnswer) -> None:
@@ -340,16 +340,16 @@ class StateStore:
         """What became of a request, if anything did."""
         with _naming(self.folder, "read"):
             row = self._db.execute(
-                "SELECT ok, answer FROM acts WHERE number = ? AND done = 1", (number,)
+                "SELECT ok, answer FROM admin_requests WHERE number = ? AND done = 1", (number,)
             ).fetchone()
         return AdminAnswer(bool(row[0]), row[1]) if row else None
 
     def _answer(self, number: int, answer: AdminAnswer) -> None:
         self._db.execute(
-            "UPDATE acts SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
+            "UPDATE admin_requests SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
             (answer.ok, _bytes(answer.text), number),
         )
-        self._db.execute("DELETE FROM acts WHERE done = 1 AND number <= ?", (number - _ANSWERS,))
+        self._db.execute("DELETE FROM admin_requests WHERE done = 1 AND number <= ?", (number - _ANSWERS,))
 
     def _save_queues(self, queues: QueueTree) -> None:
         self._db.execute("DELETE FROM queues")

@@ -21,7 +21,7 @@ from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import Journal
 from negotiator.runtime.state import AdminAnswer, StateStore
 
-_TURNED = "they go on where they are: let them end, or move them (negotiator admin move)"
+_KIND_CHANGED = "they go on where they are: let them end, or move them (negotiator admin move)"
 
 
 @attrs.define(eq=False)
@@ -48,19 +48,19 @@ class StateManager:
             return cls(bundle, QueueTree.of(bundle.partition.root, now), last=now)
         stored = store.load(now)
         if not stored.queues:
-            keeper = cls(bundle, QueueTree.of(bundle.partition.root, now), store)
+            state_manager = cls(bundle, QueueTree.of(bundle.partition.root, now), store)
         else:
             queues = QueueTree({queue.path: queue for queue in stored.queues})
             changes = queues.apply(bundle.partition.root, now)
             queues.renew_templates()
-            keeper = cls(bundle, queues, store)
-            keeper.changes += (each for each in changes if each.change is not QueueChangeKind.CHANGED)
-        keeper.registry = ApplicationRegistry(stored.applications)
-        keeper.held = dict(stored.held)
-        keeper.journal.add(stored.journal)
-        keeper._last = min(stored.last, now)
-        keeper._written = keeper.registry.mark(keeper._last)
-        return keeper
+            state_manager = cls(bundle, queues, store)
+            state_manager.changes += (each for each in changes if each.change is not QueueChangeKind.CHANGED)
+        state_manager.registry = ApplicationRegistry(stored.applications)
+        state_manager.held = dict(stored.held)
+        state_manager.journal.add(stored.journal)
+        state_manager._last = min(stored.last, now)
+        state_manager._written = state_manager.registry.mark(state_manager._last)
+        return state_manager
 
     def cycle_state(self, snapshot: Snapshot, now: float) -> tuple[CycleState, tuple[HookFailure, ...]]:
         """What the next cycle has to know: gone applications leave, empty queues go, groups are looked up."""
@@ -71,7 +71,7 @@ class StateManager:
         self._last = now
         if self.registry.forget(now - settings.forget_after, now):
             self.held = {each: hold for each, hold in self.held.items() if each in self.registry}
-        gone = self.journal.look(snapshot, now - settings.claim_timeout)
+        gone = self.journal.expire(snapshot, now - settings.claim_timeout)
         if self.store is not None and gone:
             self.store.drop_matches(gone)
         self.changes += self.queues.clean(self.registry.busy(), now)
@@ -90,19 +90,19 @@ class StateManager:
         self.journal.add(result.journal)
         self.write(queues=self.queues, matches=result.journal)
 
-    def undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
+    def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Give back what matches of a cycle were charged that could not be handed out."""
         gone = [entry.key for entry in result.journal if entry.id in matches]
         self.journal.drop(gone)
         if self.store is not None and gone:
             self.store.drop_matches(gone)
 
-    def turned(self, bundle: Bundle) -> tuple[Problem, ...]:
+    def queue_warnings(self, bundle: Bundle) -> tuple[Problem, ...]:
         """Warnings of what another bundle would do to queues in use: make leaves of parents, or the reverse."""
         busy = self.registry.counts()
-        return tuple(filter(None, (self._turned(each, busy) for each in bundle.partition.root.walk())))
+        return tuple(filter(None, (self._queue_warning(each, busy) for each in bundle.partition.root.walk())))
 
-    def _turned(self, config: QueueConfig, busy: Mapping[str, int]) -> Problem | None:
+    def _queue_warning(self, config: QueueConfig, busy: Mapping[str, int]) -> Problem | None:
         old = self.queues.get(config.path)
         if old is None or old.leaf == config.leaf:
             return None
@@ -117,9 +117,9 @@ class StateManager:
         )
         where = "below it" if config.leaf else "in it"
         message = f"{config.path} {what}, with {count} {noun} {where}"
-        return Problem(Severity.WARNING, config.source, message, _TURNED)
+        return Problem(Severity.WARNING, config.source, message, _KIND_CHANGED)
 
-    def use(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:
+    def use_bundle(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:
         """Work with another bundle from now on."""
         changes = self.queues.apply(bundle.partition.root, now)
         self.bundle = bundle

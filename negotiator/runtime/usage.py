@@ -38,7 +38,7 @@ class PoolUsage:
         return CounterUsage(sums, sets, groups)
 
 
-def in_use(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
+def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
     """Count what runs in a pool, and the matches that it does not show yet."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place_in_use(snapshot, bundle, cycle, state)
@@ -57,7 +57,7 @@ class UsageByQueue:
     failures: tuple[HookFailure, ...]
 
 
-def in_queues(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
+def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
     """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place_in_use(snapshot, bundle, cycle, state)

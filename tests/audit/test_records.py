@@ -52,7 +52,7 @@ def a_result(*outcomes, **changes):
     values = {
         "number": 7,
         "now": 1700000000.25,
-        "digest": "d1",
+        "bundle": "d1",
         "plugins": ("expressions 1.2", "calendar 3"),
         "counts": COUNTS,
         "discarded": (),
@@ -78,7 +78,7 @@ def test_a_match_tells_who_got_what_and_why():
     assert record == {
         "kind": "match",
         "cycle": 7,
-        "digest": "d1",
+        "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "id": "7.1",
         "submitter": "ada@pool",
@@ -118,7 +118,7 @@ def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
     assert record == {
         "kind": "denial",
         "cycle": 7,
-        "digest": "d1",
+        "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "submitter": "ada@pool",
         "schedd": "submit1",
@@ -245,7 +245,7 @@ def test_every_field_is_documented():
     records = [*records_of(result), *outcome_records(result, [], {})]
     rows = {row.split("`")[1]: row for row in told.splitlines() if row.startswith("| `")}
     for record in records:
-        for field in record.keys() - {"kind", "cycle", "digest", "plugins"}:
+        for field in record.keys() - {"kind", "cycle", "bundle", "plugins"}:
             assert f"`{field}`" in rows[record["kind"]], (record["kind"], field)
     assert {record["kind"] for record in records} == {
         "match",
@@ -270,7 +270,7 @@ def test_outcomes_tell_each_match_once():
     assert record == {
         "kind": "outcome",
         "cycle": 7,
-        "digest": "d1",
+        "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "part": 1,
         "parts": 1,

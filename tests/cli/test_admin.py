@@ -46,7 +46,7 @@ def admin(site, *words, stdin=None, more=("--audit-log", "audit", "--state", "st
 
 
 def acts(site):
-    return [(each["act"], each["by"], each["ok"]) for each in records(site / "audit", "act")]
+    return [(each["action"], each["user"], each["ok"]) for each in records(site / "audit", "admin")]
 
 
 def state(site):
@@ -69,7 +69,7 @@ def test_an_application_is_moved_held_and_released(site):
     ]
     assert state(site) == ({"node1#1": "root.two"}, {}, 0)
     assert acts(site) == [(act, ME, True) for act in ("move", "hold", "release")]
-    assert records(site / "audit", "act")[1]["note"] == "full disk"
+    assert records(site / "audit", "admin")[1]["note"] == "full disk"
     assert verify(site / "audit").fault is None
 
 
@@ -178,8 +178,8 @@ def test_a_file_of_the_bundle_is_changed_and_the_old_one_kept(site):
     assert (done.returncode, done.stderr) == (0, "")
     (kept,) = (site / "bundle").glob("*~")
     assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
-    (act,) = records(site / "audit", "act")
-    assert (act["act"], act["by"], act["ok"]) == ("change", ME, True)
+    (act,) = records(site / "audit", "admin")
+    assert (act["action"], act["user"], act["ok"]) == ("change", ME, True)
     assert f"kept as {kept.name}" in act["note"]
     assert "(as agreed)" in act["note"]
 

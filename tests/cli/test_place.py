@@ -195,13 +195,13 @@ def test_json_has_what_the_audit_log_would_have(bundle):
 def state(bundle, folder, *, draining=(), applications=()):
     """What a negotiator left in a folder of state."""
     with StateStore.open(folder) as store:
-        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
+        state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
         for number, (user, queue) in enumerate(applications):
-            keeper.queues.create(queue, NOW)
-            keeper.registry.move(ApplicationId("", user, number), queue, NOW)
+            state_manager.queues.create(queue, NOW)
+            state_manager.registry.move(ApplicationId("", user, number), queue, NOW)
         for path in draining:
-            drain(keeper.queues, path, NOW)
-        keeper.write(queues=keeper.queues)
+            drain(state_manager.queues, path, NOW)
+        state_manager.write(queues=state_manager.queues)
     return folder
 
 
@@ -213,9 +213,9 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_p
     assert first_line(run(*asked)) == "placed in root.dev.sue (new: root.dev.sue)"
     empty = tmp_path / "empty"
     with StateStore.open(empty) as store:
-        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
-        keeper.queues.create("root.dev.sue", NOW)
-        keeper.write(queues=keeper.queues)
+        state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
+        state_manager.queues.create("root.dev.sue", NOW)
+        state_manager.write(queues=state_manager.queues)
     assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
 
 
@@ -273,9 +273,9 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
     """They stay where they are, whatever the rules say now."""
     kept = tmp_path / "state"
     with StateStore.open(kept) as store:
-        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
-        keeper.registry.move(ApplicationId("", "tim", 3), "root.production", NOW)
-        keeper.write(queues=keeper.queues)
+        state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
+        state_manager.registry.move(ApplicationId("", "tim", 3), "root.production", NOW)
+        state_manager.write(queues=state_manager.queues)
     result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")
     shown = json.loads(result.stdout)
     assert result.exit_code == 0

@@ -67,12 +67,12 @@ def state(bundle, tmp_path):
     """What a negotiator left: production drains, a rule made root.dev.sue; three applications, two of them there."""
     folder = tmp_path / "state"
     with StateStore.open(folder) as store:
-        keeper = StateManager.begin(load_bundle(bundle), NOW, store)
-        keeper.queues.create("root.dev.sue", NOW)
+        state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
+        state_manager.queues.create("root.dev.sue", NOW)
         for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
-            keeper.registry.move(ApplicationId("schedd", "sue", number), queue, NOW)
-        drain(keeper.queues, "root.production", NOW)
-        keeper.write(queues=keeper.queues)
+            state_manager.registry.move(ApplicationId("schedd", "sue", number), queue, NOW)
+        drain(state_manager.queues, "root.production", NOW)
+        state_manager.write(queues=state_manager.queues)
     (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
     return folder
 

@@ -88,9 +88,9 @@ def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_
         run.wait_for("^Audit log head")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
-    reloads = [(each["digest"][:12], each["accepted"]) for each in log(site, "reload")]
+    reloads = [(each["bundle"][:12], each["accepted"]) for each in log(site, "reload")]
     assert reloads == [(after, True), (refused, False), (before, True)]
-    digests = list(dict.fromkeys(each["digest"][:12] for each in log(site, "cycle")))
+    digests = list(dict.fromkeys(each["bundle"][:12] for each in log(site, "cycle")))
     assert digests == [before, after]
     assert queues(site)["1.0"] == "root.one"
     assert queues(site)["3.0"] == "root.above.late"
@@ -106,7 +106,7 @@ def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
         run.wait_for(r"^reload \(signal\): bundle \w+ is active")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
-    assert [each["how"] for each in log(site, "reload")] == ["signal"]
+    assert [each["trigger"] for each in log(site, "reload")] == ["signal"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -165,7 +165,7 @@ def test_commands_are_done_by_the_process_that_runs(site):
         assert "state: another negotiator works with this state" in second.stderr
         run.signal(signal.SIGTERM)
         assert run.end() == 0
-    acts = [(each["act"], each["ok"]) for each in log(site, "act")]
+    acts = [(each["action"], each["ok"]) for each in log(site, "admin")]
     assert acts == [("hold", True), ("move", False), ("change", True), ("reload", True)]
     assert negotiator("audit", "verify", "log", cwd=site).returncode == 0
 

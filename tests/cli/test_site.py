@@ -73,7 +73,8 @@ def days(site):
 
 def acts(site):
     return [
-        (each["act"], each["by"], each["ok"], each["note"]) for each in records(site.folder / "audit", "act")
+        (each["action"], each["user"], each["ok"], each["note"])
+        for each in records(site.folder / "audit", "admin")
     ]
 
 

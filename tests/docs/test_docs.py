@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 import pools
-from negotiator.audit.administration import act_record, reload_record
+from negotiator.audit.administration import admin_record, reload_record
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.bundle.model import AuditSettings, PlacementSettings
@@ -119,15 +119,26 @@ def test_every_kind_and_field_of_an_audit_record_is_documented():
     text = (ROOT / "docs" / "audit.md").read_text()
     result = pools.cycle(pools.snapshot([], [pools.job(), pools.job(1, Owner=None)]), number=1)
     result = attrs.evolve(result, changes=(QueueChange("root.old", QueueChangeKind.DRAINING, pools.NOW),))
-    common = {"now": 0.0, "digest": "", "how": "", "before": "", "problems": (), "accepted": True}
-    act = inspect.signature(act_record).parameters
+    common = {
+        "now": 0.0,
+        "bundle": "",
+        "trigger": "",
+        "previous_bundle": "",
+        "problems": (),
+        "accepted": True,
+    }
+    request = inspect.signature(admin_record).parameters
     records = [
         *intent_records(result, AuditSettings()),
         *outcome_records(result, (), {}),
         reload_record(**common),
-        act_record(**{name: 0 if parameter.annotation != "str" else "" for name, parameter in act.items()}),
+        admin_record(
+            **{name: 0 if parameter.annotation != "str" else "" for name, parameter in request.items()}
+        ),
     ]
-    assert {"placement", "queue", "denial", "discard", "act", "reload"} <= {each["kind"] for each in records}
+    assert {"placement", "queue_change", "denial", "discard", "admin", "reload"} <= {
+        each["kind"] for each in records
+    }
     names = {name for each in records for name in [each["kind"], *each]}
     names |= {name for each in records for step in each.get("steps", ()) for name in step}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []

@@ -24,7 +24,7 @@ def bundle(session):
 
 
 def acts(session):
-    return [(each["by"], each["ok"], each["note"]) for each in records(session.places.audit_log, "act")]
+    return [(each["user"], each["ok"], each["note"]) for each in records(session.places.audit_log, "admin")]
 
 
 def names(session):

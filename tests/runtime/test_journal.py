@@ -27,9 +27,9 @@ def two_cycles(folder, tell):
     """Two jobs are matched, and one of them runs in the second cycle; tells what is handed out."""
     settle = Offline.settle
 
-    def telling(self, matches):
-        tell("handed", *(f"{match.job}@{match.slot}" for match in matches))
-        return settle(self, matches)
+    def telling(self, result):
+        tell("handed", *(f"{match.job}@{match.slot}" for match in result.matches))
+        return settle(self, result)
 
     Offline.settle = telling
     world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
@@ -58,8 +58,8 @@ class Fails:
 
     jobs: tuple[str, ...]
 
-    def settle(self, matches):
-        return [Delivery(match, match.job not in self.jobs, "no answer") for match in matches]
+    def settle(self, result):
+        return [Delivery(match, match.job not in self.jobs, "no answer") for match in result.matches]
 
 
 @pytest.fixture
@@ -186,8 +186,8 @@ def test_copies_that_could_not_be_delivered_are_given_back(world):
 class Offline3:
     """A settler that fails for the last match."""
 
-    def settle(self, matches):
-        return [Delivery(match, match is not matches[-1], "no answer") for match in matches]
+    def settle(self, result):
+        return [Delivery(match, match is not result.matches[-1], "no answer") for match in result.matches]
 
 
 def test_a_process_that_is_killed_leaves_no_counter_off(tmp_path):

@@ -49,36 +49,36 @@ def world(tmp_path):
 
 def between(world, how="signal"):
     world.reloader.request(how)
-    (found,), _ = world.run.between()
+    (found,), _ = world.run.between_cycles()
     return found
 
 
 def test_nothing_is_looked_at_unless_somebody_asks(folder):
     found = reloader(folder, watch=False)
     queueing.write(folder, OTHER)
-    assert found.look() is None
+    assert found.poll() is None
     found.request("signal")
-    assert found.look().bundle.partition.root.children[1].path == "root.three"
-    assert found.look() is None
+    assert found.poll().bundle.partition.root.children[1].path == "root.three"
+    assert found.poll() is None
 
 
 def test_who_asks_is_answered_though_nothing_changed(folder):
     found = reloader(folder)
     found.request("command by boss")
-    reload = found.look()
-    assert (reload.how, reload.bundle.digest, reload.errors) == ("command by boss", found.digest, ())
+    reload = found.poll()
+    assert (reload.trigger, reload.bundle.digest, reload.errors) == ("command by boss", found.digest, ())
 
 
 def test_a_change_of_the_files_is_seen_once_they_do_not_change_any_more(folder):
     found = reloader(folder)
-    assert found.look() is None
+    assert found.poll() is None
     for number in range(3):
         queueing.write(folder, f"{OTHER}# {number}\n")
         later(folder / "queues.yaml", number + 1)
-        assert found.look() is None
-    reload = found.look()
-    assert (reload.how, reload.bundle is not None) == ("watch", True)
-    assert found.look() is None
+        assert found.poll() is None
+    reload = found.poll()
+    assert (reload.trigger, reload.bundle is not None) == ("watch", True)
+    assert found.poll() is None
 
 
 @pytest.mark.parametrize("what", ["touched", "written anew", "hidden", "copy", "cache"])
@@ -95,18 +95,18 @@ def test_what_does_not_change_the_bundle_is_no_change(folder, what):
         case "cache":
             (folder / "__pycache__").mkdir()
             (folder / "__pycache__" / "x.pyc").write_text("x")
-    assert [found.look() for _ in range(4)] == [None] * 4
+    assert [found.poll() for _ in range(4)] == [None] * 4
 
 
 def test_files_that_come_and_go_are_changes(folder):
     found = reloader(folder)
     (folder / "below").mkdir()
     (folder / "below" / "site.txt").write_text("x")
-    assert found.look() is None
-    assert found.look().bundle
+    assert found.poll() is None
+    assert found.poll().bundle
     (folder / "below" / "site.txt").unlink()
-    assert found.look() is None
-    assert found.look().bundle
+    assert found.poll() is None
+    assert found.poll().bundle
 
 
 def test_a_file_that_took_the_place_of_another_of_the_same_size_and_time_is_a_change(folder):
@@ -117,8 +117,8 @@ def test_a_file_that_took_the_place_of_another_of_the_same_size_and_time_is_a_ch
     os.utime(beside, ns=(before.st_atime_ns, before.st_mtime_ns))
     beside.replace(folder / "queues.yaml")
     assert (folder / "queues.yaml").stat().st_size == before.st_size
-    assert found.look() is None
-    assert found.look().bundle
+    assert found.poll() is None
+    assert found.poll().bundle
 
 
 def test_a_change_while_the_files_are_read_is_seen_next(folder):
@@ -130,35 +130,35 @@ def test_a_change_while_the_files_are_read_is_seen_next(folder):
 
     found = Reloader(folder, examine().digest, examine, watch=True)
     queueing.write(folder, OTHER)
-    assert found.look() is None
-    assert found.look().bundle.partition.root.children[1].path == "root.three"
-    assert found.look() is None
-    assert found.look().bundle.partition.root.children[1].path == "root.fourth"
+    assert found.poll() is None
+    assert found.poll().bundle.partition.root.children[1].path == "root.three"
+    assert found.poll() is None
+    assert found.poll().bundle.partition.root.children[1].path == "root.fourth"
 
 
 def test_a_folder_that_is_gone_or_not_to_be_read_is_an_error_and_no_crash(folder, tmp_path):
     found = reloader(folder)
     folder.rename(tmp_path / "away")
-    assert found.look() is None
-    reload = found.look()
+    assert found.poll() is None
+    reload = found.poll()
     assert (reload.bundle, bool(reload.errors)) == (None, True)
-    assert found.look() is None
+    assert found.poll() is None
     (tmp_path / "away").rename(folder)
-    assert found.look() is None
-    assert found.look().bundle
+    assert found.poll() is None
+    assert found.poll().bundle
 
 
 def test_a_broken_bundle_is_told_once_and_the_mended_one_is_taken(folder):
     found = reloader(folder)
     queueing.write(folder, BROKEN)
-    assert found.look() is None
-    reload = found.look()
+    assert found.poll() is None
+    reload = found.poll()
     assert reload.bundle is None
     assert all(problem.source.file == "queues.yaml" for problem in reload.errors)
-    assert [found.look() for _ in range(3)] == [None] * 3
+    assert [found.poll() for _ in range(3)] == [None] * 3
     queueing.write(folder)
-    assert found.look() is None
-    assert found.look().bundle
+    assert found.poll() is None
+    assert found.poll().bundle
 
 
 def test_the_next_cycle_is_under_the_new_bundle_and_its_digest_stands_in_its_record(world):
@@ -168,11 +168,11 @@ def test_the_next_cycle_is_under_the_new_bundle_and_its_digest_stands_in_its_rec
     queueing.write(world.folder / "bundle", OTHER)
     reload = between(world)
     world.cycle()
-    assert [record["digest"] for record in world.records("cycle")] == [before, reload.digest]
+    assert [record["bundle"] for record in world.records("cycle")] == [before, reload.digest]
     (record,) = world.records("reload")
-    assert (record["how"], record["accepted"], record["before"]) == ("signal", True, before)
-    assert (record["digest"], record["problems"]) == (reload.digest, [])
-    assert [(each["queue"], each["change"]) for each in world.records("queue")] == [
+    assert (record["trigger"], record["accepted"], record["previous_bundle"]) == ("signal", True, before)
+    assert (record["bundle"], record["problems"]) == (reload.digest, [])
+    assert [(each["queue"], each["change"]) for each in world.records("queue_change")] == [
         ("root.three", "created"),
         ("root.two", "draining"),
         ("root.two", "removed"),  # it is empty
@@ -190,9 +190,9 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
     world.jobs.append(app(2, queue="root.two"))
     world.cycle()
     assert set(world.where().values()) == {"root.two"}
-    assert {record["digest"] for record in world.records("cycle")} == {active.digest}
+    assert {record["bundle"] for record in world.records("cycle")} == {active.digest}
     (record,) = world.records("reload")
-    assert (record["accepted"], record["before"]) == (False, active.digest)
+    assert (record["accepted"], record["previous_bundle"]) == (False, active.digest)
     told = " ".join(record["problems"])
     assert "queues.yaml:" in told
     assert "pool.yaml:2:1" in told
@@ -233,7 +233,7 @@ def test_one_broken_part_keeps_the_whole_bundle_out(world):
     """Nothing is applied in part: good queues beside a bad knob change nothing."""
     queueing.write(world.folder / "bundle", OTHER, "nonsense: 1\n")
     between(world)
-    assert world.run.keeper.queues.get("root.three") is None
+    assert world.run.state_manager.queues.get("root.three") is None
 
 
 def test_so_many_problems_are_recorded_and_the_others_counted(world):
@@ -253,8 +253,8 @@ def test_plugins_and_knobs_change_with_the_queues(tmp_path):
         assert len(world.cycle().matches) == 1
         world.jobs = [app(2)]
         (folder / "plugins" / "mine.py").write_text(FILTER.format(sign=">"))
-        assert world.run.between()[0] == ()
-        assert world.run.between()[0][0].bundle
+        assert world.run.between_cycles()[0] == ()
+        assert world.run.between_cycles()[0][0].bundle
         assert len(world.cycle().matches) == 0
         (folder / "pool.yaml").write_text("audit: {denials: none}\n")
         between(world)
@@ -265,10 +265,10 @@ def test_plugins_and_knobs_change_with_the_queues(tmp_path):
 def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recorded(world):
     queueing.write(world.folder / "bundle", OTHER)
     assert world.ask(AdminAction.CHANGE, note="queues.yaml was written").ok
-    act, reload = world.records("act", "reload")
-    assert (act["act"], act["note"]) == ("change", "queues.yaml was written")
-    assert reload["how"] == f"command by {queueing.ME}"
-    assert world.run.bundle.digest == reload["digest"]
+    act, reload = world.records("admin", "reload")
+    assert (act["action"], act["note"]) == ("change", "queues.yaml was written")
+    assert reload["trigger"] == f"command by {queueing.ME}"
+    assert world.run.bundle.digest == reload["bundle"]
 
 
 def test_who_may_not_configure_the_scheduler_makes_nobody_look(world):
@@ -283,5 +283,5 @@ def test_a_reload_that_can_not_be_recorded_is_none(world):
     world.log.close()
     world.reloader.request("signal")
     with pytest.raises(Exception, match=r"audit|closed"):
-        world.run.between()
+        world.run.between_cycles()
     assert world.run.bundle is active

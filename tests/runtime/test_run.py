@@ -28,9 +28,9 @@ class Watching:
     def __init__(self, folder, lost=()):
         self.folder, self.lost, self.seen = folder, lost, None
 
-    def settle(self, matches):
+    def settle(self, result):
         self.seen = _records(self.folder)
-        return [Delivery(match, match.id not in self.lost, "nobody there") for match in matches]
+        return [Delivery(match, match.id not in self.lost, "nobody there") for match in result.matches]
 
 
 def _records(folder):
@@ -116,9 +116,9 @@ def test_where_the_outcome_cannot_be_recorded_it_is_not_said_that_nothing_was_ha
     """The matches went out; whoever runs the cycles is told which."""
 
     class Closing(Watching):
-        def settle(self, matches):
+        def settle(self, result):
             log.close()
-            return super().settle(matches)
+            return super().settle(result)
 
     run, _ = runtime(tmp_path, log, Closing(folder))
     with pytest.raises(OutcomeLostError) as lost:

@@ -117,11 +117,13 @@ def test_the_lists_of_queues_are_kept_since_no_configuration_has_those_of_one_th
 
 def test_answers_are_kept_for_a_thousand_acts(store):
     store._db.execute("BEGIN")  # a thousand transactions would take seconds
-    store._db.executemany("INSERT INTO acts (act, done) VALUES ('hold', 1)", [()] * 1_500)
+    store._db.executemany("INSERT INTO admin_requests (action, done) VALUES ('hold', 1)", [()] * 1_500)
     store._db.execute("COMMIT")
     open_ones = [store.request(act()) for _ in range(3)]
     store.answer(open_ones[0], AdminAnswer(ok=True, text="done"))
-    assert [row[0] for row in store._db.execute("SELECT min(number) FROM acts")] == [open_ones[0] - 999]
+    assert [row[0] for row in store._db.execute("SELECT min(number) FROM admin_requests")] == [
+        open_ones[0] - 999
+    ]
     assert [each.number for each in store.waiting()] == open_ones[1:]
 
 
@@ -261,7 +263,7 @@ def test_the_state_of_another_version_is_refused(folder, store):
     with sqlite3.connect(folder / "state.sqlite") as db:
         db.execute("PRAGMA user_version = 7")
     db.close()
-    with pytest.raises(StateError, match=r"version 7, this program's is 1"):
+    with pytest.raises(StateError, match=r"version 7, this program's is 2"):
         StateStore.open(folder)
 
 
@@ -278,7 +280,7 @@ def test_words_that_this_program_does_not_know_are_an_error_and_no_crash(folder,
     store.request(act())
     store.close()
     with sqlite3.connect(folder / "state.sqlite") as db:
-        db.execute("UPDATE acts SET act = 'explode'")
+        db.execute("UPDATE admin_requests SET action = 'explode'")
         db.execute("INSERT INTO queues VALUES ('root', 1, 1, 'Asleep', 1.0, '', '')")
     db.close()
     with StateStore.open(folder) as opened:

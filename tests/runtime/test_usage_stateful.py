@@ -51,9 +51,10 @@ class Chosen:
 
     fails: frozenset[int]
 
-    def settle(self, matches):
+    def settle(self, result):
         return [
-            Delivery(match, number not in self.fails, "no answer") for number, match in enumerate(matches)
+            Delivery(match, number not in self.fails, "no answer")
+            for number, match in enumerate(result.matches)
         ]
 
 
@@ -139,7 +140,7 @@ class Course(RuleBasedStateMachine):
         """Other limits hold from now on, perhaps below what is used."""
         self.most = most
         self.world.bundle = self.world.run.bundle = self.bundles[most]
-        self.world.run.keeper.use(self.bundles[most], self.world.now)
+        self.world.run.state_manager.use_bundle(self.bundles[most], self.world.now)
 
     @rule()
     def restart(self):

@@ -133,12 +133,12 @@ class World:
     def ask(self, kind, application="", queue="", by=ME, groups=(), note=""):
         """Ask for an act, and give the answer."""
         number = self.store.request(AdminRequest(0, self.now, by, groups, kind, application, queue, note))
-        self.run.between()
+        self.run.between_cycles()
         return self.store.answered(number)
 
     def where(self):
         """The queue of each application."""
-        return {str(each.id): each.queue for each in self.run.keeper.registry}
+        return {str(each.id): each.queue for each in self.run.state_manager.registry}
 
     def records(self, *kinds):
         """The records of the audit log, of these kinds."""

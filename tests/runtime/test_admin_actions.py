@@ -44,7 +44,7 @@ def test_an_application_is_its_queues_administrators_and_the_schedulers(world, b
         answer = world.ask(HOLD, name, by=by)
         assert answer.ok is may
         assert may or answer.text.startswith("denied: no adminacl of root.")
-        assert bool(world.run.keeper.held) is may
+        assert bool(world.run.state_manager.held) is may
         if may:
             assert world.ask(RELEASE, name, by=by).ok
 
@@ -59,7 +59,7 @@ def test_the_configuration_is_the_schedulers_administrators(world, by):
 def test_a_cluster_of_several_users_is_that_of_whoever_administers_all_their_queues(world):
     for by, may in (("head", False), ("deputy", False), ("boss", True)):
         assert world.ask(HOLD, "3", by=by).ok is may
-        assert len(world.run.keeper.held) == (2 if may else 0)
+        assert len(world.run.state_manager.held) == (2 if may else 0)
 
 
 def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
@@ -84,7 +84,7 @@ def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(worl
     world.jobs = []
     world.now += 601
     world.cycle()
-    assert (world.where(), world.run.keeper.held, world.store.load(world.now).held) == ({}, {}, {})
+    assert (world.where(), world.run.state_manager.held, world.store.load(world.now).held) == ({}, {}, {})
     world.jobs = kept
     assert "held_by_admin" not in {each.reason.code for each in world.cycle().discarded}
 
@@ -92,11 +92,11 @@ def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(worl
 @pytest.mark.parametrize(("by", "ok"), [("deputy", False), ("boss", True)])
 def test_a_hold_whose_application_is_in_no_queue_is_released_by_the_schedulers_administrators(world, by, ok):
     world.ask(HOLD, "2")
-    ((held, _),) = world.run.keeper.held.items()
-    world.run.keeper.registry.remove(held)
+    ((held, _),) = world.run.state_manager.held.items()
+    world.run.state_manager.registry.remove(held)
     assert not world.ask(MOVE, "2", "root.one", by="boss").ok
     assert world.ask(RELEASE, "2", by=by).ok is ok
-    assert bool(world.run.keeper.held) is not ok
+    assert bool(world.run.state_manager.held) is not ok
 
 
 def test_the_name_of_a_schedd_is_found_as_the_register_has_it(world):
@@ -113,7 +113,7 @@ def test_what_runs_of_a_held_application_goes_on_and_counts(world):
     held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
     assert [each.count for each in held] == [1]
     chosen, at = world.bundle, Cycle(1, world.now, world.bundle.digest)
-    state, _ = world.run.keeper.cycle_state(snapshot([], world.jobs), world.now)
+    state, _ = world.run.state_manager.cycle_state(snapshot([], world.jobs), world.now)
     assert len(place_running(running(snapshot([], world.jobs).jobs), chosen, at, state).jobs) == 1
 
 
@@ -122,7 +122,7 @@ def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(worl
     world.jobs += [app(1, 7, user="late")]
     world.cycle()
     assert world.ask(RELEASE, "1").ok
-    assert world.run.keeper.held == {}
+    assert world.run.state_manager.held == {}
 
 
 def test_what_is_moved_stays_where_it_was_moved_to(world):
@@ -166,7 +166,7 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
     ],
 )
 def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
-    drain(world.run.keeper.queues, "root.two", world.now)
+    drain(world.run.state_manager.queues, "root.two", world.now)
     answer = world.ask(MOVE, "1", queue)
     assert (answer.ok, answer.text) == (False, text)
     assert world.where()["node1#1"] == "root.one"
@@ -201,7 +201,7 @@ def test_a_cluster_that_two_schedds_have_must_be_named_with_its_schedd(world):
     answer = world.ask(HOLD, "4")
     assert (answer.ok, answer.text) == (False, "4 is one of: node1#4, node2#4")
     assert world.ask(HOLD, "node2#4").ok
-    assert [str(each) for each in world.run.keeper.held] == ["node2#4"]
+    assert [str(each) for each in world.run.state_manager.held] == ["node2#4"]
 
 
 def test_what_is_not_held_is_not_released(world):
@@ -212,11 +212,11 @@ def test_every_act_is_in_the_audit_log_with_who_what_why_and_which_rule(world):
     world.ask(HOLD, "1", by="head", note="why")
     world.ask(HOLD, "1", by="nobody")
     world.ask(MOVE, "9", "root.two", by="boss")
-    done, denied, wrong = world.records("act")
-    wanted = {"act": "hold", "by": "head", "application": "1", "note": "why", "ok": True, "number": 1}
+    done, denied, wrong = world.records("admin")
+    wanted = {"action": "hold", "user": "head", "application": "1", "note": "why", "ok": True, "request": 1}
     assert {key: done[key] for key in wanted} == wanted
-    assert (done["rule"], done["digest"]) == ("adminacl of root.one", world.bundle.digest)
-    assert (denied["ok"], denied["by"], denied["rule"]) == (False, "nobody", "acl")
+    assert (done["rule"], done["bundle"]) == ("adminacl of root.one", world.bundle.digest)
+    assert (denied["ok"], denied["user"], denied["rule"]) == (False, "nobody", "acl")
     assert denied["text"].startswith("denied: ")
     assert (wrong["ok"], wrong["queue"]) == (False, "root.two")
     assert verify(world.folder / "audit").fault is None
@@ -224,31 +224,31 @@ def test_every_act_is_in_the_audit_log_with_who_what_why_and_which_rule(world):
 
 def test_texts_of_any_length_and_bytes_can_be_recorded(world):
     world.ask(HOLD, "1", note="x" * 100_000 + "\udcff\x00\n")
-    (record,) = world.records("act")
+    (record,) = world.records("admin")
     assert len(record["note"]) == 500
     world.ask(HOLD, "1", by="\udcff\n")
-    assert world.records("act")[-1]["by"] == "\udcff\n"
+    assert world.records("admin")[-1]["user"] == "\udcff\n"
 
 
 def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
     number = world.store.request(AdminRequest(0, 1.0, ME, (), HOLD, "1"))
     world.log.close()
     with pytest.raises(Exception, match=r"closed|audit"):
-        world.run.between()
+        world.run.between_cycles()
     assert world.store.load(1.0).held == {}
     assert world.store.answered(number) is None
     world.stop()
     world.start()
-    world.run.between()
+    world.run.between_cycles()
     assert (len(world.store.load(1.0).held), world.store.answered(number).ok) == (1, True)
 
 
 def test_acts_are_done_in_the_order_in_which_they_were_asked_for(world):
     for kind, queue in ((HOLD, ""), (MOVE, "root.two"), (RELEASE, ""), (MOVE, "root.one")):
         world.store.request(AdminRequest(0, 1.0, ME, (), kind, "1", queue))
-    _, done = world.run.between()
-    assert [(each.request.kind, each.answer.ok) for each in done] == [
+    _, done = world.run.between_cycles()
+    assert [(each.request.action, each.answer.ok) for each in done] == [
         (kind, True) for kind in (HOLD, MOVE, RELEASE, MOVE)
     ]
     assert world.where()["node1#1"] == "root.one"
-    assert world.run.between() == ((), ())
+    assert world.run.between_cycles() == ((), ())

@@ -38,10 +38,10 @@ def cycles_and_acts(folder, tell):
     """Two cycles, and acts between them; tells what is handed out, and what is asked for."""
     settle = Offline.settle
 
-    def telling(self, matches):
-        for match in matches:
+    def telling(self, result):
+        for match in result.matches:
             tell("handed", match.id, match.job, match.queue)
-        return settle(self, matches)
+        return settle(self, result)
 
     Offline.settle = telling
     world = World(folder)
@@ -51,7 +51,7 @@ def cycles_and_acts(folder, tell):
         world.cycle()
         for kind, name, queue in ASKED:
             tell("asked", world.store.request(AdminRequest(0, world.now, ME, (), kind, name, queue)), kind)
-        world.run.between()
+        world.run.between_cycles()
         world.jobs += [app(3)]
         world.cycle()
 
@@ -65,7 +65,7 @@ def use(world, queues):
     """Put other queues in place of those that are there."""
     chosen = queueing.bundle(world.folder / "bundle", queues)
     world.run.bundle = chosen
-    return [(each.path, str(each.change)) for each in world.run.keeper.use(chosen, world.now)]
+    return [(each.path, str(each.change)) for each in world.run.state_manager.use_bundle(chosen, world.now)]
 
 
 def changed(result):
@@ -90,9 +90,9 @@ def test_an_application_stays_in_its_queue_over_cycles_restarts_and_other_bundle
 
 def test_without_a_store_the_queues_live_as_long_as_the_process(tmp_path):
     chosen = queueing.bundle(tmp_path / "b")
-    keeper = StateManager.begin(chosen, 1.0)
-    keeper.write()
-    assert [queue.path for queue in keeper.queues] == ["root", "root.above", "root.one", "root.two"]
+    state_manager = StateManager.begin(chosen, 1.0)
+    state_manager.write()
+    assert [queue.path for queue in state_manager.queues] == ["root", "root.above", "root.one", "root.two"]
 
 
 def test_a_queue_that_a_rule_made_goes_when_it_is_empty_and_not_before_its_application_has_left(world):
@@ -104,13 +104,13 @@ def test_a_queue_that_a_rule_made_goes_when_it_is_empty_and_not_before_its_appli
         for later in (300, 600):
             world.now = queueing.NOW + later
             assert changed(world.cycle()) == []
-        assert world.run.keeper.queues.get("root.above.made")
+        assert world.run.state_manager.queues.get("root.above.made")
         world.now += 1
         assert changed(world.cycle()) == [("root.above.made", "removed")]
-        assert world.run.keeper.queues.get("root.above.made") is None
+        assert world.run.state_manager.queues.get("root.above.made") is None
         assert world.where() == {}
     with world:
-        assert world.run.keeper.queues.get("root.above.made") is None
+        assert world.run.state_manager.queues.get("root.above.made") is None
 
 
 def test_an_application_that_comes_back_in_time_has_not_left(world):
@@ -152,7 +152,7 @@ def test_an_application_leaves_though_each_cycle_is_a_process_of_its_own(world, 
             there = world.where()
     assert there == {"node1#2": "root.one"}
     with world:
-        assert world.run.keeper.queues.get("root.above.made") is None
+        assert world.run.state_manager.queues.get("root.above.made") is None
 
 
 def test_a_command_between_two_cycles_does_not_see_who_is_there(world):
@@ -198,7 +198,7 @@ def test_where_no_plugin_places_what_is_held_stays_held(world):
         assert world.ask(AdminAction.HOLD, "1").ok
         world.jobs = [app(1), app(2)]
         world.bundle = world.run.bundle = attrs.evolve(world.bundle, chain=None)
-        world.run.keeper.use(world.bundle, world.now)
+        world.run.state_manager.use_bundle(world.bundle, world.now)
         for _ in range(3):
             world.now += 500
             result = world.cycle()
@@ -275,7 +275,7 @@ def test_how_long_a_queue_has_been_draining_is_kept_over_restarts(world):
     world.bundle = queueing.bundle(world.folder / "bundle", WITHOUT_TWO)
     world.now += 7000
     with world:
-        queue = world.run.keeper.queues.get("root.two")
+        queue = world.run.state_manager.queues.get("root.two")
         assert (queue.draining, queue.since) == (True, queueing.NOW)
         assert changed(world.cycle()) == []
 
@@ -311,7 +311,7 @@ def test_a_queue_that_a_rule_made_is_taken_over_by_the_configuration(world, rest
         else:
             use(world, BELOW_ABOVE)
         assert changed(world.cycle()) == [("root.above.new", "managed")]
-        queue = world.run.keeper.queues.get("root.above.new")
+        queue = world.run.state_manager.queues.get("root.above.new")
         assert (queue.managed, queue.config.admin.users) == (True, frozenset({"late"}))
         world.jobs = []
         world.now += 601
@@ -329,7 +329,7 @@ def test_what_changed_while_nothing_ran_is_told_by_the_first_cycle_also_after_an
         assert world.ask(AdminAction.HOLD, "1").ok
     with world:
         assert changed(world.cycle()) == [("root.two", "draining")]
-    assert world.records("queue")[-1]["change"] == "draining"
+    assert world.records("queue_change")[-1]["change"] == "draining"
 
 
 def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notify(tmp_path):
@@ -342,7 +342,7 @@ def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notif
     with world:
         world.cycle()
         world.run.bundle = other
-        world.run.keeper.use(other, world.now)
+        world.run.state_manager.use_bundle(other, world.now)
         world.cycle()
         world.cycle()
     drains = ["root.two", "draining", ["ann", "bob"], ["deputy"]]
@@ -357,7 +357,7 @@ def test_where_no_plugin_listens_there_is_nothing_to_tell(world):
         use(world, WITHOUT_TWO)
         result = world.cycle()
         assert not world.bundle.hooks.listens("negotiator_queues_changed")
-        assert world.run.keeper.notices(result) == ()
+        assert world.run.state_manager.notices(result) == ()
 
 
 def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
@@ -401,16 +401,16 @@ def _is_whole(folder, told):
             assert before[f"node1#{job.partition('.')[0]}"] in {queue, moved}
         placed = {each["first_job"].partition(".")[0] for each in world.records("placement")}
         assert {name.partition("#")[2] for name in before} <= placed, "a placement that nobody recorded"
-        done = {each["number"]: each for each in world.records("act")}
-        world.run.between()
+        done = {each["request"]: each for each in world.records("admin")}
+        world.run.between_cycles()
         for _, number, kind in (each for each in told if each[0] == "asked"):
             assert world.store.answered(int(number)).ok, (number, kind)
             assert done.get(int(number), {"ok": True})["ok"]
-            assert [each["ok"] for each in world.records("act") if each["number"] == int(number)][-1]
+            assert [each["ok"] for each in world.records("admin") if each["request"] == int(number)][-1]
         world.cycle()
         asked = {each[2] for each in told if each[0] == "asked"}
         one = "root.two" if "move" in asked else "root.one"
         assert world.where() == {"node1#1": one, "node1#2": "root.above.made", "node1#3": "root.one"}
-        assert bool(world.run.keeper.held) == ("hold" in asked and "release" not in asked)
+        assert bool(world.run.state_manager.held) == ("hold" in asked and "release" not in asked)
         assert verify(folder / "audit").fault is None
         assert world.ask(AdminAction.HOLD, "1", by=ME).ok
