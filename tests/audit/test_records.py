@@ -52,7 +52,7 @@ def a_result(*outcomes, **changes):
     values = {
         "number": 7,
         "now": 1700000000.25,
-        "bundle": "d1",
+        "digest": "d1",
         "plugins": ("expressions 1.2", "calendar 3"),
         "counts": COUNTS,
         "discarded": (),

@@ -171,7 +171,7 @@ def test_json_has_what_the_audit_log_would_have(bundle):
         "user": "sue",
         "groups": [],
         "groups_left_out": 0,
-        "asked_queue": "",
+        "requested_queue": "",
         "tags": {"namespace": "prod"},
         "forced": False,
         "queue": "root.tenants.prod",

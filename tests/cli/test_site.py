@@ -80,7 +80,7 @@ def acts(site):
 
 def waiting(site):
     with StateStore.open(site.folder / "state") as store:
-        return [(each.by, each.kind, each.note) for each in store.waiting()]
+        return [(each.by, each.action, each.note) for each in store.waiting()]
 
 
 def write_ads(file, *ads):
