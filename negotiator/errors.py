@@ -1,10 +1,56 @@
-"""The root of the exceptions that the product raises for others to catch.
+"""The exceptions of the product that callers may catch: one tree.
 
-Each room derives its own from it; ``negotiator.app`` maps them to exit codes and HTTP status codes.
+A room that needs its own classes derives them from these. ``negotiator.app.status`` maps each class to an exit code and an
+HTTP status.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from negotiator.records.problem import Problem, Severity
+
 
 class NegotiatorError(Exception):
     """Root of the product's exceptions: the message says what is wrong, where, and what to do about it."""
+
+
+class CommandError(NegotiatorError):
+    """The request was understood but not carried out."""
+
+
+class InvalidCallError(CommandError):
+    """The arguments are invalid: a required one is missing, or two contradict each other."""
+
+
+class NotFoundError(CommandError):
+    """The named queue, application or report does not exist."""
+
+
+class PluginFailureError(CommandError):
+    """A plugin failed, and without its answer the request cannot be carried out."""
+
+
+class BundleError(NegotiatorError):
+    """The policy bundle has errors.
+
+    ``problems`` are all of its errors, warnings and notices; ``folder`` is the folder of the bundle, None if unknown.
+    """
+
+    def __init__(self, problems: Iterable[Problem], folder: Path | None = None) -> None:
+        self.problems = tuple(problems)
+        self.folder = folder
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """Return the errors, one a line."""
+        return "\n".join(str(problem) for problem in self.problems if problem.severity is Severity.ERROR)
+
+
+class PoolError(NegotiatorError):
+    """The pool cannot be read at all."""
+
+
+class StateError(NegotiatorError):
+    """The state folder of the negotiator cannot be read or written."""

@@ -6,6 +6,8 @@ import errno
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from negotiator.errors import NegotiatorError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -22,7 +24,7 @@ _ADVICE = {
 }
 
 
-class AuditError(Exception):
+class AuditError(NegotiatorError):
     """An audit log that cannot be written, read or trusted: what happened to which file, and what to do."""
 
 

@@ -7,5 +7,5 @@ from negotiator.bundle.load import examine_bundle as examine_bundle
 from negotiator.bundle.load import load_bundle as load_bundle
 from negotiator.bundle.model import AuditSettings as AuditSettings
 from negotiator.bundle.model import Bundle as Bundle
-from negotiator.bundle.model import BundleError as BundleError
 from negotiator.bundle.model import DecisionSelection as DecisionSelection
+from negotiator.errors import BundleError as BundleError

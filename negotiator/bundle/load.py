@@ -15,7 +15,7 @@ from negotiator.bundle.condor_macros import Knobs
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
-from negotiator.bundle.model import AuditSettings, Bundle, BundleError, PlacementSettings
+from negotiator.bundle.model import AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
@@ -25,6 +25,7 @@ from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
+from negotiator.errors import BundleError
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
@@ -75,7 +76,7 @@ def load_bundle(
         folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points, tracer=tracer
     )
     if examination.bundle is None:
-        raise BundleError(examination.problems)
+        raise BundleError(examination.problems, folder)
     return examination.bundle
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from negotiator.hooks.manager import HookManager
 from negotiator.hooks.records import Expression
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
-from negotiator.records import Problem, Severity
+from negotiator.records import Problem
 
 
 class DecisionSelection(enum.StrEnum):
@@ -107,14 +107,3 @@ class Bundle:
     def said(self) -> Mapping[str, JobExpression]:
         """How what a job asks for is read from it alone, by resource."""
         return {name: JobExpression(tree) for name, tree in self.resources.items()}
-
-
-class BundleError(Exception):
-    """A folder that is no bundle to work with; ``problems`` are all of its errors, warnings and notices."""
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(self.problems)
-
-    def __str__(self) -> str:
-        return "\n".join(str(problem) for problem in self.problems if problem.severity is Severity.ERROR)

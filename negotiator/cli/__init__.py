@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from negotiator import __version__
+from negotiator.app.context import ProgramContext
 from negotiator.cli.access import access
 from negotiator.cli.admin import admin
 from negotiator.cli.audit import audit
@@ -17,7 +18,6 @@ from negotiator.cli.plugins import plugins
 from negotiator.cli.queues import queues
 from negotiator.cli.repl import repl
 from negotiator.cli.run import run
-from negotiator.cli.site import ProgramSite
 from negotiator.cli.usage import usage
 
 
@@ -36,7 +36,7 @@ def main(context: click.Context) -> None:
       negotiator audit verify var/audit           has the audit log been tampered with?
     """
     if context.obj is None:
-        context.obj = ProgramSite()
+        context.obj = ProgramContext()
 
 
 for command in (

@@ -1,4 +1,4 @@
-"""The group of all commands: the product's own, and those that installed plugins bring."""
+"""The group of all commands: the program's own, and those of installed plugins."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ from typing import Any
 
 import click
 
+from negotiator.cli.errors import print_error
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
+from negotiator.errors import NegotiatorError
+from negotiator.exit_codes import ExitCode
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Severity
 
-# None is an exit code of a command: what is lost here says nothing of what the command found out.
-CANNOT_PRINT, INTERRUPTED, NOBODY_READS = 74, 130, 141  # sysexits.h; 128 and the number of the signal
-
 
 class PluginGroup(click.Group):
-    """Looks for a command among the plugins only where the product has none of that name."""
+    """The program's commands; commands of plugins are looked up only if the program has none of that name."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; where what it prints can't be written, or it is interrupted, exit with a code of its own."""
+        """Run a command, and turn the exceptions that it raises into a message and an exit code.
+
+        Codes of 74 and above mean that the output is lost, so they say nothing about the command's answer.
+        """
         try:
             return super().invoke(ctx)
+        except NegotiatorError as error:
+            ctx.exit(print_error(error))
         except BrokenPipeError:
             _silence()
-            ctx.exit(NOBODY_READS)
+            ctx.exit(ExitCode.OUTPUT_CLOSED)
         except OSError as error:
             _silence()
             click.echo(f"error: {printable(describe_error(error))}", err=True)
-            ctx.exit(CANNOT_PRINT)
+            ctx.exit(ExitCode.CANNOT_PRINT)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(ExitCode.INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
@@ -44,7 +49,7 @@ class PluginGroup(click.Group):
             if name in self.commands or name not in self._brought:
                 raise
             click.echo(f"error: command {name} of a plugin: {describe_error(error)}", err=True)
-            ctx.exit(1)
+            ctx.exit(ExitCode.PLUGIN)
 
     @cached_property
     def _brought(self) -> dict[str, click.Command]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from negotiator.app.context import ProgramContext
 from negotiator.cycle.applications import is_name
 from negotiator.hooks import command_options
 from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
@@ -109,3 +110,5 @@ group = click.option(
     help="A group of the user, the primary one first; may be given again.  [default: as plugins know them]",
 )
 QUEUE_PATH = _QueuePath()
+#: Passes the program to a command; one is made if the command is run without the group of all commands.
+pass_program = click.make_pass_decorator(ProgramContext, ensure=True)

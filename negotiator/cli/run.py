@@ -25,6 +25,7 @@ from negotiator.cli.bundles import examiner, print_warnings, the_bundle
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_report
+from negotiator.errors import StateError
 from negotiator.hooks import command_options
 from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
 from negotiator.pool import PoolError, Snapshot, read_pool
@@ -32,7 +33,7 @@ from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
 from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import StateError, StateStore
+from negotiator.runtime.state import StateStore
 
 NO_POOL, NO_AUDIT, NO_OUTCOME, NO_STATE = 4, 3, 5, 6
 PATIENCE = 10.0  # seconds to wait for a command that does an act in place of a negotiator

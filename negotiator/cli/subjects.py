@@ -13,8 +13,9 @@ import click
 from negotiator.bundle.model import Bundle
 from negotiator.cli.render import printable
 from negotiator.cycle.applications import groups_of, is_name
+from negotiator.errors import StateError
 from negotiator.hooks.answers import HookFailure
-from negotiator.runtime.state import StateError, StateStore
+from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
 
 NO_STATE = 6

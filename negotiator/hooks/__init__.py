@@ -1,22 +1,26 @@
 """The plugin contract: what a plugin may import, beside ``negotiator.classad`` and ``negotiator.records``."""
 
+from negotiator.errors import BundleError as BundleError
+from negotiator.errors import CommandError as CommandError
+from negotiator.errors import InvalidCallError as InvalidCallError
+from negotiator.errors import NegotiatorError as NegotiatorError
+from negotiator.errors import NotFoundError as NotFoundError
+from negotiator.errors import PluginFailureError as PluginFailureError
+from negotiator.errors import PoolError as PoolError
+from negotiator.errors import StateError as StateError
+from negotiator.exit_codes import ExitCode as ExitCode
 from negotiator.hooks.access import Access as Access
 from negotiator.hooks.access import AccessDecision as AccessDecision
 from negotiator.hooks.access import AccessKind as AccessKind
 from negotiator.hooks.access import AccessQuestion as AccessQuestion
 from negotiator.hooks.access import QueueNotice as QueueNotice
 from negotiator.hooks.access import UserGroups as UserGroups
-from negotiator.hooks.administration import BrokenBundleError as BrokenBundleError
 from negotiator.hooks.administration import Caller as Caller
 from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
 from negotiator.hooks.administration import ChangeStatus as ChangeStatus
 from negotiator.hooks.administration import CommandContext as CommandContext
-from negotiator.hooks.administration import CommandError as CommandError
 from negotiator.hooks.administration import CommandTargets as CommandTargets
-from negotiator.hooks.administration import InvalidCallError as InvalidCallError
 from negotiator.hooks.administration import LoadedBundle as LoadedBundle
-from negotiator.hooks.administration import NoPoolError as NoPoolError
-from negotiator.hooks.administration import NoStateError as NoStateError
 from negotiator.hooks.administration import Permission as Permission
 from negotiator.hooks.administration import PluginUsage as PluginUsage
 from negotiator.hooks.charges import Charge as Charge

@@ -1,12 +1,13 @@
-"""The options that say where a command works, for commands of plugins; each may be given in the environment, too."""
+"""The options that name the bundle, the state, the audit log and the pool: declared once, for every command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 
 from negotiator.hooks.administration import CommandTargets
@@ -15,104 +16,128 @@ BUNDLE = "NEGOTIATOR_BUNDLE"
 STATE = "NEGOTIATOR_STATE"
 AUDIT_LOG = "NEGOTIATOR_AUDIT_LOG"
 KEY_FILE = "NEGOTIATOR_KEY_FILE"
-POOL = "NEGOTIATOR_POOL"  # several paths are separated as those of PATH are
+POOL = "NEGOTIATOR_POOL"  # several paths are separated as in PATH
 
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 
 
 class _PointInTime(click.types.FloatParamType):
-    """Seconds since the epoch, of a time that has a date."""
+    """Seconds since the epoch, within the years 1 to 9999."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Take a number of the years 1 to 9999."""
+        """Return the number of seconds; fail outside the years 1 to 9999, which have no date."""
         seconds: float = super().convert(value, param, ctx)
         if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
-            self.fail("no time of the years 1 to 9999", param, ctx)
+            self.fail("a time must be in the years 1 to 9999", param, ctx)
         return seconds
 
 
 POINT_IN_TIME = _PointInTime()
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-#: A file or folder that may not be there yet, or that others read.
+#: A file or folder that may not exist yet, or that only other users may read.
 ANY_PATH = click.Path(path_type=Path, readable=False)
-OPTIONS = (
-    click.option(
-        "--bundle",
-        type=FOLDER,
-        envvar=BUNDLE,
-        show_envvar=True,
-        help="Policy bundle. [default: the built-in one]",
-    ),
-    click.option(
-        "--plugins-dir",
-        "plugins_dirs",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        help="Folder of plugin files to load too; may be given again.",
-    ),
-    click.option(
-        "--disable", multiple=True, metavar="PLUGIN", help="Plugin to leave out; may be given again."
-    ),
-    click.option(
-        "--state", type=ANY_PATH, envvar=STATE, show_envvar=True, help="Folder of the negotiator's state."
-    ),
-    click.option(
-        "--audit-log",
-        type=ANY_PATH,
-        envvar=AUDIT_LOG,
-        show_envvar=True,
-        default=Path("var/audit"),
-        show_default=True,
-        help="Folder of the audit log, where no negotiator is running.",
-    ),
-    click.option(
-        "--key-file",
-        type=ANY_PATH,
-        envvar=KEY_FILE,
-        show_envvar=True,
-        help="Key for the chain of the audit log.",
-    ),
-    click.option(
-        "--pool",
-        multiple=True,
-        type=click.Path(path_type=Path, allow_dash=True),
-        envvar=POOL,
-        show_envvar=True,
-        metavar="PATH",
-        help="Folder or file of ads; may be given again.",
-    ),
-    click.option(
-        "--now",
-        type=POINT_IN_TIME,
-        help="Take this as the time of what is counted, in seconds since the epoch.",
-    ),
-)
+
+#: The arguments of ``click.option``, by field of ``CommandTargets``.
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "bundle": {
+        "type": FOLDER,
+        "envvar": BUNDLE,
+        "show_envvar": True,
+        "metavar": "DIR",
+        "help": "Policy bundle.  [default: the built-in one]",
+    },
+    "plugins_dirs": {
+        "multiple": True,
+        "type": click.Path(path_type=Path),
+        "metavar": "DIR",
+        "help": "Folder of plugin files to load too; may be repeated.",
+    },
+    "disable": {
+        "multiple": True,
+        "metavar": "PLUGIN",
+        "help": "Plugin to leave out; may be repeated.",
+    },
+    "state": {
+        "type": ANY_PATH,
+        "envvar": STATE,
+        "show_envvar": True,
+        "metavar": "DIR",
+        "help": "Folder of the negotiator's state.",
+    },
+    "audit_log": {
+        "type": ANY_PATH,
+        "envvar": AUDIT_LOG,
+        "show_envvar": True,
+        "default": Path("var/audit"),
+        "show_default": True,
+        "metavar": "DIR",
+        "help": "Folder of the audit log.",
+    },
+    "key_file": {
+        "type": ANY_PATH,
+        "envvar": KEY_FILE,
+        "show_envvar": True,
+        "metavar": "FILE",
+        "help": "Key for the hash chain of the audit log.",
+    },
+    "pool": {
+        "multiple": True,
+        "type": click.Path(path_type=Path, allow_dash=True),
+        "envvar": POOL,
+        "show_envvar": True,
+        "metavar": "PATH",
+        "help": "Folder or file of ads; may be repeated.",
+    },
+    "now": {
+        "type": POINT_IN_TIME,
+        "metavar": "SECONDS",
+        "help": "Use this as the current time, in seconds since the epoch.",
+    },
+}
+
+_FLAGS = {"plugins_dirs": "--plugins-dir", "audit_log": "--audit-log", "key_file": "--key-file"}
+_SHORT = {"bundle": "-b"}
+
+
+def targets_from(
+    *names: str, short: bool = False, **changed: Mapping[str, Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command some of the options and passes them on as ``targets``.
+
+    :param names: fields of ``CommandTargets``; the others keep their defaults.
+    :param short: add the short switches of the program's own commands.
+    :param changed: arguments of ``click.option`` that differ for this command, by field.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*arguments: Any, **given: Any) -> Any:
+            targets = CommandTargets(**{name: given.pop(name) for name in names})
+            return function(*arguments, targets=targets, **given)
+
+        for name in reversed(names):
+            flags = [_FLAGS.get(name, f"--{name}")]
+            if short and name in _SHORT:
+                flags.insert(0, _SHORT[name])
+            click.option(*flags, name, **{**OPTIONS[name], **changed.get(name, {})})(call)
+        return call
+
+    return decorate
 
 
 def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say where it works, and hand what they say on as ``places``.
+    """Give a plugin's command all options of ``CommandTargets``, and pass them on as ``targets``.
 
-    All are long ones, so that a command may have any short switch; all but ``--plugins-dir``, ``--disable`` and ``--now``
-    may be given in the environment instead.
+    All are long options, so that a command may have any short switch; all but ``--plugins-dir``, ``--disable`` and
+    ``--now`` may be set in the environment instead.
 
     Example::
 
         @click.command()
-        @site_options
+        @target_options
         @click.pass_obj
-        def calendar(site: Site, places: Places) -> None: ...
+        def calendar(program: CommandContext, targets: CommandTargets) -> None: ...
     """
-
-    @wraps(function)
-    def call(*arguments: Any, **given: Any) -> Any:
-        places = CommandTargets(**{name: given.pop(name) for name in _NAMES})
-        return function(*arguments, places=places, **given)
-
-    for option in reversed(OPTIONS):
-        option(call)
-    return call
-
-
-_NAMES = ("bundle", "plugins_dirs", "disable", "state", "audit_log", "key_file", "pool", "now")
+    return targets_from(*(field.name for field in attrs.fields(CommandTargets)))(function)

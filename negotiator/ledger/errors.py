@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from negotiator.errors import NegotiatorError
 
-class LedgerError(Exception):
+
+class LedgerError(NegotiatorError):
     """A request that makes no sense to a ledger; it is refused whole, and no counter has changed.
 
     ``code`` says in a word what was wrong:

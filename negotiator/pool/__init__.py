@@ -1,6 +1,6 @@
 """The pool: reads the ads that its daemons print, in any format, into tables."""
 
-from negotiator.pool.errors import PoolError as PoolError
+from negotiator.errors import PoolError as PoolError
 from negotiator.pool.reading import AdFile as AdFile
 from negotiator.pool.reading import read_ads as read_ads
 from negotiator.pool.reading import read_pool as read_pool

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from negotiator.errors import NegotiatorError
-
-
-class PoolError(NegotiatorError):
-    """The pool cannot be read at all."""
+from negotiator.errors import PoolError
 
 
 class UnreadableError(PoolError):

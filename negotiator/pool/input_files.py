@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 
-from negotiator.pool.errors import PoolError
+from negotiator.errors import PoolError
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import attrs
 
+from negotiator.errors import NegotiatorError
 from negotiator.queues.names import WILDCARD
 
 # Narrower than the names that limits take, as in YuniKorn.
@@ -20,7 +21,7 @@ _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 HINT = "write users, a single space, groups: 'sue,bob dev,ops'; '*' for everybody, ' dev' for groups alone"
 
 
-class AclError(ValueError):
+class AclError(NegotiatorError, ValueError):
     """A text that is no access control list."""
 
 

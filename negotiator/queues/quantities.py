@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from negotiator.errors import NegotiatorError
+
 VCORE = "vcore"
 MILLI = 1000
 LARGEST = 2**63 - 1
@@ -26,7 +28,7 @@ _SUFFIXES: Mapping[str, int] = MappingProxyType({**_DECIMAL, **_BINARY})
 _MAX_DIGITS = 40
 
 
-class QuantityError(ValueError):
+class QuantityError(NegotiatorError, ValueError):
     """A text that is no amount; ``code`` says in a word what is wrong, ``hint`` what would be right."""
 
     def __init__(self, code: str, message: str, hint: str) -> None:

@@ -13,6 +13,7 @@ from typing import Self
 
 import attrs
 
+from negotiator.errors import NegotiatorError
 from negotiator.queues.model import ChildTemplate, QueueConfig
 from negotiator.queues.names import ROOT, parent_of, upwards
 
@@ -44,7 +45,7 @@ class QueueChange:
     at: float
 
 
-class QueueError(Exception):
+class QueueError(NegotiatorError):
     """A queue that can't be made; ``code`` says why in a word."""
 
     def __init__(self, code: str, message: str) -> None:

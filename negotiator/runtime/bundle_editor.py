@@ -11,30 +11,19 @@ from typing import Protocol
 import attrs
 
 from negotiator.audit.errors import AuditError
-from negotiator.bundle import Bundle, BundleCheck, BundleError
+from negotiator.bundle import Bundle, BundleCheck
+from negotiator.errors import BundleError, CommandError, InvalidCallError, StateError
 from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
-from negotiator.hooks.administration import (
-    NO_AUDIT,
-    NO_STATE,
-    NOT_DONE,
-    Caller,
-    ChangeOutcome,
-    ChangeStatus,
-    Permission,
-)
+from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
 from negotiator.queues import QueueTree
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
-from negotiator.runtime.change_file import ChangeError, FileChange, change_file
-from negotiator.runtime.state import AdminAction, StateError, StateStore
+from negotiator.runtime.change_file import FileChange, change_file
+from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state import AdminRequest as Request
 
 LATER = "the change is recorded when it next can be"
 _BROKEN = "the bundle has errors: only who runs the negotiator may change it"
 _MEND = "the bundle has errors, and who runs the negotiator may mend it"
-
-
-class FileNameError(ChangeError):
-    """A name that no file of a bundle has."""
 
 
 class Examine(Protocol):
@@ -80,7 +69,7 @@ def change(
     """Give a file of the bundle other contents, and note and record that, or that it was denied.
 
     :param superseded: files that go once the file is written.
-    :raises FileNameError: a name is none of a file of a bundle.
+    :raises InvalidCallError: a name is none of a file of a bundle.
     :raises ChangeError: the file can't be written; nothing was.
     :raises StateError: the state can't be opened, so that the change could not be noted; nothing was written.
     """
@@ -106,12 +95,11 @@ def _outcome(
 ) -> ChangeOutcome:
     """What is told of a file that was written, or was not because the bundle would have errors."""
     outcome = ChangeOutcome(
-        result=ChangeStatus.INVALID,
+        status=ChangeStatus.INVALID,
         text=f"with this {name} the bundle has errors: nothing was changed",
         rule=permission.rule,
         problems=changed.problems,
         digest=changed.digest,
-        exit_code=NOT_DONE,
     )
     if not changed.written:
         return outcome
@@ -122,10 +110,9 @@ def _outcome(
     )
     return attrs.evolve(
         outcome,
-        result=ChangeStatus.DONE,
+        status=ChangeStatus.DONE,
         text=f"{name} was written{kept}{gone}; digest {changed.digest}",
-        kept=(*filter(None, [changed.kept]), *changed.superseded),
-        exit_code=0,
+        backups=(*filter(None, [changed.kept]), *changed.superseded),
     )
 
 
@@ -133,7 +120,7 @@ def _check_name(folder: Path, name: str, examination: BundleCheck, *, new: bool)
     plain = name.isprintable() and "/" not in name and not name.startswith(".") and not name.endswith("~")
     if plain and ((new and examination.reads(name)) or (name and (folder / name).is_file())):
         return
-    raise FileNameError(
+    raise InvalidCallError(
         f"{name!r} is no name of a file of a bundle: settings (pool.yaml, queues.yaml, *.conf, files of a plugin), "
         "or a file that is there already"
     )
@@ -180,10 +167,9 @@ def _denied(
 ) -> ChangeOutcome:
     """Record the attempt, if it was denied by a rule: a bundle that has errors has none."""
     outcome = ChangeOutcome(
-        result=ChangeStatus.DENIED,
+        status=ChangeStatus.DENIED,
         text=permission.text,
         rule=permission.rule,
-        exit_code=NOT_DONE,
         problems=() if before.bundle else before.problems,
     )
     if not permission.rule:
@@ -193,7 +179,7 @@ def _denied(
         with StateStore.open(editor.state) as store:
             return _recorded(editor, store, caller, note, outcome)
     except StateError as error:
-        return attrs.evolve(outcome, trouble=str(error))
+        return attrs.evolve(outcome, error=error)
 
 
 def _recorded(
@@ -210,14 +196,13 @@ def _recorded(
         )
         return attrs.evolve(outcome, request=number, recorded=store.answered(number) is not None)
     except (AuditError, BundleError, StateError) as error:
-        broken = isinstance(error, BundleError)
-        what = f"{editor.folder} has errors" if broken else str(error)
-        code = NOT_DONE if broken else NO_STATE if isinstance(error, StateError) else NO_AUDIT
-        return attrs.evolve(outcome, trouble=f"{what}: {LATER}", exit_code=outcome.exit_code or code)
+        if isinstance(error, BundleError):
+            return attrs.evolve(outcome, error=CommandError(f"{editor.folder} has errors: {LATER}"))
+        return attrs.evolve(outcome, error=type(error)(f"{error}: {LATER}"))
 
 
 def _loaded(editor: BundleEditor) -> Bundle:
     examination = editor.examine()
     if examination.bundle is None:
-        raise BundleError(examination.problems)
+        raise BundleError(examination.problems, editor.folder)
     return examination.bundle

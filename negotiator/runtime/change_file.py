@@ -14,6 +14,7 @@ import attrs
 
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.folder import leads_out
+from negotiator.errors import CommandError
 from negotiator.records import Problem
 
 _LOCK = ".change.lock"
@@ -21,7 +22,7 @@ _MODE = 0o644  # of a file that was not there
 _TRIES, _PAUSE = 300, 0.1  # for the lock; seconds
 
 
-class ChangeError(Exception):
+class ChangeError(CommandError):
     """A file that can't be changed: which, why, and what to do about it."""
 
 

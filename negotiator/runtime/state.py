@@ -20,6 +20,7 @@ from typing import Self
 import attrs
 
 from negotiator.cycle.cycle_state import ApplicationHold, JournalEntry
+from negotiator.errors import StateError
 from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 
@@ -53,10 +54,6 @@ CREATE TABLE admin_requests (
 ) STRICT;
 CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
 """
-
-
-class StateError(Exception):
-    """A folder of state that can't be used: what happened, and what to do about it."""
 
 
 class AdminAction(StrEnum):

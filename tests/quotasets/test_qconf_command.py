@@ -11,7 +11,7 @@ import pytest
 from dying import killed_at_each_step
 from gridengine_sessions import ENV, ONE, SCALAR, TWO, Session
 from gridengine_site import write_site
-from negotiator.cli.site import ProgramSite
+from negotiator.app.context import ProgramContext
 from negotiator.hooks import CommandTargets
 from negotiator_quotasets.language import format_sets
 from negotiator_quotasets.qconf import files, lock
@@ -222,7 +222,7 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
     for folder in killed_at_each_step(tmp_path, points, change, most=60, after=True):
         if "ready" in (folder / "told").read_text():
             places = CommandTargets(bundle=folder / "site" / "bundle")
-            sets = ProgramSite().bundle(places).settings("quotasets").sets
+            sets = ProgramContext().bundle(places).settings("quotasets").sets
             left = {path.name for path in places.bundle.glob("*.rqs")}
             found.setdefault(format_sets(sets), set()).add(frozenset(left))
     old, others = {"a.rqs", "b.rqs"}, {"b.rqs", "quotasets.rqs"}

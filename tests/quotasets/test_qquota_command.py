@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
+from commands import run_plugin_command
 from gridengine_qquota import Answer, Session
 from gridengine_site import options
-from negotiator.cli.site import ProgramSite
+from negotiator.app.context import ProgramContext
 from negotiator_quotasets.qquota import qquota
 from negotiator_quotasets.qquota.usage_text import USAGE
 
@@ -133,12 +133,10 @@ def test_a_broken_bundle_is_told(session):
 def test_without_a_pool_it_says_how_to_name_one(session):
     words = options(session.places)
     place = words.index("--pool")
-    done = CliRunner().invoke(
-        qquota, words[:place] + words[place + 2 :], obj=ProgramSite(lambda: ("bob", ()))
-    )
+    done = run_plugin_command(qquota, words[:place] + words[place + 2 :], ProgramContext(lambda: ("bob", ())))
     assert (done.exit_code, done.stderr) == (
         2,
-        "error: say which pool: --pool PATH, or NEGOTIATOR_POOL in the environment\n",
+        "error: missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment\n",
     )
 
 

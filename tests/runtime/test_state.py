@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from dying import killed_at_each_step
 from negotiator.cycle.cycle_state import ApplicationHold
+from negotiator.errors import StateError
 from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateError, StateStore
+from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
 
 TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand for bytes that are not UTF-8
 IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))

@@ -5,10 +5,10 @@ import re
 import shlex
 
 import attrs
-from click.testing import CliRunner
 
+from commands import run_plugin_command
 from gridengine_site import RUNNING, options, write_site
-from negotiator.cli.site import ProgramSite
+from negotiator.app.context import ProgramContext
 from negotiator_quotasets.qquota import qquota
 
 _ADD = "qconf -Arqs "
@@ -35,10 +35,10 @@ class Session:
 
     def run(self, *words, user="root"):
         """Run ``qquota`` as somebody."""
-        site = ProgramSite(lambda: (user, ()))
+        site = ProgramContext(lambda: (user, ()))
         with contextlib.chdir(self.cwd):
-            done = CliRunner().invoke(
-                qquota, [*words, *options(self.places)], obj=site, env={"HOME": str(self.home)}
+            done = run_plugin_command(
+                qquota, [*words, *options(self.places)], site, env={"HOME": str(self.home)}
             )
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception

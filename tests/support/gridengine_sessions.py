@@ -15,11 +15,11 @@ from pathlib import Path
 
 import attrs
 import yaml
-from click.testing import CliRunner
 
+from commands import run_plugin_command
 from gridengine_departures import expected, is_done
 from gridengine_site import options
-from negotiator.cli.site import ProgramSite
+from negotiator.app.context import ProgramContext
 from negotiator_quotasets.language import parse_sets
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qconf.context import PLUGIN
@@ -86,7 +86,7 @@ class Session:
     @property
     def engine(self):
         """What is declared in the bundle."""
-        return ProgramSite().bundle(self.places).settings(PLUGIN).gridengine
+        return ProgramContext().bundle(self.places).settings(PLUGIN).gridengine
 
     def parsed(self, text):
         """The sets of a text, and what is wrong with it."""
@@ -103,8 +103,8 @@ class Session:
         saw.unlink(missing_ok=True)
         env = {"HOME": str(self.home), "EDITOR": str(self._script(editor, saw))}
         with contextlib.chdir(self.cwd):
-            done = CliRunner().invoke(
-                qconf, [*words, *options(self.places)], obj=ProgramSite(lambda: (user, ())), env=env
+            done = run_plugin_command(
+                qconf, [*words, *options(self.places)], ProgramContext(lambda: (user, ())), env=env
             )
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception

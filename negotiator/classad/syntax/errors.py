@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from negotiator.errors import NegotiatorError
 
-class ClassAdError(Exception):
+
+class ClassAdError(NegotiatorError):
     """The root of what this room raises."""
 
 

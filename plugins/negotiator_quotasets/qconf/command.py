@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import click
 
-from negotiator.plugin import NOT_DONE, CommandContext, CommandTargets, target_options
+from negotiator.plugin import CommandContext, CommandTargets, ExitCode, target_options
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.refusal import (
@@ -30,7 +30,7 @@ _HELP = "-help"
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SWITCH...")
 @target_options
 @click.pass_obj
-def qconf(site: CommandContext, places: CommandTargets, words: tuple[str, ...]) -> None:
+def qconf(site: CommandContext, targets: CommandTargets, words: tuple[str, ...]) -> None:
     """Show and change the resource quota sets of a bundle, with the switches of Grid Engine's qconf.
 
     The sets stand in the files *.rqs of the bundle, what they speak of in gridengine.yaml. A file that is changed is
@@ -53,7 +53,7 @@ def qconf(site: CommandContext, places: CommandTargets, words: tuple[str, ...]) 
       3  it was done, and the audit log could not be written
       6  the state could not be read or written
     """
-    desk = QconfContext(site, places)
+    desk = QconfContext(site, targets)
     left = QconfArguments(words)
     if not words:
         _tell(desk, WrongUsageError(*_usage()))
@@ -88,7 +88,7 @@ def _one(desk: QconfContext, words: QconfArguments) -> None:
 def _tell(desk: QconfContext, error: QconfRefusedError) -> None:
     for line in error.lines:
         desk.complain(line)
-    desk.exit_code = desk.exit_code or error.exit_code or NOT_DONE
+    desk.exit_code = desk.exit_code or error.exit_code or ExitCode.NOT_DONE
 
 
 def _usage() -> list[str]:

@@ -36,7 +36,7 @@ class QconfContext:
     def settings(self) -> QuotaSettings:
         """What the bundle says now.
 
-        :raises SiteError: it has errors, or the plugin is disabled in it.
+        :raises CommandError: it has errors, or the plugin is disabled in it.
         """
         settings: QuotaSettings = self.site.bundle(self.places).settings(PLUGIN)
         return settings
@@ -82,12 +82,12 @@ class QconfContext:
         self._done(self.site.change(self.places, write.name, write.content, told, write.superseded))
 
     def _done(self, outcome: ChangeOutcome) -> None:
-        if outcome.trouble:
-            self.complain(f"warning: this is not in the audit log: {outcome.trouble}")
-        if outcome.result is ChangeStatus.DENIED:
+        if outcome.error:
+            self.complain(f"warning: this is not in the audit log: {outcome.error}")
+        if outcome.status is ChangeStatus.DENIED:
             denied = f'denied: "{self.site.caller().name}" must be manager for this operation'
             raise EndError(denied, exit_code=outcome.exit_code)
-        if outcome.result is ChangeStatus.INVALID:
+        if outcome.status is ChangeStatus.INVALID:
             errors = [each for each in outcome.problems if each.severity is Severity.ERROR]
             raise QconfRefusedError(*map(str, errors), f"error: {outcome.text}", exit_code=outcome.exit_code)
         self.exit_code = self.exit_code or outcome.exit_code

@@ -23,7 +23,7 @@ class Document:
     def __init__(self, desk: QconfContext, settings: QuotaSettings) -> None:
         """Read it.
 
-        :raises SiteError: the objects are declared in another file.
+        :raises CommandError: the objects are declared in another file.
         """
         path = desk.folder() / FILE
         source = settings.gridengine.source

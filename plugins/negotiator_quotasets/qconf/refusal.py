@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.plugin import NOT_DONE, Problem
+from negotiator.plugin import ExitCode, Problem
 
 USAGE = "Usage: qconf -help"
 
@@ -12,7 +12,7 @@ USAGE = "Usage: qconf -help"
 class QconfRefusedError(Exception):
     """Nothing of what one switch asks for was done; ``lines`` say why, as Grid Engine words it."""
 
-    def __init__(self, *lines: str, exit_code: int = NOT_DONE) -> None:
+    def __init__(self, *lines: str, exit_code: int = ExitCode.NOT_DONE) -> None:
         super().__init__(*lines)
         self.lines = lines
         self.exit_code = exit_code

@@ -31,7 +31,7 @@ NOT_DONE = 1
 @click.argument("words", nargs=-1, metavar="", type=click.UNPROCESSED)
 @target_options
 @click.pass_context
-def qquota(context: click.Context, words: tuple[str, ...], places: CommandTargets) -> None:
+def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTargets) -> None:
     """Print what is used of the limits of resource quota sets, as qquota of Grid Engine does.
 
     Without -u, it is what the caller has used. Each list has names and wildcards, with commas between them; lists that
@@ -67,11 +67,11 @@ def qquota(context: click.Context, words: tuple[str, ...], places: CommandTarget
         if HELP in asked.switches:
             click.echo(USAGE, nl=False)
             return
-        configured = site.bundle(places)
+        configured = site.bundle(targets)
         asked = read_defaults(configured.folder, _home()) + asked
     except (InvalidArgumentError, DefaultsError) as error:
         _refuse(context, error)
-    usage = site.used(places, PLUGIN)
+    usage = site.plugin_usage(targets, PLUGIN)
     settings: QuotaSettings = configured.settings(PLUGIN)
     hosts, found = wanted_rows(settings, usage, selection(asked, site.caller().name))
     lines = (markup if XML in asked.switches else table).lines(found, hosts)

@@ -39,7 +39,7 @@ def wanted_rows(
     """The hosts of the pool, and what is used of each limit there, of what is selected."""
     engine = settings.gridengine
     spots = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).spots
-    found = usage_rows(settings.sets, engine.all_complexes, usage.used.sums, _on_host(spots))
+    found = usage_rows(settings.sets, engine.all_complexes, usage.counters.sums, _on_host(spots))
     members = members_of(engine.usersets, spots.hosts)
     hosts = [_spelled(name, spots.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
     selected = attrs.evolve(selected, hosts=hosts)

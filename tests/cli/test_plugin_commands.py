@@ -1,4 +1,4 @@
-"""What a command of somebody's plugin may do: the plugin is the one that docs/hooks.md shows."""
+"""Commands of plugins and what the program offers to them; the plugin is the example of docs/hooks.md."""
 
 import os
 import re
@@ -11,20 +11,21 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
+from commands import run_plugin_command
+from negotiator.app.context import ProgramContext
 from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
 from negotiator.classad import unparse
 from negotiator.cli import main
-from negotiator.cli.site import ProgramSite
 from negotiator.hooks import (
-    BrokenBundleError,
+    BundleError,
     Caller,
     ChangeStatus,
     CommandError,
     CommandTargets,
     InvalidCallError,
-    NoPoolError,
-    NoStateError,
+    PoolError,
+    StateError,
 )
 from negotiator.runtime.state import StateStore
 from pools import NOW, slot
@@ -36,7 +37,7 @@ PARTS = re.search(r"^## Files of a plugin\n(.*)^## Testing", DOCUMENT.read_text(
 ]
 PLUGIN = "\n\n".join(re.findall(r"^```python\n(.*?)^```", PARTS, re.MULTILINE | re.DOTALL))
 POOL = "scheduleracl: boss wheel\nplugins: {folders: [plugins]}\n"
-BOSS, ALICE = ProgramSite(lambda: ("boss", ())), ProgramSite(lambda: ("alice", ("users",)))
+BOSS, ALICE = ProgramContext(lambda: ("boss", ())), ProgramContext(lambda: ("alice", ("users",)))
 
 
 @pytest.fixture
@@ -62,8 +63,7 @@ def options(site):
 
 def run(site, command, *words, who=BOSS, env=None, given=True):
     """Run a command of the plugin, as somebody."""
-    arguments = [*map(str, words), *map(str, options(site) if given else ())]
-    return CliRunner().invoke(command, arguments, obj=who, env=env)
+    return run_plugin_command(command, [*words, *(options(site) if given else ())], who, env=env)
 
 
 def days(site):
@@ -109,7 +109,7 @@ def test_a_command_changes_a_file_of_its_plugin_for_an_administrator(site):
 
 
 def test_groups_of_who_calls_count(site):
-    somebody = ProgramSite(lambda: ("carol", ("users", "wheel")))
+    somebody = ProgramContext(lambda: ("carol", ("users", "wheel")))
     assert run(site, site.close_on, "20270115", who=somebody).exit_code == 0
     assert acts(site)[0][:3] == ("change", "carol", True)
 
@@ -137,13 +137,13 @@ def test_a_running_negotiator_is_left_to_record_it(site):
         assert running.hold_lock()
         outcome = BOSS.change(site.places, "site.days", b"20270115\n", "a holiday")
         denied = ALICE.change(site.places, "site.days", b"20270116\n")
-    assert (outcome.result, outcome.recorded, outcome.trouble, outcome.exit_code) == (
+    assert (outcome.status, outcome.recorded, outcome.error, outcome.exit_code) == (
         ChangeStatus.DONE,
         False,
-        "",
+        None,
         0,
     )
-    assert (denied.result, denied.recorded, denied.exit_code) == (ChangeStatus.DENIED, False, 1)
+    assert (denied.status, denied.recorded, denied.exit_code) == (ChangeStatus.DENIED, False, 1)
     assert (site.folder / "bundle" / "site.days").read_text() == "20270115\n"
     assert not (site.folder / "audit").exists()
     by_boss, by_alice = waiting(site)
@@ -162,15 +162,15 @@ def test_what_could_not_be_noted_is_not_done(site):
 def test_a_denied_attempt_that_can_not_be_noted_is_denied_all_the_same(site):
     site.places.state.write_text("")
     outcome = ALICE.change(site.places, "site.days", b"")
-    assert (outcome.result, outcome.exit_code) == (ChangeStatus.DENIED, 1)
-    assert "the state can't be opened" in outcome.trouble
+    assert (outcome.status, outcome.exit_code) == (ChangeStatus.DENIED, 1)
+    assert "the state can't be opened" in str(outcome.error)
 
 
 def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
     site.places.audit_log.write_text("")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n")
-    assert (outcome.result, outcome.recorded, outcome.exit_code) == (ChangeStatus.DONE, False, 3)
-    assert outcome.trouble.endswith("the change is recorded when it next can be")
+    assert (outcome.status, outcome.recorded, outcome.exit_code) == (ChangeStatus.DONE, False, 3)
+    assert str(outcome.error).endswith("the change is recorded when it next can be")
     site.places.audit_log.unlink()
     assert BOSS.change(site.places, "site.days", b"20270116\n").recorded
     assert [act[1:3] for act in acts(site)] == [("boss", True)] * 2
@@ -182,7 +182,7 @@ def test_a_file_may_be_superseded_by_another(site):
     assert (done.exit_code, "'old.days' is no name of a file of a bundle" in done.output) == (2, True)
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
-    site_copy, old_copy = outcome.kept
+    site_copy, old_copy = outcome.backups
     assert days(site) == {
         "site.days": "20270115\n",
         site_copy.name: "20270101\n",
@@ -197,7 +197,7 @@ def test_what_is_superseded_is_looked_at_as_gone(site):
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "pool.yaml").write_text(POOL + "groups: {map: old.days}\n")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
-    assert outcome.result is ChangeStatus.INVALID
+    assert outcome.status is ChangeStatus.INVALID
     assert "'old.days'" in outcome.problems[0].message
     assert set(days(site)) == {"site.days", "old.days"}
 
@@ -216,7 +216,7 @@ def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
     with pytest.raises(CommandError, match="/link is a link to it: remove that first"):
         BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days", "link"))
-    assert outcome.result is ChangeStatus.DONE
+    assert outcome.status is ChangeStatus.DONE
     assert load_bundle(site.folder / "bundle").digest == outcome.digest
 
 
@@ -228,12 +228,12 @@ def test_what_is_no_name_of_a_file_of_a_bundle_can_not_be_changed(site, name):
 
 def test_a_file_that_is_not_there_yet_is_made(site):
     outcome = BOSS.change(site.places, "more.days", b"20270115\n")
-    assert (outcome.result, outcome.kept) == (ChangeStatus.DONE, ())
+    assert (outcome.status, outcome.backups) == (ChangeStatus.DONE, ())
     assert days(site)["more.days"] == "20270115\n"
 
 
 def test_a_note_that_the_audit_log_would_cut_off_is_refused(site):
-    with pytest.raises(InvalidCallError, match="501 characters: 500 at most"):
+    with pytest.raises(InvalidCallError, match="501 characters: at most 500 are allowed"):
         BOSS.change(site.places, "site.days", b"", "x" * 501)
 
 
@@ -254,14 +254,14 @@ def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_it
     done = run(site, site.closing_days)
     assert done.exit_code == 1
     assert "site.days:1:1: error: this is no day\n  never\n  ^\n" in done.output
-    with pytest.raises(BrokenBundleError) as raised:
+    with pytest.raises(BundleError) as raised:
         BOSS.bundle(site.places)
     assert [str(each) for each in raised.value.problems] == [
         "site.days:1:1: error: this is no day (write 20270115)"
     ]
     assert BOSS.may_configure(site.places).allowed
-    assert ALICE.change(site.places, "site.days", b"20270115\n").result is ChangeStatus.DENIED
-    assert BOSS.change(site.places, "site.days", b"20270115\n").result is ChangeStatus.DONE
+    assert ALICE.change(site.places, "site.days", b"20270115\n").status is ChangeStatus.DENIED
+    assert BOSS.change(site.places, "site.days", b"20270115\n").status is ChangeStatus.DONE
 
 
 OWN_POLICY = """
@@ -281,7 +281,7 @@ def test_who_may_change_a_bundle_is_not_said_by_plugins_of_the_caller(site):
     (site.folder / "bundle" / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
     places = attrs.evolve(site.places, plugins_dirs=(own,), disable=("access",))
     assert not ALICE.may_configure(places).allowed
-    assert ALICE.change(places, "site.days", b"20270115\n").result is ChangeStatus.DENIED
+    assert ALICE.change(places, "site.days", b"20270115\n").status is ChangeStatus.DENIED
     assert days(site) == {"site.days": "20270101\n"}
 
 
@@ -299,14 +299,14 @@ def test_the_built_in_bundle_can_not_be_changed():
 
 def test_the_part_of_a_plugin_that_is_not_there_is_told(site):
     done = run(site, site.closing_days, "--disable", "closing_days")
-    assert (done.exit_code, "the bundle has no part of plugin closing_days" in done.output) == (1, True)
+    assert (done.exit_code, "the bundle has no settings of plugin closing_days" in done.output) == (1, True)
 
 
 def test_who_calls_is_what_the_system_says(monkeypatch):
     """Not what the environment says: that is the caller's own."""
     for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "NEGOTIATOR_USER", "NEGOTIATOR_CALLER"):
         monkeypatch.setenv(name, "boss")
-    caller = ProgramSite().caller()
+    caller = ProgramContext().caller()
     assert (type(caller), caller.name) == (Caller, ME)
 
 
@@ -389,23 +389,23 @@ def counted(site):
 def test_what_is_used_of_a_plugins_quotas_is_counted(counted):
     """What the pool shows; and with a state the matches that it does not show yet."""
     places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW, state=None)
-    found = BOSS.used(places, "counting")
-    assert (dict(found.used.sums), found.failures) == ({("cores", "tester"): 2, ("cores", "sue"): 2}, ())
+    found = BOSS.plugin_usage(places, "counting")
+    assert (dict(found.counters.sums), found.failures) == ({("cores", "tester"): 2, ("cores", "sue"): 2}, ())
     assert (len(found.slots), found.queues.get("root.one").path) == (2, "root.one")
-    found = BOSS.used(attrs.evolve(places, state=counted.folder / "state"), "counting")
-    assert dict(found.used.sums) == {("cores", "tester"): 4, ("cores", "sue"): 2}
-    assert BOSS.used(places, "limits").used.sums == {}
+    found = BOSS.plugin_usage(attrs.evolve(places, state=counted.folder / "state"), "counting")
+    assert dict(found.counters.sums) == {("cores", "tester"): 4, ("cores", "sue"): 2}
+    assert BOSS.plugin_usage(places, "limits").counters.sums == {}
 
 
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
         ({"pool": ()}, InvalidCallError),
-        ({"pool": (Path("nowhere"),)}, NoPoolError),
-        ({"state": Path("nowhere")}, NoStateError),
+        ({"pool": (Path("nowhere"),)}, PoolError),
+        ({"state": Path("nowhere")}, StateError),
     ],
 )
 def test_what_can_not_be_counted_is_told(counted, changed, error):
     places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW)
     with pytest.raises(error):
-        BOSS.used(attrs.evolve(places, **changed), "counting")
+        BOSS.plugin_usage(attrs.evolve(places, **changed), "counting")

@@ -1,0 +1,88 @@
+"""Use case: an administrator moves, holds or releases an application, or reloads the bundle."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import attrs
+
+from negotiator.app.change import DEFAULT_STATE
+from negotiator.app.targets import bundle_folder, examine, loaded
+from negotiator.audit.errors import AuditError
+from negotiator.bundle import Bundle
+from negotiator.hooks.administration import Caller, CommandTargets
+from negotiator.records import Problem
+from negotiator.runtime.admin_requests import AdminEnvironment, submit
+from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
+
+_POLL = 0.2  # seconds between two looks for an answer
+
+
+@attrs.frozen
+class AdminOutcome:
+    """The negotiator's answer, None if it did not answer in time; ``problems`` are those of the bundle, if it was loaded."""
+
+    answer: AdminAnswer | None
+    problems: tuple[Problem, ...] = ()
+
+
+@attrs.define
+class _BundleLoader:
+    """Loads the bundle at most once, and remembers its problems."""
+
+    targets: CommandTargets
+    problems: tuple[Problem, ...] = ()
+
+    def __call__(self) -> Bundle:
+        bundle = loaded(examine(self.targets), bundle_folder(self.targets))
+        self.problems = bundle.problems
+        return bundle
+
+
+def administer(
+    targets: CommandTargets,
+    caller: Caller,
+    action: AdminAction,
+    application: str = "",
+    queue: str = "",
+    note: str = "",
+    wait: float = 30.0,
+) -> AdminOutcome:
+    """Write a request to the state and wait for the answer; carry it out here if no negotiator is running.
+
+    :param application: ``schedd#cluster``, or the cluster alone.
+    :param wait: seconds to wait for a running negotiator, which answers between two cycles.
+    :raises StateError: the folder has no state, or it cannot be read or written.
+    :raises BundleError: the bundle has errors (only if no negotiator is running).
+    :raises AuditError: the action could not be recorded (only if no negotiator is running); nothing was done.
+    """
+    load = _BundleLoader(targets)
+    environment = AdminEnvironment(load, targets.audit_log, targets.key_file)
+    request = AdminRequest(
+        0, time.time(), caller.name, caller.groups, action, application, queue, note
+    )  # the store gives it a number
+    state = targets.state or DEFAULT_STATE
+    StateStore.require(state)
+    try:
+        with StateStore.open(state) as store:
+            answer = _answer(store, submit(store, request, environment), wait)
+    except AuditError as error:
+        raise type(error)(f"{error}: nothing was done") from error
+    return AdminOutcome(answer, load.problems)
+
+
+def wait_for_answer(state: Path | None, request: int, wait: float) -> AdminAnswer | None:
+    """Wait for the answer to a request that is in the state already; None if there is none in time.
+
+    :raises StateError: the state cannot be read.
+    """
+    with StateStore.open(state or DEFAULT_STATE) as store:
+        return _answer(store, request, wait)
+
+
+def _answer(store: StateStore, number: int, wait: float) -> AdminAnswer | None:
+    end = time.monotonic() + wait
+    while (answer := store.answered(number)) is None and time.monotonic() < end:
+        time.sleep(_POLL)
+    return answer

@@ -1,0 +1,67 @@
+"""The program as the commands of plugins use it: see ``negotiator.hooks.administration``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from negotiator.app import change
+from negotiator.app.caller import caller
+from negotiator.app.pool_view import PoolView
+from negotiator.app.targets import load
+from negotiator.errors import InvalidCallError
+from negotiator.hooks.administration import (
+    Caller,
+    ChangeOutcome,
+    CommandContext,
+    CommandTargets,
+    LoadedBundle,
+    Permission,
+    PluginUsage,
+)
+
+
+@attrs.frozen
+class ProgramContext:
+    """The context of a command; ``who`` returns the caller's name and groups, by default those of the process."""
+
+    who: Callable[[], tuple[str, tuple[str, ...]]] = caller
+
+    def caller(self) -> Caller:
+        """See ``CommandContext.caller``."""
+        return Caller(*self.who())
+
+    def bundle(self, targets: CommandTargets) -> LoadedBundle:
+        """See ``CommandContext.bundle``."""
+        bundle = load(targets)
+        return LoadedBundle(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
+
+    def may_configure(self, targets: CommandTargets) -> Permission:
+        """See ``CommandContext.may_configure``."""
+        return change.may_configure(targets, self.caller())
+
+    def change(
+        self,
+        targets: CommandTargets,
+        name: str,
+        content: bytes,
+        note: str = "",
+        superseded: Sequence[str] = (),
+    ) -> ChangeOutcome:
+        """See ``CommandContext.change``."""
+        return change.change_bundle(targets, self.caller(), name, content, note, superseded)
+
+    def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
+        """See ``CommandContext.plugin_usage``."""
+        if not targets.pool:
+            raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
+        view = PoolView.load(targets, sys.stdin.buffer if sys.stdin else None)
+        usage, snapshot = view.usage, view.snapshot
+        failures = tuple(map(str, usage.failures))
+        return PluginUsage(usage.of(plugin), snapshot.slots, usage.queues, failures, snapshot.problems)
+
+
+#: Lets mypy check that the program offers what plugins are promised.
+_checked: type[CommandContext] = ProgramContext

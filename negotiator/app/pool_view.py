@@ -1,0 +1,106 @@
+"""A pool as one command sees it: the bundle, the saved state, the ads, and what is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+import attrs
+
+from negotiator.app.targets import current_time, load
+from negotiator.bundle import Bundle
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.answers import HookFailure
+from negotiator.pool import Snapshot, read_pool
+from negotiator.runtime.state import StateStore
+from negotiator.runtime.state_manager import StateManager
+from negotiator.runtime.usage import PoolUsage, UsageByQueue, pool_usage, usage_by_queue
+
+STDIN: Final = "-"
+
+
+def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot:
+    """Read the ads of folders and files; the path ``-`` is ``stdin``.
+
+    :raises PoolError: they cannot be read.
+    """
+    named: list[Path | Literal["-"]] = [STDIN if str(path) == STDIN else path for path in paths]
+    return read_pool(named, stdin)
+
+
+def read_state(state: Path | None, bundle: Bundle, now: float) -> StateManager:
+    """Return the queues and applications of a state folder, or the configured queues if it is None.
+
+    Nothing is written.
+
+    :raises StateError: the state cannot be read.
+    """
+    if state is None:
+        return StateManager.begin(bundle, now)
+    with StateStore.read(state) as store:
+        manager = StateManager.begin(bundle, now, store)
+    manager.store = None
+    return manager
+
+
+@attrs.frozen(eq=False)
+class PoolView:
+    """A bundle with the state and the pool of the same targets; each part is read when it is first used, and once.
+
+    ``now`` is the time of the view, in seconds since the epoch; ``stdin`` is read if the pool is the path ``-``.
+    """
+
+    targets: CommandTargets
+    bundle: Bundle
+    now: float
+    stdin: BinaryIO | None = None
+
+    @classmethod
+    def load(cls, targets: CommandTargets, stdin: BinaryIO | None = None) -> PoolView:
+        """Load the bundle.
+
+        :raises BundleError: it has errors.
+        """
+        return cls(targets, load(targets), current_time(targets), stdin)
+
+    @cached_property
+    def manager(self) -> StateManager:
+        """The queues and applications; :raises StateError: the state cannot be read."""
+        return read_state(self.targets.state, self.bundle, self.now)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The ads; :raises PoolError: they cannot be read."""
+        return read_paths(self.targets.pool, self.stdin)
+
+    @property
+    def cycle_state(self) -> CycleState:
+        """The state that a cycle over this pool would begin with."""
+        return self._prepared[0]
+
+    @property
+    def group_failures(self) -> tuple[HookFailure, ...]:
+        """The plugins that failed when the groups of users were looked up."""
+        return self._prepared[1]
+
+    @cached_property
+    def usage(self) -> PoolUsage:
+        """The ledger of running jobs and of matches not yet visible in the pool."""
+        usage = pool_usage(self.snapshot, self.bundle, self.cycle_state, self.now)
+        return attrs.evolve(usage, failures=self._with_groups(usage.failures))
+
+    @cached_property
+    def queue_usage(self) -> UsageByQueue:
+        """The usage of each queue, as in ``usage``; no plugin has to charge for it."""
+        usage = usage_by_queue(self.snapshot, self.bundle, self.cycle_state, self.now)
+        return attrs.evolve(usage, failures=self._with_groups(usage.failures))
+
+    @cached_property
+    def _prepared(self) -> tuple[CycleState, tuple[HookFailure, ...]]:
+        return self.manager.cycle_state(self.snapshot, self.now)
+
+    def _with_groups(self, failures: Sequence[HookFailure]) -> tuple[HookFailure, ...]:
+        return tuple(dict.fromkeys((*self.group_failures, *failures)))

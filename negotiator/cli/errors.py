@@ -1,0 +1,27 @@
+"""How an exception is printed, and which exit code it becomes: the same in every command."""
+
+from __future__ import annotations
+
+import click
+
+from negotiator.app.status import status_of
+from negotiator.cli.problems import print_problems
+from negotiator.cli.render import printable
+from negotiator.errors import BundleError, NegotiatorError
+from negotiator.exit_codes import ExitCode
+
+
+def print_error(error: NegotiatorError) -> ExitCode:
+    """Print an exception to standard error, the problems of a bundle with their lines; return its exit code."""
+    text = str(error)
+    if isinstance(error, BundleError):
+        print_problems(error.problems, folder=error.folder, err=True)
+        text = f"{error.folder or 'the bundle'} has errors: nothing was done (see negotiator check)"
+    click.echo(f"error: {printable(text)}", err=True)
+    return status_of(error).exit_code
+
+
+def print_failures(failures: tuple[object, ...]) -> None:
+    """Print the failures of plugins to standard error, one a line."""
+    for failure in failures:
+        click.echo(f"error: {printable(str(failure))}", err=True)
