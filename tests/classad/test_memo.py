@@ -19,7 +19,7 @@ PLENTY = 200_000
 def outcome(monkeypatch, first, text, my, target=None):
     """The value, with its type, and the steps that an evaluation took which remembers after so many steps."""
     tree = parse(text) if isinstance(text, str) else text
-    monkeypatch.setattr("negotiator.classad.context.scope.FIRST_STEPS", first)
+    monkeypatch.setattr("negotiator.classad.context.scope.STEPS_BEFORE_MEMO", first)
     allowance = Allowance(PLENTY)
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)  # as the program has it: Hypothesis allows less

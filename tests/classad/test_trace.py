@@ -20,7 +20,7 @@ from negotiator.classad import (
 )
 from negotiator.classad.context import scope as scopes
 from negotiator.classad.scalar import trace
-from negotiator.classad.scalar.trace import MAX_RECORDED, TraceLocation
+from negotiator.classad.scalar.tracing import MAX_RECORDED, TraceLocation
 from negotiator.classad.syntax import Attr, Binary, Call, Literal, Paren, children
 
 MY = parse_ad(
@@ -397,8 +397,8 @@ def test_levels_and_steps_are_counted_as_if_nobody_watched(text, my, target, lev
     expr, mine, other = parse(text), parse_ad(my), parse_ad(target)
     with pytest.MonkeyPatch.context() as patch:
         for name, most in (
-            (("MAX_DEPTH", levels), ("MAX_STEPS", 10**7)),
-            (("MAX_DEPTH", 400), ("MAX_STEPS", steps)),
+            (("MAX_LEVELS", levels), ("MAX_STEPS", 10**7)),
+            (("MAX_LEVELS", 400), ("MAX_STEPS", steps)),
         ):
             patch.setattr(scopes, *name)
             patch.setattr(scopes, *most)

@@ -8,6 +8,6 @@ from negotiator.classad.columnar.conjuncts import moved_attributes as moved_attr
 from negotiator.classad.columnar.conjuncts import rejoin as rejoin
 from negotiator.classad.columnar.conjuncts import split as split
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
-from negotiator.classad.columnar.evaluate_table import evaluate_table as evaluate_table
-from negotiator.classad.columnar.footprint import footprint as footprint
+from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
+from negotiator.classad.columnar.footprints import footprint as footprint
 from negotiator.classad.columnar.table import Table as Table

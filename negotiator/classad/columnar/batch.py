@@ -12,20 +12,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 import numpy as np
 
-from negotiator.classad.columnar.footprint import Footprint, Name, footprint
+from negotiator.classad.columnar.footprints import Footprint, Name, footprint
 from negotiator.classad.context import Environment
 from negotiator.classad.scalar import Allowance, ClassAd, evaluate
-from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side
-from negotiator.classad.tables import (
-    DTYPES,
-    Column,
-    choose,
-    constant,
-    from_values,
-    literal_value,
-    scatter,
-    single,
-)
+from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
+from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, scatter, single
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 import attrs
 import numpy as np
 
-from negotiator.classad.columnar.evaluate_table import evaluate_table
+from negotiator.classad.columnar.evaluation import evaluate_table
 from negotiator.classad.columnar.partial import CommonAttributes, GivenAd, UnknownAd, fold_constants
 from negotiator.classad.syntax import Side, tree_key
 from negotiator.classad.values import Kind

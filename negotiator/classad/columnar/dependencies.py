@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from negotiator.classad.columnar.footprint import CostBounds, Footprint, Name, footprint
+from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint
 from negotiator.classad.columnar.partial import stays
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import Expr, Literal, Side, scan, tree_key
-from negotiator.classad.tables import literal_value
+from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:

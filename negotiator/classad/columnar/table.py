@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from negotiator.classad.columnar.evaluate_table import evaluate_table
+from negotiator.classad.columnar.evaluation import evaluate_table
 from negotiator.classad.syntax import Attr
 from negotiator.classad.tables import AttributeTable
 from negotiator.classad.values import Kind

@@ -1,6 +1,6 @@
 """What an evaluation is made of: values with scopes, the state of an evaluation, and how names are looked up."""
 
-from negotiator.classad.context.environment import MAX_DEPTH as MAX_DEPTH
+from negotiator.classad.context.environment import MAX_LEVELS as MAX_LEVELS
 from negotiator.classad.context.environment import MAX_STEPS as MAX_STEPS
 from negotiator.classad.context.environment import Environment as Environment
 from negotiator.classad.context.environment import EvaluationFailed as EvaluationFailed

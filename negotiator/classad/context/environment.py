@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-MAX_DEPTH: Final = 400
+MAX_LEVELS: Final = 400
 MAX_STEPS: Final = 10_000_000
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from negotiator.classad.context.environment import EvaluationFailed
-from negotiator.classad.context.match import RESERVED, SPECIAL
+from negotiator.classad.context.match import RESERVED, SPECIAL_NAMES
 from negotiator.classad.context.scope import AdValue, ListValue, NoScope, ValueNode
 from negotiator.classad.syntax import Call, Expr, ListExpr, Literal, RecordExpr, fold
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, wrap32
@@ -24,7 +24,7 @@ def look_up(state: EvaluationState, start: AdScope, name: str) -> Node | None:
             return scope.expressions[place]
         if type(scope) is NoScope:
             return None
-        if name in SPECIAL:
+        if name in SPECIAL_NAMES:
             return _special(state, scope, name)
         scope = scope.enclosing()
     return None

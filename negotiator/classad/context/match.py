@@ -99,10 +99,10 @@ _PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
 _MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
 _OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
 
-SPECIAL: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
+SPECIAL_NAMES: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
 """Names with a meaning of their own wherever no ad has an attribute of that name."""
 
-RESERVED: Final = SPECIAL | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
+RESERVED: Final = SPECIAL_NAMES | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
 """Names that mean something to an ad that lacks them."""
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
 
-MAX_KNOWN: Final = 10_000
+MAX_VALUES: Final = 10_000
 MAX_NAMES: Final = 20_000
 """Attributes that are told apart; a set of them is an integer of so many bits."""
 
@@ -165,7 +165,7 @@ class Memo:
         state = self._state
         circles = self.circles - {begun.own}
         if value is not None and self.once == begun.once:
-            if len(self._known) >= MAX_KNOWN:
+            if len(self._known) >= MAX_VALUES:
                 self._known.clear()
             steps, levels = begun.steps - state.remaining, self.limited != begun.limited
             self._known[begun.key] = _MemoizedValue(

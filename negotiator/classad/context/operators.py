@@ -11,7 +11,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad.context.scope import AdValue, ListValue
-from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold, to_bytes
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,7 @@ def fold_case(text: str) -> str | bytes:
     Only A to Z fold. Two ASCII strings may be compared by their text; as soon as one is not, both must be bytes,
     which is what ``compare_folded`` sees to.
     """
-    return text.lower() if text.isascii() else fold(to_bytes(text))
+    return text.lower() if text.isascii() else fold_bytes(to_bytes(text))
 
 
 def compare_folded(left: str, right: str) -> int:
@@ -213,7 +213,7 @@ def compare_folded(left: str, right: str) -> int:
     if left.isascii() and right.isascii():
         a, b = left.lower(), right.lower()
         return (a > b) - (a < b)
-    one, other = fold(to_bytes(left)), fold(to_bytes(right))
+    one, other = fold_bytes(to_bytes(left)), fold_bytes(to_bytes(right))
     return (one > other) - (one < other)
 
 

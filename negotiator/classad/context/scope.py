@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 import attrs
 
-from negotiator.classad.context.environment import MAX_DEPTH, MAX_STEPS, EvaluationFailed, Exhausted
+from negotiator.classad.context.environment import MAX_LEVELS, MAX_STEPS, EvaluationFailed, Exhausted
 from negotiator.classad.syntax import AttributeMap, Expr, Literal, RecordExpr
 from negotiator.classad.values import ERROR, AbsTime, Exceptional, RelTime
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from negotiator.classad.context.environment import Environment
 
-FIRST_STEPS: Final = 10_000
+STEPS_BEFORE_MEMO: Final = 10_000
 """Steps after which an evaluation begins to remember values: few evaluations take so many."""
 
 
@@ -142,9 +142,9 @@ class EvaluationState:
         self.env = env
         self.compile = compile_node
         self.remember = remember
-        self.depth = MAX_DEPTH
-        self.steps = FIRST_STEPS
-        self.reserve = MAX_STEPS - FIRST_STEPS
+        self.depth = MAX_LEVELS
+        self.steps = STEPS_BEFORE_MEMO
+        self.reserve = MAX_STEPS - STEPS_BEFORE_MEMO
         self.nesting = 0
         self.epoch = self.epochs = 1
         self.contexts = _NO_CONTEXTS
@@ -194,7 +194,7 @@ class EvaluationState:
         """Return the value of an expression where the evaluation stands: what a function does with an argument."""
         if type(expr) is Literal:
             return expr.value
-        if self.nesting >= MAX_DEPTH:
+        if self.nesting >= MAX_LEVELS:
             raise Exhausted
         self.nesting += 1
         try:
@@ -208,7 +208,7 @@ class EvaluationState:
         It has 400 levels of its own and does not know what is being evaluated around it; if it fails that is an error.
         ``name`` is the attribute that the tree is the expression of, if it is one.
         """
-        if self.nesting >= MAX_DEPTH:
+        if self.nesting >= MAX_LEVELS:
             raise Exhausted
         self.charge(_STEPS_AFRESH)
         base, epoch, memo = self.base, self.epoch, self.memo
@@ -220,8 +220,8 @@ class EvaluationState:
         self.base, self.epoch = scope, self.epochs
         try:
             if memo is None or name is None:
-                return self.start_in(scope, expr, MAX_DEPTH)
-            return memo.afresh(scope, name, expr, MAX_DEPTH)
+                return self.start_in(scope, expr, MAX_LEVELS)
+            return memo.afresh(scope, name, expr, MAX_LEVELS)
         except EvaluationFailed:
             return ERROR
         finally:

@@ -1,7 +1,7 @@
 """The functions of the language. Each family registers its functions when it is imported."""
 
-from negotiator.classad.functions import context as context
 from negotiator.classad.functions import environments as environments
+from negotiator.classad.functions import expressions as expressions
 from negotiator.classad.functions import lists as lists
 from negotiator.classad.functions import numbers as numbers
 from negotiator.classad.functions import regex as regex
@@ -17,5 +17,5 @@ from negotiator.classad.functions.patterns import PatternFailure as PatternFailu
 from negotiator.classad.functions.patterns import check as check
 from negotiator.classad.functions.regex import options_of as options_of
 from negotiator.classad.functions.registry import FUNCTIONS as FUNCTIONS
-from negotiator.classad.functions.registry import LONG as LONG
+from negotiator.classad.functions.registry import LONG_STRING as LONG_STRING
 from negotiator.classad.functions.registry import Function as Function

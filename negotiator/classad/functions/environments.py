@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import ListValue
-from negotiator.classad.functions.make import list_of, values_of
 from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.results import list_of, values_of
 from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, to_bytes, until_nul, wrap32
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import BINARY, ListValue
-from negotiator.classad.functions.convert import is_compound, is_number
+from negotiator.classad.functions.conversions import is_compound, is_number
 from negotiator.classad.functions.registry import elements, register
 from negotiator.classad.values import ERROR, UNDEFINED
 

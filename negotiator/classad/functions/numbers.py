@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import EvaluationFailed, ListValue
-from negotiator.classad.functions.convert import as_integer, as_real
+from negotiator.classad.functions.conversions import as_integer, as_real
 from negotiator.classad.functions.registry import elements, register
 from negotiator.classad.values import ERROR, Exceptional, truncate64, wrap32, wrap64
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import ListValue
-from negotiator.classad.functions.convert import strings
+from negotiator.classad.functions.conversions import strings
 from negotiator.classad.functions.patterns import (
     CASELESS,
     DOTALL,

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from negotiator.classad.context import Environment, ListValue, Value
 
 
-LONG: Final = 1000
+LONG_STRING: Final = 1000
 """Letters of a string: a call with a longer one costs more than its step."""
 
 
 @runtime_checkable
-class Strict(Protocol):
+class ValueFunction(Protocol):
     """A function of values: its arguments are evaluated from left to right before the call.
 
     A function that is ``metered`` has a third argument, a ``Meter``.
@@ -78,7 +78,7 @@ class Function:
             if type(value) is str:
                 size += len(value)
                 longest = max(longest, len(value))
-        return size * self.weight >> 3 if longest > LONG else 0
+        return size * self.weight >> 3 if longest > LONG_STRING else 0
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -127,6 +127,6 @@ def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: A
     for value in values:
         if type(value) is str:
             size += len(value)
-    if size > LONG:
+    if size > LONG_STRING:
         state.charge(size >> 3)
     return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions.convert import strings
+from negotiator.classad.functions.conversions import strings
 from negotiator.classad.functions.patterns import PatternFailure, check
 from negotiator.classad.functions.regex import occurs, options_of
 from negotiator.classad.functions.registry import register
@@ -14,7 +14,7 @@ from negotiator.classad.values import (
     SPACES,
     UNDEFINED,
     Exceptional,
-    fold,
+    fold_bytes,
     real_prefix,
     to_bytes,
     truncate64,
@@ -170,7 +170,7 @@ def string_list_member(args: Sequence[Value], env: Environment) -> Value:  # noq
 @register("stringListIMember", 2, 3, weight=8)
 def string_list_imember(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListIMember(x, list[, delimiters])``: as ``stringListMember``, in any case."""
-    return _member(args, fold)
+    return _member(args, fold_bytes)
 
 
 @register("stringListSubsetMatch", 2, 3, weight=8)
@@ -185,7 +185,7 @@ def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noq
 @register("stringListISubsetMatch", 2, 3, weight=8)
 def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListISubsetMatch(some, list[, delimiters])``: as ``stringListSubsetMatch``, in any case."""
-    return _subset(args, fold)
+    return _subset(args, fold_bytes)
 
 
 @register("stringList_regexpMember", 2, 4, weight=8, metered=True)

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdValue, ListValue
-from negotiator.classad.functions.convert import as_bytes
-from negotiator.classad.functions.make import list_of, values_of
+from negotiator.classad.functions.conversions import as_bytes
 from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.results import list_of, values_of
 from negotiator.classad.values import (
     ERROR,
     MAX_BYTES,
     SPACES,
     UNDEFINED,
     Exceptional,
-    fold,
+    fold_bytes,
     from_bytes,
     to_bytes,
     until_nul,
@@ -107,7 +107,7 @@ def to_upper(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 def to_lower(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``toLower(x)``: the text of ``x`` with A to Z made small."""
     data = as_bytes(args[0])
-    return data if isinstance(data, Exceptional) else from_bytes(fold(data))
+    return data if isinstance(data, Exceptional) else from_bytes(fold_bytes(data))
 
 
 def _order(left: bytes, right: bytes) -> int:
@@ -121,7 +121,7 @@ def _compared(args: Sequence[Value], *, caseless: bool) -> Value:
     if isinstance(left, Exceptional) or isinstance(right, Exceptional):
         return ERROR
     left, right = until_nul(left), until_nul(right)
-    return _order(fold(left), fold(right)) if caseless else _order(left, right)
+    return _order(fold_bytes(left), fold_bytes(right)) if caseless else _order(left, right)
 
 
 @register("strcmp", 2, 2)

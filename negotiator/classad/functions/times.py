@@ -10,8 +10,8 @@ import math
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdValue, EvaluationFailed, evaluate_alone
-from negotiator.classad.functions.make import ad_of, values_of
 from negotiator.classad.functions.registry import register
+from negotiator.classad.functions.results import ad_of, values_of
 from negotiator.classad.values import (
     ERROR,
     UNDEFINED,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from negotiator.classad.context import AdScope, Environment, Value
-    from negotiator.classad.functions.registry import Strict
+    from negotiator.classad.functions.registry import ValueFunction
     from negotiator.classad.syntax import Expr
 
 _MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that a struct tm can hold
@@ -112,7 +112,9 @@ def rel_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     return span if isinstance(span, RelTime) or span is UNDEFINED else ERROR
 
 
-def _field(of_moment: Callable[[Calendar], int] | None, of_span: Callable[[int], int] | None) -> Strict:
+def _field(
+    of_moment: Callable[[Calendar], int] | None, of_span: Callable[[int], int] | None
+) -> ValueFunction:
     def field(args: Sequence[Value], env: Environment) -> Value:
         value = args[0]
         if of_moment is not None and isinstance(value, AbsTime):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdValue, ListValue
-from negotiator.classad.functions.convert import as_integer, as_real, as_string
+from negotiator.classad.functions.conversions import as_integer, as_real, as_string
 from negotiator.classad.functions.registry import register
-from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold, to_bytes, truncate32
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold_bytes, to_bytes, truncate32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from negotiator.classad.context import Environment, Value
-    from negotiator.classad.functions.registry import Strict
+    from negotiator.classad.functions.registry import ValueFunction
 
 
-def _test(of: Callable[[Value], bool]) -> Strict:
+def _test(of: Callable[[Value], bool]) -> ValueFunction:
     def test(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
         return of(args[0])
 
@@ -60,7 +60,7 @@ def to_boolean(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG00
     if isinstance(value, int | float):
         return value != 0
     if isinstance(value, str):
-        return {b"true": True, b"false": False}.get(fold(to_bytes(value)), UNDEFINED)
+        return {b"true": True, b"false": False}.get(fold_bytes(to_bytes(value)), UNDEFINED)
     if isinstance(value, RelTime):
         return truncate32(value.seconds) != 0
     return UNDEFINED if value is UNDEFINED else ERROR

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions.make import list_of, values_of
 from negotiator.classad.functions.registry import register
+from negotiator.classad.functions.results import list_of, values_of
 from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.functions.convert import as_bytes
+from negotiator.classad.functions.conversions import as_bytes
 from negotiator.classad.functions.registry import register
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, natural_compare, until_nul
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from negotiator.classad.context import Environment, Value
-    from negotiator.classad.functions.registry import Strict
+    from negotiator.classad.functions.registry import ValueFunction
 
 
 def _compared(args: Sequence[Value]) -> int | Exceptional:
@@ -30,7 +30,7 @@ def version_compare(args: Sequence[Value], env: Environment) -> Value:  # noqa: 
     return _compared(args)
 
 
-def _test(of: Callable[[int], bool]) -> Strict:
+def _test(of: Callable[[int], bool]) -> ValueFunction:
     def test(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
         order = _compared(args)
         return order if isinstance(order, Exceptional) else of(order)

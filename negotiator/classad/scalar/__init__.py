@@ -2,10 +2,10 @@
 
 from negotiator.classad.scalar.ad import ClassAd as ClassAd
 from negotiator.classad.scalar.ad import parse_ad as parse_ad
-from negotiator.classad.scalar.evaluate import Allowance as Allowance
-from negotiator.classad.scalar.evaluate import evaluate as evaluate
-from negotiator.classad.scalar.evaluate import is_true as is_true
+from negotiator.classad.scalar.evaluation import Allowance as Allowance
+from negotiator.classad.scalar.evaluation import evaluate as evaluate
+from negotiator.classad.scalar.evaluation import is_true as is_true
 from negotiator.classad.scalar.job_expressions import JobExpression as JobExpression
-from negotiator.classad.scalar.trace import Trace as Trace
-from negotiator.classad.scalar.trace import TraceStep as TraceStep
-from negotiator.classad.scalar.trace import trace as trace
+from negotiator.classad.scalar.tracing import Trace as Trace
+from negotiator.classad.scalar.tracing import TraceStep as TraceStep
+from negotiator.classad.scalar.tracing import trace as trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.scalar.evaluation import evaluate
 from negotiator.classad.syntax import AttributeMap, Literal, parse_record
 from negotiator.classad.values import UNDEFINED
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from negotiator.classad.context import (
     BINARY,
     COMPARE,
-    MAX_DEPTH,
+    MAX_LEVELS,
     UNARY,
     Compiled,
     EvaluationFailed,
@@ -29,8 +29,8 @@ from negotiator.classad.context import (
     subscript,
     truth,
 )
-from negotiator.classad.functions import FUNCTIONS, LONG
-from negotiator.classad.scalar.measure import measure
+from negotiator.classad.functions import FUNCTIONS, LONG_STRING
+from negotiator.classad.scalar.tree_size import measure
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -63,39 +63,39 @@ _PLENTY: Final = 250
 _STEPS_TO_DRAW: Final = 60
 _OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
-Sub: TypeAlias = "Direct | Careful"
+ChildCompiler: TypeAlias = "DirectCompiler | CountingCompiler"
 """What compiles a child: given the node and the level it stands on."""
 
-_kept: dict[int, Compiled] = {}
-_kept_large: dict[int, Compiled] = {}
+_compiled: dict[int, Compiled] = {}
+_compiled_large: dict[int, Compiled] = {}
 
 
 def compiled(expr: Node) -> Compiled:
     """Return the closures of a tree, compiling it the first time."""
-    known = _kept.get(id(expr)) or _kept_large.get(id(expr))
-    return known if known is not None else _keep(compile_tree(expr, _DIRECT, _CAREFUL))
+    known = _compiled.get(id(expr)) or _compiled_large.get(id(expr))
+    return known if known is not None else _remember(compile_tree(expr, _DIRECT, _CAREFUL))
 
 
-def _keep(code: Compiled) -> Compiled:
+def _remember(code: Compiled) -> Compiled:
     """Remember a tree, which holds it in memory: a few of the large ones, since ``eval`` makes trees of any text."""
-    kept, most = (_kept, MAX_COMPILED) if code.size else (_kept_large, MAX_LARGE)
+    kept, most = (_compiled, MAX_COMPILED) if code.size else (_compiled_large, MAX_LARGE)
     if len(kept) >= most:
         kept.clear()
     kept[id(code.expr)] = code
     return code
 
 
-def compile_tree(expr: Node, direct: Direct, careful: Careful) -> Compiled:
+def compile_tree(expr: Node, direct: DirectCompiler, careful: CountingCompiler) -> Compiled:
     """Compile a tree anew, with what compiles its nodes where there is no need to count, and where there is."""
     counted = careful(expr, 0)
     measured = measure(expr, MAX_SIZE)
     if measured is None or measured.nesting > MAX_NESTING:
-        return Compiled(expr, counted, counted, MAX_DEPTH + 1, MAX_DEPTH + 1, 0)
+        return Compiled(expr, counted, counted, MAX_LEVELS + 1, MAX_LEVELS + 1, 0)
     levels, _, size = measured
     return Compiled(expr, direct(expr, 0), counted, levels, max(levels, _PLENTY), size)
 
 
-class Direct:
+class DirectCompiler:
     """Compiles a node and all below it, each knowing the level it stands on; a subclass may watch what they become."""
 
     counts: ClassVar[bool] = False
@@ -105,7 +105,7 @@ class Direct:
         return _MAKERS[type(expr)](expr, self, level)
 
 
-class Careful:
+class CountingCompiler:
     """Compiles a node so that it counts its level when it runs, and what stands below when that is reached."""
 
     counts: ClassVar[bool] = True
@@ -137,33 +137,33 @@ class Careful:
         return counted if type(expr) in _OPERATORS else reached
 
 
-_DIRECT: Final = Direct()
-_CAREFUL: Final = Careful()
+_DIRECT: Final = DirectCompiler()
+_CAREFUL: Final = CountingCompiler()
 
 
 # -- leaves ----------------------------------------------------------------------------------------------------------
 
 
-def _literal(expr: Literal, sub: Sub, level: int) -> Run:  # noqa: ARG001
+def _literal(expr: Literal, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     value = expr.value
     return lambda state: value  # noqa: ARG005
 
 
-def _constant(expr: ValueNode, sub: Sub, level: int) -> Run:  # noqa: ARG001
+def _constant(expr: ValueNode, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     value = expr.value
     return lambda state: value  # noqa: ARG005
 
 
-def _list(expr: ListExpr, sub: Sub, level: int) -> Run:  # noqa: ARG001
+def _list(expr: ListExpr, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     items = expr.items
     return lambda state: ListValue(items, state.current)
 
 
-def _record(expr: RecordExpr, sub: Sub, level: int) -> Run:  # noqa: ARG001
+def _record(expr: RecordExpr, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     return lambda state: state.current.record(expr)
 
 
-def _ad_ref(expr: AdRef, sub: Sub, level: int) -> Run:  # noqa: ARG001
+def _ad_ref(expr: AdRef, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     mine = expr.side is Side.MY
 
     def run(state: EvaluationState) -> Value:
@@ -178,7 +178,7 @@ def _ad_ref(expr: AdRef, sub: Sub, level: int) -> Run:  # noqa: ARG001
 # -- references ------------------------------------------------------------------------------------------------------
 
 
-def _attr(expr: Attr, sub: Sub, level: int) -> Run:
+def _attr(expr: Attr, sub: ChildCompiler, level: int) -> Run:
     name = fold(expr.name)
     if expr.scope is None:
         if expr.absolute:
@@ -274,16 +274,16 @@ def _of_other(word: str, name: str, general: Run, level: int) -> Run:
 # -- operators -------------------------------------------------------------------------------------------------------
 
 
-def _paren(expr: Paren, sub: Sub, level: int) -> Run:
+def _paren(expr: Paren, sub: ChildCompiler, level: int) -> Run:
     return sub(expr.inner, level + 1)
 
 
-def _unary(expr: Unary, sub: Sub, level: int) -> Run:
+def _unary(expr: Unary, sub: ChildCompiler, level: int) -> Run:
     apply, operand = UNARY[expr.op], sub(expr.operand, level + 1)
     return lambda state: apply(operand(state))
 
 
-def _binary(expr: Binary, sub: Sub, level: int) -> Run:
+def _binary(expr: Binary, sub: ChildCompiler, level: int) -> Run:
     if expr.op in {"&&", "||"}:
         return _chain(expr, sub, level)
     left, right = sub(expr.left, level + 1), sub(expr.right, level + 1)
@@ -306,7 +306,7 @@ def _compare(
     return run
 
 
-def _chain(expr: Binary, sub: Sub, level: int) -> Run:
+def _chain(expr: Binary, sub: ChildCompiler, level: int) -> Run:
     """Make one loop of ``a && b && c``, each operand on the level on which the nested operators put it.
 
     Run carefully, where levels are counted operator by operator, it is just two operands.
@@ -352,7 +352,7 @@ def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
     return run
 
 
-def _conditional(expr: Conditional, sub: Sub, level: int) -> Run:
+def _conditional(expr: Conditional, sub: ChildCompiler, level: int) -> Run:
     test, yes, no = sub(expr.test, level + 1), sub(expr.yes, level + 1), sub(expr.no, level + 1)
 
     def run(state: EvaluationState) -> Value:
@@ -370,7 +370,7 @@ def _conditional(expr: Conditional, sub: Sub, level: int) -> Run:
     return run
 
 
-def _elvis(expr: Elvis, sub: Sub, level: int) -> Run:
+def _elvis(expr: Elvis, sub: ChildCompiler, level: int) -> Run:
     value, fallback = sub(expr.value, level + 1), sub(expr.fallback, level + 1)
 
     def run(state: EvaluationState) -> Value:
@@ -380,7 +380,7 @@ def _elvis(expr: Elvis, sub: Sub, level: int) -> Run:
     return run
 
 
-def _subscript(expr: Subscript, sub: Sub, level: int) -> Run:
+def _subscript(expr: Subscript, sub: ChildCompiler, level: int) -> Run:
     container, index = sub(expr.container, level + 1), sub(expr.index, level + 1)
     return lambda state: subscript(state, container(state), index(state), state.depth - level - 1)
 
@@ -388,7 +388,7 @@ def _subscript(expr: Subscript, sub: Sub, level: int) -> Run:
 # -- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _call(expr: Call, sub: Sub, level: int) -> Run:
+def _call(expr: Call, sub: ChildCompiler, level: int) -> Run:
     function = FUNCTIONS.get(fold(expr.name))
     if function is None or not function.accepts(len(expr.args)):
         return lambda state: ERROR  # noqa: ARG005
@@ -407,7 +407,7 @@ def _call(expr: Call, sub: Sub, level: int) -> Run:
 
 
 def _of_one(function: Function, operand: Run) -> Run:
-    call, long = function.call, LONG
+    call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:
         value = operand(state)
@@ -420,7 +420,7 @@ def _of_one(function: Function, operand: Run) -> Run:
 
 
 def _of_two(function: Function, left: Run, right: Run) -> Run:
-    call, long = function.call, LONG
+    call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:
         one, other = left(state), right(state)
@@ -437,7 +437,7 @@ def _of_two(function: Function, left: Run, right: Run) -> Run:
 
 
 def _of_many(function: Function, operands: tuple[Run, ...]) -> Run:
-    call, long = function.call, LONG
+    call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:
         args = [operand(state) for operand in operands]
@@ -463,7 +463,7 @@ def _draw(call: Callable[..., Value], values: tuple[Run, ...]) -> Run:
     return run
 
 
-_MAKERS: Final[dict[type, Callable[[Any, Sub, int], Run]]] = {
+_MAKERS: Final[dict[type, Callable[[Any, ChildCompiler, int], Run]]] = {
     Literal: _literal,
     ValueNode: _constant,
     ListExpr: _list,

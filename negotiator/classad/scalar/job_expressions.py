@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from negotiator.classad.context import Environment, Value
 from negotiator.classad.scalar.ad import ClassAd
-from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.scalar.evaluation import evaluate
 from negotiator.classad.syntax import AdRef, Attr, Expr, Literal, Side, bind, references
 from negotiator.classad.values import UNDEFINED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.context import MAX_DEPTH, MAX_STEPS, AdValue, Exhausted, ListValue, NoScope, Value
+from negotiator.classad.context import MAX_LEVELS, MAX_STEPS, AdValue, Exhausted, ListValue, NoScope, Value
 from negotiator.classad.functions import FUNCTIONS, wrong_calls
 from negotiator.classad.syntax import (
     SIDES,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CHAINED: Final = frozenset({"&&", "||"})
 GIVEN_UP: Final = "given up"
-TOO_DEEP: Final = f"given up: more than {MAX_DEPTH} levels deep"
+TOO_DEEP: Final = f"given up: more than {MAX_LEVELS} levels deep"
 TOO_LONG: Final = f"given up: more than {MAX_STEPS:,} steps, or too deep for the machine"
 CIRCULAR: Final = "it refers to itself"
 

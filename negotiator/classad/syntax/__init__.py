@@ -11,17 +11,18 @@ from negotiator.classad.syntax.analysis import splittable as splittable
 from negotiator.classad.syntax.attribute_map import AttributeMap as AttributeMap
 from negotiator.classad.syntax.attribute_map import NameIndex as NameIndex
 from negotiator.classad.syntax.attribute_map import fold as fold
-from negotiator.classad.syntax.attribute_map import shape_of as shape_of
+from negotiator.classad.syntax.attribute_map import index_names as index_names
 from negotiator.classad.syntax.errors import ClassAdError as ClassAdError
 from negotiator.classad.syntax.errors import ParseError as ParseError
-from negotiator.classad.syntax.excerpt import cut as cut
-from negotiator.classad.syntax.excerpt import excerpt as excerpt
+from negotiator.classad.syntax.excerpts import cut as cut
+from negotiator.classad.syntax.excerpts import excerpt as excerpt
 from negotiator.classad.syntax.lexer import BAD as BAD
 from negotiator.classad.syntax.lexer import END as END
 from negotiator.classad.syntax.lexer import LITERAL as LITERAL
 from negotiator.classad.syntax.lexer import NAME as NAME
 from negotiator.classad.syntax.lexer import Token as Token
 from negotiator.classad.syntax.lexer import tokenize as tokenize
+from negotiator.classad.syntax.literals import literal_value as literal_value
 from negotiator.classad.syntax.parser import parse as parse
 from negotiator.classad.syntax.parser import parse_old as parse_old
 from negotiator.classad.syntax.parser import parse_record as parse_record
@@ -50,4 +51,4 @@ from negotiator.classad.syntax.tree import RecordExpr as RecordExpr
 from negotiator.classad.syntax.tree import Side as Side
 from negotiator.classad.syntax.tree import Subscript as Subscript
 from negotiator.classad.syntax.tree import Unary as Unary
-from negotiator.classad.syntax.tree_key import tree_key as tree_key
+from negotiator.classad.syntax.tree_keys import tree_key as tree_key

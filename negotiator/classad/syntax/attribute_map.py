@@ -46,7 +46,7 @@ class NameIndex:
 
 
 @lru_cache(maxsize=4096)
-def shape_of(names: tuple[str, ...]) -> NameIndex:
+def index_names(names: tuple[str, ...]) -> NameIndex:
     """Return the shape of an ad in which these names are given."""
     index: dict[str, int] = {}
     kept: list[str] = []
@@ -88,7 +88,7 @@ class AttributeMap:
 
     def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
         given = tuple(items)
-        shape = shape_of(tuple([name for name, _ in given]))
+        shape = index_names(tuple([name for name, _ in given]))
         exprs: list[Expr] = [value if type(value) in _NODES else _literal(value) for _, value in given]  # type: ignore[misc]
         self.shape = shape
         self.expressions = (

@@ -19,6 +19,5 @@ from negotiator.classad.tables.dictionary import AdDictionary as AdDictionary
 from negotiator.classad.tables.dictionary import Row as Row
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError
 from negotiator.classad.tables.grouping import group_values as group_values
-from negotiator.classad.tables.literals import literal_value as literal_value
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows

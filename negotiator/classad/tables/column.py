@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.context import Value
-from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, fold, from_bytes, to_bytes
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, fold_bytes, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -91,7 +91,9 @@ class StringPool:
         """Return the codes of the lower-case twins: equal where ``==`` finds the strings equal."""
         if len(self._folded) < len(self.strings):
             new = self.strings[len(self._folded) :]
-            lower = [text.lower() if text.isascii() else from_bytes(fold(to_bytes(text))) for text in new]
+            lower = [
+                text.lower() if text.isascii() else from_bytes(fold_bytes(to_bytes(text))) for text in new
+            ]
             twins = self.codes(lower)  # which may be new themselves, and are their own twins then
             further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
             self._folded = np.concatenate((self._folded, twins, further))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import Literal, NameIndex, fold, parse_old, shape_of
+from negotiator.classad.syntax import Literal, NameIndex, fold, index_names, parse_old
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
 
@@ -250,7 +250,7 @@ class AdDictionary:
         layout = self._layouts.get(key)
         if layout is None:
             names = tuple([self._numbered[number].name for number in spelling_numbers(row).tolist()])
-            layout = self._layouts[key] = AdLayout.of(shape_of(names), spelling_numbers(row))
+            layout = self._layouts[key] = AdLayout.of(index_names(names), spelling_numbers(row))
         pick = layout.shape.pick
         return layout, row if pick is None else packed(layout.spellings, row[list(pick)] & _CODE_MASK)
 

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.syntax import Expr, Literal, ReferenceScan, scan, tree_key
+from negotiator.classad.syntax import Expr, Literal, ReferenceScan, literal_value, scan, tree_key
 from negotiator.classad.tables.column import (
     Column,
     IndexArray,
@@ -26,7 +26,6 @@ from negotiator.classad.tables.column import (
     scatter,
 )
 from negotiator.classad.tables.grouping import group_values
-from negotiator.classad.tables.literals import literal_value
 from negotiator.classad.values import UNDEFINED, Kind
 
 ABSENT: Final = 0

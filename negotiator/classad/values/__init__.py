@@ -2,7 +2,7 @@
 
 from negotiator.classad.values.bytestrings import MAX_BYTES as MAX_BYTES
 from negotiator.classad.values.bytestrings import SPACES as SPACES
-from negotiator.classad.values.bytestrings import fold as fold
+from negotiator.classad.values.bytestrings import fold_bytes as fold_bytes
 from negotiator.classad.values.bytestrings import from_bytes as from_bytes
 from negotiator.classad.values.bytestrings import natural_compare as natural_compare
 from negotiator.classad.values.bytestrings import to_bytes as to_bytes
@@ -18,7 +18,7 @@ from negotiator.classad.values.numbertext import truncate32 as truncate32
 from negotiator.classad.values.numbertext import truncate64 as truncate64
 from negotiator.classad.values.numbertext import wrap32 as wrap32
 from negotiator.classad.values.numbertext import wrap64 as wrap64
-from negotiator.classad.values.strftime import strftime as strftime
+from negotiator.classad.values.time_format import strftime as strftime
 from negotiator.classad.values.timetext import Calendar as Calendar
 from negotiator.classad.values.timetext import abs_time_text as abs_time_text
 from negotiator.classad.values.timetext import c_divmod as c_divmod

@@ -37,7 +37,7 @@ def until_nul(data: bytes) -> bytes:
     return data if end < 0 else data[:end]
 
 
-def fold(data: bytes) -> bytes:
+def fold_bytes(data: bytes) -> bytes:
     """Return the bytes with A to Z made small, the folding by which HTCondor compares without regard to case."""
     return data.translate(_UPPER_TO_LOWER)
 

@@ -17,7 +17,7 @@ _PREFIX = "target."
 
 
 @attrs.define
-class External:
+class ExternalReferences:
     """A walk over an expression, and over those of the attributes it reaches, in the current scope of ``state``."""
 
     state: EvaluationState

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from negotiator.classad.context import Node
 
 
-class Measure(NamedTuple):
+class TreeSize(NamedTuple):
     """``levels`` of evaluation the tree can need, ``nesting`` of the closures made of it, ``size`` in nodes."""
 
     levels: int
@@ -18,12 +18,12 @@ class Measure(NamedTuple):
     size: int
 
 
-def measure(expr: Node, largest: int) -> Measure | None:
+def measure(expr: Node, largest: int) -> TreeSize | None:
     """Return the measures of a tree, None if it has more than about ``largest`` nodes.
 
     What a list or a record holds is not part of the tree: it is evaluated by itself.
     """
-    done: dict[int, Measure] = {}
+    done: dict[int, TreeSize] = {}
     waiting: list[tuple[Node, bool]] = [(expr, False)]
     while waiting:
         if len(done) + len(waiting) > largest:
@@ -63,17 +63,17 @@ def children(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def _measure(node: Node, below: list[Measure]) -> Measure:
+def _measure(node: Node, below: list[TreeSize]) -> TreeSize:
     size = 1 + sum(child.size for child in below)
     levels = max((child.levels for child in below), default=0)
     nesting = 1 + max((child.nesting for child in below), default=0)
     if type(node) is Binary and node.op in {"&&", "||"} and _continues(node):
         nesting = max(below[0].nesting, below[1].nesting + 1)  # a chain is one closure
     if type(node) is Subscript:
-        return Measure(levels + 2, nesting, size)
+        return TreeSize(levels + 2, nesting, size)
     if type(node) is Attr or (below and type(node) is not Call):
-        return Measure(levels + 1, nesting, size)
-    return Measure(levels, nesting, size)
+        return TreeSize(levels + 1, nesting, size)
+    return TreeSize(levels, nesting, size)
 
 
 def _continues(node: Binary) -> bool:

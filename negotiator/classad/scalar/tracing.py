@@ -26,8 +26,8 @@ from negotiator.classad.context import (
     find,
     root,
 )
-from negotiator.classad.scalar.compiler import Careful, Direct, compile_tree, compiled
-from negotiator.classad.scalar.evaluate import evaluate
+from negotiator.classad.scalar.compiler import CountingCompiler, DirectCompiler, compile_tree, compiled
+from negotiator.classad.scalar.evaluation import evaluate
 from negotiator.classad.scalar.trace_reasons import (
     CHAINED,
     GIVEN_UP,
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 MAX_RECORDED: Final = 2000
 
-_UNWATCHED: Final = frozenset({Literal, ValueNode, Paren})
-_UNTOLD: Final = frozenset({ListExpr, RecordExpr, AdRef})
+_NOT_RECORDED: Final = frozenset({Literal, ValueNode, Paren})
+_UNRECORDED: Final = frozenset({ListExpr, RecordExpr, AdRef})
 """What is its own value: steps only until the step around it is complete."""
 
 
@@ -146,7 +146,7 @@ class _Frame:
     """Whether steps of this one were not recorded."""
 
 
-class _Watching(Direct):
+class _RecordingCompiler(DirectCompiler):
     """Compiles for the recorder what need not count."""
 
     def __init__(self, recorder: _Recorder) -> None:
@@ -156,7 +156,7 @@ class _Watching(Direct):
         return self._recorder.watch(expr, super().__call__(expr, level))
 
 
-class _WatchingCarefully(Careful):
+class _RecordingCountingCompiler(CountingCompiler):
     """Compiles for the recorder what counts."""
 
     def __init__(self, recorder: _Recorder) -> None:
@@ -172,7 +172,7 @@ class _Recorder:
     def __init__(self, most: int) -> None:
         self.missed = False
         self._left = most
-        self._direct, self._careful = _Watching(self), _WatchingCarefully(self)
+        self._direct, self._careful = _RecordingCompiler(self), _RecordingCountingCompiler(self)
         self._codes: dict[int, Compiled] = {}
         self._failure: Exception | None = None
 
@@ -196,7 +196,7 @@ class _Recorder:
 
     def watch(self, expr: Node, run: Run) -> Run:
         """Put a closure into one that records a step each time it runs."""
-        if isinstance(expr, ValueNode) or type(expr) in _UNWATCHED:
+        if isinstance(expr, ValueNode) or type(expr) in _NOT_RECORDED:
             return run
 
         def watched(state: EvaluationState) -> Value:
@@ -249,7 +249,7 @@ class _Recorder:
                     break
                 self._left -= 1
                 told.append(TraceStep(operand, None))
-        return [step for step in (*told, *waiting) if type(step.expr) not in _UNTOLD]
+        return [step for step in (*told, *waiting) if type(step.expr) not in _UNRECORDED]
 
     def _reference(self, expr: Attr, value: Value, frame: _Frame, state: EvaluationState) -> TraceStep:
         """Tell where the attribute was found, and how its expression came to its value."""
@@ -281,7 +281,7 @@ class _Recorder:
 
         ``MY`` and ``TARGET`` are often not evaluated at all, and where they are it is not worth a step.
         """
-        steps = [step for step in frame.steps if type(step.expr) not in _UNTOLD]
+        steps = [step for step in frame.steps if type(step.expr) not in _UNRECORDED]
         if expr.scope is None:
             return None, steps
         scope = bare(expr.scope)

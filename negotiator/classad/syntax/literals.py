@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from negotiator.classad.syntax import Expr, Literal, LiteralValue, Paren, Unary
+from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue, Paren, Unary
 
 MAX_FOLDED: Final = 8
 """Parentheses and signs around a literal that are looked through; an expression may have any number of them."""

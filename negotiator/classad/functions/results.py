@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdScope, AdValue, ListValue
-from negotiator.classad.functions.registry import LONG
+from negotiator.classad.functions.registry import LONG_STRING
 from negotiator.classad.syntax import AttributeMap, Literal
 from negotiator.classad.values import ERROR, from_bytes
 
@@ -25,7 +25,7 @@ def values_of(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
     state = scope.state
     values = [state.value(arg) for arg in args]
     size = sum(len(value) for value in values if isinstance(value, str))
-    if size > LONG:
+    if size > LONG_STRING:
         state.charge(size)
     return values
 

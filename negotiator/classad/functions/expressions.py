@@ -16,8 +16,8 @@ from negotiator.classad.context import (
     select,
     truth,
 )
-from negotiator.classad.functions.convert import as_string
-from negotiator.classad.functions.outside import External
+from negotiator.classad.functions.conversions import as_string
+from negotiator.classad.functions.external_references import ExternalReferences
 from negotiator.classad.functions.patterns import CASELESS, PatternFailure, found
 from negotiator.classad.functions.registry import register
 from negotiator.classad.syntax import Attr, ListExpr, Literal, ParseError, fold, parse, unparse_indented
@@ -92,7 +92,7 @@ def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
     pattern = state.value(args[1]) if len(args) > 1 else None
     if pattern is not None and not isinstance(pattern, str):
         raise EvaluationFailed
-    names = External(state).names(expr)
+    names = ExternalReferences(state).names(expr)
     if pattern is None:
         return ",".join(names)
     try:

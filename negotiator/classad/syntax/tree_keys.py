@@ -47,13 +47,13 @@ def tree_key(expr: Expr) -> str:
             out.append(node.op)
             pending += (node.right, node.left)
         else:
-            out.append(_OWN[type(node)](node))
+            out.append(_HEADERS[type(node)](node))
             pending += children(node)[::-1]
     return "\n".join(out)
 
 
 # What another node says itself, on one line: its type, how many operands follow, and the rest.
-_OWN: Final[dict[type, Callable[[Any], str]]] = {
+_HEADERS: Final[dict[type, Callable[[Any], str]]] = {
     AdRef: lambda node: f"AdRef {node.side}",
     Unary: lambda node: f"Unary {node.op}",
     Paren: lambda _: "Paren",
