@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cached_property
+
 import attrs
 
 from negotiator.classad import Table
+from negotiator.pool.snapshot_codec import SnapshotParts, read_snapshot, write_snapshot
 from negotiator.records import Problem
 
 
@@ -23,3 +27,32 @@ class Snapshot:
     private: int = 0
     other: int = 0
     problems: tuple[Problem, ...] = ()
+
+    def encode(self) -> bytes:
+        """Return the snapshot as bytes of one canonical form.
+
+        The same ads in the same order, with the same counts and problems, give the same bytes.
+        """
+        chunks: list[bytes] = []
+        write_snapshot(self._parts(), chunks.append)
+        return b"".join(chunks)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the encoded snapshot, in hexadecimal."""
+        hashed = hashlib.sha256()
+        write_snapshot(self._parts(), hashed.update)
+        return hashed.hexdigest()
+
+    @classmethod
+    def decode(cls, data: bytes) -> Snapshot:
+        """Return the snapshot that was encoded: the same ads, with names, order and expressions as they were.
+
+        :raises SnapshotFormatError: the bytes are damaged, or of another version. They are never executed.
+        """
+        parts = read_snapshot(data)
+        return cls(*parts.tables, parts.private, parts.other, parts.problems)
+
+    def _parts(self) -> SnapshotParts:
+        tables = (self.schedds, self.submitters, self.slots, self.jobs)
+        return SnapshotParts(tables, self.private, self.other, self.problems)

@@ -81,6 +81,10 @@ class AdLayout:
     spellings: NDArray[np.int64]
     attributes: tuple[str, ...]
 
+    def names(self, dictionary: AdDictionary) -> tuple[str, ...]:
+        """Return the names as they are spelled, each attribute once."""
+        return tuple([dictionary.name(spelling << _CODE_BITS) for spelling in self.spellings.tolist()])
+
     @classmethod
     def of(cls, shape: NameIndex, spellings: NDArray[np.int64]) -> AdLayout:
         """Return the layout of rows with these names."""

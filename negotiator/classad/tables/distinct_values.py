@@ -25,6 +25,7 @@ from negotiator.classad.tables.column import (
     make,
     scatter,
 )
+from negotiator.classad.tables.expression_codec import expression_tokens
 from negotiator.classad.tables.grouping import group_values
 from negotiator.classad.values import UNDEFINED, Kind
 
@@ -53,15 +54,16 @@ class DistinctValues:
     in a list.
     """
 
-    __slots__ = ("_kinds", "_payload", "_scans", "_seen", "_texts", "_tree_codes", "_trees")
+    __slots__ = ("_kinds", "_payload", "_scans", "_seen", "_tokens", "_tree_codes", "texts", "trees")
 
     def __init__(self) -> None:
         self._kinds = array("B", (Kind.ABSENT,))
         self._payload = array("q", (0,))
-        self._texts: list[str] = []
-        self._trees: list[Expr] = []
+        self.texts: list[str] = []
+        self.trees: list[Expr] = []
         self._tree_codes: dict[int, int] = {}
         self._scans: dict[int, ReferenceScan] = {}
+        self._tokens: dict[int, tuple[str, ...]] = {}
         self._seen: _DistinctSnapshot | None = None
 
     def __len__(self) -> int:
@@ -84,9 +86,9 @@ class DistinctValues:
 
     def add_string(self, value: str) -> int:
         """Return the number of a new entry: a string."""
-        self._payload.append(len(self._texts))
+        self._payload.append(len(self.texts))
         self._kinds.append(_STRING)
-        self._texts.append(value)
+        self.texts.append(value)
         return len(self._kinds) - 1
 
     def add(self, expr: Expr) -> int:
@@ -101,17 +103,39 @@ class DistinctValues:
                 return self.add_string(value)
         code = self._tree_codes.get(id(expr))  # equal texts come shared from the parser's cache
         if code is None:
-            self._trees.append(expr)
-            code = self._tree_codes[id(expr)] = self._add(Kind.EXPRESSION, len(self._trees) - 1)
+            self.trees.append(expr)
+            code = self._tree_codes[id(expr)] = self._add(Kind.EXPRESSION, len(self.trees) - 1)
         return code
+
+    def extend(self, kind: Kind, payloads: IndexArray) -> IndexArray:
+        """Add entries, integers or the bits of reals; return their numbers."""
+        first = len(self._kinds)
+        self._kinds.extend(bytes([kind]) * len(payloads))
+        self._payload.frombytes(np.ascontiguousarray(payloads, np.int64).tobytes())
+        return np.arange(first, len(self._kinds))
+
+    def kinds(self) -> NDArray[np.uint8]:
+        """Return the kind of each entry: INTEGER, REAL, STRING, EXPRESSION for all others, or ABSENT."""
+        return np.array(self._kinds, np.uint8)
+
+    def payloads(self) -> IndexArray:
+        """Return the integer, the bits of the real, or the place in ``texts`` or ``trees`` of each entry."""
+        return np.array(self._payload, np.int64)
+
+    def tokens(self, index: int) -> tuple[str, ...]:
+        """Return one of ``trees`` as tokens; see ``expression_tokens``."""
+        tokens = self._tokens.get(index)
+        if tokens is None:
+            tokens = self._tokens[index] = tuple(expression_tokens(self.trees[index]))
+        return tokens
 
     def expr(self, code: int) -> Expr | None:
         """Return the expression of an entry, None where it stands for ads without the attribute."""
         kind, payload = self._kinds[code], self._payload[code]
         if kind == Kind.EXPRESSION:
-            return self._trees[payload]
+            return self.trees[payload]
         if kind == Kind.STRING:
-            return Literal(self._texts[payload])
+            return Literal(self.texts[payload])
         if kind == Kind.INTEGER:
             return Literal(payload)
         if kind == Kind.REAL:
@@ -121,7 +145,7 @@ class DistinctValues:
     @property
     def may_be_expressions(self) -> bool:
         """Whether an entry may be anything else than a plain number or string."""
-        return bool(self._trees)
+        return bool(self.trees)
 
     def require(self, code: int) -> Expr:
         """Return the expression of an entry other than ``ABSENT``."""
@@ -156,7 +180,7 @@ class DistinctValues:
             alike[simple] = simple[first[ids]]
             by_key: dict[str, int] = {}
             for code in trees.tolist():
-                alike[code] = by_key.setdefault(tree_key(self._trees[self._payload[code]]), code)
+                alike[code] = by_key.setdefault(tree_key(self.trees[self._payload[code]]), code)
             self._seen.alike = alike
         return self._seen.alike
 
@@ -165,13 +189,13 @@ class DistinctValues:
         payload = np.array(self._payload, np.int64)
         present = bits(map(Kind, np.flatnonzero(np.bincount(kinds, minlength=len(Kind))).tolist()))
         data: dict[Kind, NDArray[Any]] = {Kind.INTEGER: payload, Kind.REAL: payload.view(np.float64)}
-        if self._texts:
-            codes = pool.codes(self._texts)
+        if self.texts:
+            codes = pool.codes(self.texts)
             data[Kind.STRING] = codes[np.where(kinds == Kind.STRING, payload, 0)]
         column = make(len(kinds), pool, kinds, present, data)
-        if not self._trees:
+        if not self.trees:
             return column
-        values = list(map(literal_value, self._trees))
+        values = list(map(literal_value, self.trees))
         found = [Kind.EXPRESSION if value is None else kind_of(value) for value in values]
         literals = from_cells(pool, values, np.fromiter(found, np.uint8, len(found)))
         return scatter(column, [(np.flatnonzero(kinds == Kind.EXPRESSION), literals)])

@@ -19,7 +19,7 @@ from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, ExprsOf
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from negotiator.classad.syntax import Expr
     from negotiator.classad.tables.column import IndexArray
@@ -94,6 +94,27 @@ class RowStore:
         self._numbers: dict[int, int] = {}  # of the layouts, by identity
         self._of_row = np.zeros(0, np.int32)
         self._codes: dict[str, CodeColumn] = {}
+
+    @classmethod
+    def of_columns(
+        cls,
+        dictionary: AdDictionary,
+        layouts: Sequence[AdLayout],
+        layout_of_row: NDArray[np.int64],
+        columns: Mapping[str, tuple[IndexArray, NDArray[np.int32]]],
+    ) -> RowStore:
+        """Return a store of these columns: for each attribute the rows that have it, and their entries."""
+        store = cls(dictionary)
+        store._size = len(layout_of_row)
+        numbers = np.array([store._number(layout) for layout in layouts], np.int32)
+        store._of_row = numbers[layout_of_row] if store._size else store._of_row
+        for name, (rows, codes) in columns.items():
+            store._column(name).put(rows, codes, store._size)
+        return store
+
+    def layouts(self) -> tuple[IndexArray, list[AdLayout]]:
+        """Return the number of each row's layout, and the layouts by number."""
+        return self._of_row.astype(np.int64), self._layouts
 
     def __len__(self) -> int:
         return self._size

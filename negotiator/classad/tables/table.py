@@ -97,6 +97,14 @@ class AttributeTable:
         self._version = store.version
         self._forget()
 
+    def row_store(self, dictionary: AdDictionary) -> RowStore:
+        """Return a store of these rows alone: the table's own, or one with copies of the ads in ``dictionary``."""
+        if self._rows is None and isinstance(self._store, RowStore):
+            return self._store
+        store = RowStore(dictionary)
+        store.append(map(dictionary.row, self.ads))
+        return store
+
     def _own_rows(self) -> RowStore:
         if self._rows is not None or not isinstance(self._store, RowStore):
             raise TypeError("only a whole table made with a dictionary can be changed")

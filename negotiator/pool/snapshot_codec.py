@@ -1,0 +1,90 @@
+"""The parts of a snapshot as bytes, in one canonical form.
+
+The first line is ``negotiator-snapshot 1``. The counts, the problems and the tables follow (see ``table_codec``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from negotiator.classad.tables.byte_stream import ByteReader, ByteWriter, DamagedDataError
+from negotiator.classad.tables.table_codec import read_table, write_table
+from negotiator.pool.dictionary import pool_dictionary
+from negotiator.pool.errors import SnapshotFormatError
+from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from negotiator.classad import Table
+
+_VERSION: Final = b"negotiator-snapshot 1\n"
+
+
+class SnapshotParts(NamedTuple):
+    """What a snapshot consists of: tables of schedds, submitters, slots and jobs; the counts; the problems."""
+
+    tables: tuple[Table, Table, Table, Table]
+    private: int
+    other: int
+    problems: tuple[Problem, ...]
+
+
+def write_snapshot(parts: SnapshotParts, sink: Callable[[bytes], object]) -> None:
+    """Write a snapshot to a sink, such as ``list.append`` or the ``update`` of a hash.
+
+    :raises ValueError: an expression has a reference that no ad can have (``AdRef``).
+    """
+    sink(_VERSION)
+    writer = ByteWriter(sink)
+    writer.number(parts.private)
+    writer.number(parts.other)
+    writer.number(len(parts.problems))
+    for problem in parts.problems:
+        _write_problem(problem, writer)
+    for table in parts.tables:
+        write_table(table.row_store(pool_dictionary()), writer)
+
+
+def read_snapshot(data: bytes) -> SnapshotParts:
+    """Return the parts of the snapshot in these bytes.
+
+    :raises SnapshotFormatError: they are damaged, or of another version.
+    """
+    if not data.startswith(_VERSION):
+        raise SnapshotFormatError(f"not a snapshot of this version: it must begin with {_VERSION!r}")
+    reader = ByteReader(data[len(_VERSION) :])
+    try:
+        private, other = reader.number(), reader.number()
+        problems = tuple([_read_problem(reader) for _ in range(reader.count())])
+        dictionary = pool_dictionary()
+        schedds, submitters, slots, jobs = [read_table(reader, dictionary) for _ in range(4)]
+    except DamagedDataError as error:
+        raise SnapshotFormatError(f"the snapshot is damaged: {error}") from None
+    if reader.left:
+        raise SnapshotFormatError(f"the snapshot is damaged: {reader.left} bytes follow its end")
+    return SnapshotParts((schedds, submitters, slots, jobs), private, other, problems)
+
+
+def _write_problem(problem: Problem, writer: ByteWriter) -> None:
+    source = problem.source
+    writer.number(source.line)
+    writer.number(source.column)
+    texts = (
+        problem.severity.value,
+        source.file,
+        problem.message,
+        problem.hint,
+        problem.excerpt,
+        problem.code,
+    )
+    writer.texts(texts)
+
+
+def _read_problem(reader: ByteReader) -> Problem:
+    line, column = reader.number(), reader.number()
+    texts = reader.texts()
+    if len(texts) != 6 or texts[0] not in set(Severity):
+        raise DamagedDataError("invalid problem")
+    severity, file, message, hint, excerpt, code = texts
+    return Problem(Severity(severity), Source(file, line, column), message, hint, excerpt, code)
