@@ -1,4 +1,4 @@
-"""What the administrator says: one folder, checked whole, digested, and handed on as one object."""
+"""Policy bundles: one folder, read and checked as a whole, with a digest, as one object."""
 
 from negotiator.bundle.load import BundleCheck as BundleCheck
 from negotiator.bundle.load import check_bundle as check_bundle

@@ -15,7 +15,7 @@ from itertools import chain
 import attrs
 
 from negotiator.bundle.nodes import shown
-from negotiator.bundle.text import Located, SourceText
+from negotiator.bundle.text import LocatedText, SourceText
 from negotiator.records import Problem, Severity
 
 MAX_DEFINITIONS = 100_000
@@ -34,7 +34,7 @@ class Definition:
 
     name: str
     at: int
-    value: Located
+    value: LocatedText
 
     @property
     def file(self) -> SourceText:
@@ -51,7 +51,7 @@ def read_definitions(file: SourceText) -> tuple[tuple[Definition, ...], tuple[Pr
     return tuple(reader.definitions), tuple(reader.problems)
 
 
-def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[Located]:
+def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[LocatedText]:
     """The lines of a file, trimmed, each with those that continue it; comments and empty lines are left out."""
     pieces: list[tuple[int, int]] = []
     for start, end in _physical_lines(file.text):
@@ -86,13 +86,13 @@ def _physical_lines(text: str) -> Iterator[tuple[int, int]]:
         at += len(line) + 1
 
 
-def _joined(file: SourceText, pieces: list[tuple[int, int]]) -> Located:
+def _joined(file: SourceText, pieces: list[tuple[int, int]]) -> LocatedText:
     if len(pieces) == 1:
         start, end = pieces[0]
-        return Located(file.text[start:end], file, range(start, end), start)
+        return LocatedText(file.text[start:end], file, range(start, end), start)
     text = "".join(file.text[start:end] for start, end in pieces)
     offsets = list(chain.from_iterable(range(start, end) for start, end in pieces))
-    return Located(text, file, offsets, offsets[0] if offsets else pieces[0][0])
+    return LocatedText(text, file, offsets, offsets[0] if offsets else pieces[0][0])
 
 
 @attrs.define(eq=False)
@@ -102,7 +102,7 @@ class _Block:
     name: str
     at: int
     end: str
-    lines: list[Located] = attrs.field(factory=list)
+    lines: list[LocatedText] = attrs.field(factory=list)
 
 
 @attrs.define(eq=False)
@@ -113,7 +113,7 @@ class _Reader:
     block: _Block | None = None
     conditions: int = 0
 
-    def take(self, line: Located) -> None:
+    def take(self, line: LocatedText) -> None:
         if self.block is not None:
             self._inside(self.block, line)
         elif not self._unsupported(line) and not self.conditions:
@@ -124,7 +124,7 @@ class _Reader:
             message = f"the value of {shown(self.block.name)} has no end"
             self._error(self.block.at, message, f"end it with a line {shown(self.block.end)}")
 
-    def _inside(self, block: _Block, line: Located) -> None:
+    def _inside(self, block: _Block, line: LocatedText) -> None:
         if line.text != block.end:
             if line.text:
                 block.lines.append(line)
@@ -135,10 +135,10 @@ class _Reader:
             :-1
         ]
         self._add(
-            block.name, block.at, Located(text, self.file, offsets, offsets[0] if offsets else block.at)
+            block.name, block.at, LocatedText(text, self.file, offsets, offsets[0] if offsets else block.at)
         )
 
-    def _unsupported(self, line: Located) -> bool:
+    def _unsupported(self, line: LocatedText) -> bool:
         if condition := _CONDITIONAL.match(line.text):
             self._condition(condition[1].lower(), line.at)
             return True
@@ -157,7 +157,7 @@ class _Reader:
                 self._error(at, f"{shown(word)}: conditions are not supported", hint)
             self.conditions += word == "if"
 
-    def _command(self, word: str, line: Located, end: int) -> None:
+    def _command(self, word: str, line: LocatedText, end: int) -> None:
         if word in {"error", "warning"}:
             severity = Severity.ERROR if word == "error" else Severity.WARNING
             message = f"the file says: {line.text[end : end + 200]}"
@@ -166,7 +166,7 @@ class _Reader:
             hint = "write out the definitions that it stands for"
             self._error(line.at, f"{shown(word)} is not supported", hint)
 
-    def _definition(self, line: Located) -> None:
+    def _definition(self, line: LocatedText) -> None:
         word = _WORD.match(line.text)
         name = word[0] if word else ""
         operator = _OPERATOR.match(line.text, len(name))
@@ -183,9 +183,9 @@ class _Reader:
         start = operator.end()
         offsets = line.offsets[start:]
         at = offsets[0] if offsets else line.index(len(line.text))
-        self._add(name, line.at, Located(line.text[start:], self.file, offsets, at))
+        self._add(name, line.at, LocatedText(line.text[start:], self.file, offsets, at))
 
-    def _add(self, name: str, at: int, value: Located) -> None:
+    def _add(self, name: str, at: int, value: LocatedText) -> None:
         if len(self.definitions) < MAX_DEFINITIONS:
             self.definitions.append(Definition(name, at, value))
         elif len(self.definitions) == MAX_DEFINITIONS:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import attrs
 
 from negotiator.bundle.condor_lines import Definition
-from negotiator.bundle.text import Located
+from negotiator.bundle.text import LocatedText
 from negotiator.records import Problem
 
 SUBSYSTEM = "negotiator."
@@ -79,7 +79,7 @@ class Knobs:
             if piece.name
         )
 
-    def expand(self, key: str) -> Located | Problem:
+    def expand(self, key: str) -> LocatedText | Problem:
         """The value of the last definition of this name without macros; or what is wrong with it.
 
         What a macro gave stands where the macro stands.
@@ -98,9 +98,9 @@ class Knobs:
                     offsets += value.offsets[piece.start : piece.end]
         except _MacroError as fault:
             return fault.problem
-        return Located("".join(text), value.file, offsets, value.at, replaced="".join(text) != value.text)
+        return LocatedText("".join(text), value.file, offsets, value.at, replaced="".join(text) != value.text)
 
-    def _parts(self, value: Located, active: _Active) -> Iterator[tuple[_Piece, str]]:
+    def _parts(self, value: LocatedText, active: _Active) -> Iterator[tuple[_Piece, str]]:
         """The pieces of a value, each with the text that it stands for."""
         size = 0
         for piece in _pieces(value.text):
@@ -111,10 +111,10 @@ class Knobs:
                 raise _fault(value, piece.start, message)
             yield piece, part
 
-    def _expanded(self, value: Located, active: _Active) -> str:
+    def _expanded(self, value: LocatedText, active: _Active) -> str:
         return "".join(part for _, part in self._parts(value, active))
 
-    def _replace(self, piece: _Piece, value: Located, active: _Active) -> str:
+    def _replace(self, piece: _Piece, value: LocatedText, active: _Active) -> str:
         """The text of a piece of a value that is reached by expanding the active definitions."""
         if not piece.name:
             return self._plain(piece, value)
@@ -158,7 +158,7 @@ class Knobs:
             return found
         return None
 
-    def _plain(self, piece: _Piece, value: Located) -> str:
+    def _plain(self, piece: _Piece, value: LocatedText) -> str:
         text = value.text[piece.start : piece.end]
         if function := _FUNCTION.search(text):
             at = piece.start + function.start()
@@ -195,10 +195,10 @@ def _closing(text: str, start: int) -> int:
     return -1
 
 
-def _part(value: Located, start: int, end: int) -> Located:
+def _part(value: LocatedText, start: int, end: int) -> LocatedText:
     offsets = value.offsets[start:end]
-    return Located(value.text[start:end], value.file, offsets, offsets[0] if offsets else value.at)
+    return LocatedText(value.text[start:end], value.file, offsets, offsets[0] if offsets else value.at)
 
 
-def _fault(value: Located, offset: int, message: str, hint: str = "") -> _MacroError:
+def _fault(value: LocatedText, offset: int, message: str, hint: str = "") -> _MacroError:
     return _MacroError(value.file.error(value.index(offset), message, hint))

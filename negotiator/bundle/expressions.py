@@ -1,4 +1,4 @@
-"""The expressions of a bundle, and of whom each is asked: for tools that look at them from outside a cycle."""
+"""The expressions of a bundle, each with the ads that it is evaluated for; for tools such as lint."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from negotiator.hooks.records import AdKind, ConstraintSide, Cycle, Expression
 from negotiator.records import Source
 
 _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
-"""Expressions by where they are written, each with the plugin that they were written for."""
+"""Expressions by their place, each with the plugin that owns it."""
 
 
 @attrs.frozen(eq=False)
 class BundleExpression:
-    """An expression of the bundle, and whose ads are MY and TARGET when it is asked.
+    """An expression of the bundle, and the kinds of ads that are MY and TARGET in it.
 
-    ``rule`` names it in messages. ``alone``: there is no TARGET, as for a gate. Without ``my`` it is not known whom the
-    expression is asked of: a plugin keeps that to itself. ``forbids``: a match needs it true. ``text`` is None where a plugin
-    made it without one. ``discarded`` counts, for a gate, the ads it would keep out.
+    ``rule`` names it in messages. ``alone`` is true if there is no TARGET, as for a gate. ``my`` is empty if only the
+    plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
+    plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard.
     """
 
     rule: str
@@ -37,29 +37,30 @@ class BundleExpression:
     discarded: Mapping[AdKind, int] = attrs.field(factory=dict)
 
 
-def asked_expressions(
+def bundle_expressions(
     bundle: Bundle, ads: Mapping[AdKind, Table], now: float
 ) -> tuple[tuple[BundleExpression, ...], tuple[HookFailure, ...]]:
-    """Give all expressions of a bundle, those of gates first, each once; and the plugins that failed to say theirs.
+    """Return all expressions of a bundle, each once, gates first; and the plugins that failed.
 
-    The gates are asked of ``ads``, those of a pool or none at all, at the time ``now`` (seconds since the epoch).
+    :param ads: the ads to evaluate the gates for, by kind; may be empty.
+    :param now: the time in expressions, seconds since the epoch.
     """
     known: _Known = {found.source: (plugin, found) for plugin, found in _written(bundle) if found.source}
     gates, failures = _gates(bundle, ads, now, known)
-    asked = [*gates, *_constraints(bundle, known), *_audit(bundle)]
-    told = {each.source for each in asked}
-    asked += (
-        BundleExpression(plugin, found.tree, found.source, found.text)
-        for source, (plugin, found) in known.items()
-        if source not in told
+    found = [*gates, *_constraints(bundle, known), *_audit(bundle)]
+    listed = {each.source for each in found}
+    found += (
+        BundleExpression(plugin, expression.tree, expression.source, expression.text)
+        for source, (plugin, expression) in known.items()
+        if source not in listed
     )
-    return tuple(asked), failures
+    return tuple(found), failures
 
 
 def _gates(
     bundle: Bundle, ads: Mapping[AdKind, Table], now: float, known: _Known
 ) -> tuple[tuple[BundleExpression, ...], tuple[HookFailure, ...]]:
-    """Ask the gates of each kind: what they say of no ads at all tells where they stand."""
+    """Evaluate the gates of each kind; even for no ads their records name their place."""
     cycle = Cycle(number=0, now=now, digest=bundle.digest)
     found: dict[tuple[str, Source | None], BundleExpression] = {}
     failures: list[HookFailure] = []
@@ -110,7 +111,7 @@ def _audit(bundle: Bundle) -> Iterator[BundleExpression]:
 
 
 def _written(bundle: Bundle) -> Iterator[tuple[str, Expression]]:
-    """Give the expressions in the settings of all plugins, with the plugin's name."""
+    """Yield the expressions in the settings of all plugins, each with the plugin's name."""
     for plugin, settings in bundle.settings.items():
         waiting: list[Any] = [settings]
         seen: set[int] = set()

@@ -1,4 +1,4 @@
-"""Which files at the top of a bundle belong to which plugin."""
+"""The owner of each file at the top of a bundle."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _CORE = "the core"
 
 @attrs.frozen
 class FileOwners:
-    """The patterns of the files that plugins read, each with its plugin."""
+    """The plugin that reads each pattern of file names."""
 
     owners: Mapping[str, str] = attrs.field(factory=dict)
 
     def owner(self, name: str) -> str:
-        """The plugin that reads a file; empty where none does. ``name`` is relative to the folder."""
+        """Return the plugin that reads a file, or an empty string. ``name`` is relative to the folder."""
         return next(iter(self._all(name)), "")
 
     def of(self, plugin: str, names: Iterable[str]) -> list[str]:
-        """The names of the files that a plugin reads, sorted."""
+        """Return the sorted names of the files that a plugin reads."""
         if plugin not in self.owners.values():
             return []
         return sorted(name for name in names if self.owner(name) == plugin)
 
     def conflicts(self, names: Iterable[str]) -> Iterator[Problem]:
-        """Say which files more than one would read: what stands in them can't be meant for both."""
+        """Yield an error for each file with more than one owner."""
         for name in sorted(names):
             found = [f"plugin {plugin} ({pattern})" for plugin, pattern in self._all(name).items()]
             if is_settings_file(name):
@@ -44,7 +44,7 @@ class FileOwners:
                 yield Problem(Severity.ERROR, Source(printable(name)), message, hint)
 
     def _all(self, name: str) -> dict[str, str]:
-        """The plugins whose patterns a name matches, in their order, each with the first such pattern."""
+        """Return the plugins whose patterns match a name, in their order, each with its first matching pattern."""
         if "/" in name:
             return {}
         matching = (pattern for pattern in self.owners if fnmatchcase(name, pattern))
@@ -54,24 +54,27 @@ class FileOwners:
         return found
 
 
-def claim(
+def assign_files(
     sections: Iterable[Attributed[Section]], origins: Mapping[str, str]
 ) -> tuple[FileOwners, tuple[Problem, ...]]:
-    """Give each pattern to one plugin. ``origins`` tells where each plugin comes from, for problems."""
+    """Assign each pattern of file names to one plugin.
+
+    :param origins: where each plugin was loaded from, for problems.
+    """
     owners: dict[str, str] = {}
     problems = []
-    for stamped in sections:
-        source = Source(origins.get(stamped.plugin, stamped.plugin))
-        for pattern in stamped.record.patterns:
-            other = _CORE if _is_core(pattern) else owners.setdefault(pattern, stamped.plugin)
-            if other != stamped.plugin:
-                whom = other if other == _CORE else f"plugin {other}"
-                message = f"the files {pattern!r} of plugin {stamped.plugin} belong to {whom} already"
-                hint = "name others" if other == _CORE else "disable one of the two plugins"
+    for attributed in sections:
+        source = Source(origins.get(attributed.plugin, attributed.plugin))
+        for pattern in attributed.record.patterns:
+            other = _CORE if _is_core(pattern) else owners.setdefault(pattern, attributed.plugin)
+            if other != attributed.plugin:
+                owner = other if other == _CORE else f"plugin {other}"
+                message = f"the files {pattern!r} of plugin {attributed.plugin} already belong to {owner}"
+                hint = "use other names" if other == _CORE else "disable one of the two plugins"
                 problems.append(Problem(Severity.ERROR, source, message, hint))
     return FileOwners(owners), tuple(problems)
 
 
 def _is_core(pattern: str) -> bool:
-    """Whether a pattern means settings of the core: one like ``*.conf`` is the name of such a file itself."""
+    """True if a pattern covers settings of the core; ``*.conf`` itself is the name of such a file."""
     return is_settings_file(pattern) or any(fnmatchcase(name, pattern) for name in (MAIN, QUEUES))

@@ -1,4 +1,4 @@
-"""Reads the files of a bundle, each once, and digests what it read."""
+"""Read the files of a bundle, each once, and compute their digest."""
 
 from __future__ import annotations
 
@@ -23,47 +23,46 @@ MAX_TOTAL = 256 * 1024 * 1024
 
 _CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
 _LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|(?:pool|queues?)\.ya?ml)", re.IGNORECASE)
-# What HTCondor itself passes over in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
-_PASSED_OVER = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
+# Files that HTCondor itself skips in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
+_SKIPPED = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
 
 @attrs.frozen(eq=False)
 class Contents:
-    """What lies in the folder: the names of all its files, the bytes of those at its top, one digest."""
+    """The names of all files of a folder, the contents of those at its top, and one digest of all."""
 
     names: frozenset[str]
     settings: dict[str, bytes]  # pool.yaml, queues.yaml and HTCondor-style files, by name
-    others: dict[str, bytes]  # the other files at the top, by name: they may belong to plugins
-    irregular: frozenset[str]  # the names of what is neither a file nor a folder
+    others: dict[str, bytes]  # the other files at the top, by name; plugins may own them
+    irregular: frozenset[str]  # names of entries that are neither files nor folders
     digest: str
     problems: tuple[Problem, ...]
 
 
 def is_condor_file(name: str) -> bool:
-    """Whether a file is read as an HTCondor-style configuration file; ``name`` is relative to the folder."""
-    return _CONDOR.fullmatch(name) is not None and not _PASSED_OVER.fullmatch(name)
+    """True for the name of an HTCondor-style configuration file; ``name`` is relative to the folder."""
+    return _CONDOR.fullmatch(name) is not None and not _SKIPPED.fullmatch(name)
 
 
 def is_settings_file(name: str) -> bool:
-    """Whether a file is read as settings; ``name`` is relative to the folder."""
+    """True for the name of a settings file of the core; ``name`` is relative to the folder."""
     return name in {MAIN, QUEUES} or is_condor_file(name)
 
 
 def unread(name: str) -> Problem | None:
-    """Warn of a file that looks like settings, and is read by nobody; ``name`` is relative to the folder."""
+    """Return a warning for a file that looks like settings but is not read; ``name`` is relative to the folder."""
     if is_settings_file(name) or not _LIKE_SETTINGS.fullmatch(name):
         return None
-    hint = f"settings are {MAIN}, {QUEUES} and *.conf, in these letters"
+    hint = f"settings are {MAIN}, {QUEUES} and *.conf, spelled exactly so"
     return Problem(Severity.WARNING, Source(printable(name)), "this file is not read as settings", hint)
 
 
 def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None) -> Contents:
-    """Read all files that count: not hidden ones, not ``*~``, nothing in ``__pycache__``.
+    """Read all files except hidden ones, ``*~`` and ``__pycache__``.
 
-    ``replaced`` has the contents that some files are to have, in place of those they have, if they are there at all;
-    None where a file is to be gone.
+    The digest is SHA-256 over name and content of each file in the order of names, each preceded by its length.
 
-    The digest is SHA-256 over name and content of each, in the order of their names, each with its length before it.
+    :param replaced: contents to use instead of those on disk, by name; None for a file to treat as removed.
     """
     reading = _Reading(folder, replaced or {})
     reading.run()
@@ -95,12 +94,12 @@ class _Reading:
             if name not in self.replaced:
                 names.append(name)
             if len(names) > MAX_FILES:
-                self._error(".", f"there are more than {MAX_FILES} files in this folder", "is it a bundle?")
+                self._error(".", f"more than {MAX_FILES} files in this folder", "is it a bundle?")
                 return
         for name in sorted(names, key=os.fsencode):
             self._file(name)
             if self.total > MAX_TOTAL:
-                self._error(name, f"the files of this folder hold more than {MAX_TOTAL} bytes", "")
+                self._error(name, f"the files of this folder have more than {MAX_TOTAL} bytes", "")
                 return
 
     def _walk(self) -> Iterator[str]:
@@ -158,17 +157,17 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def leads_out(folder: Path, path: Path) -> bool:
-    """Whether links on the way to a file lead out of the folder."""
+    """True if a link on the path of a file leads out of the folder."""
     # Path.resolve raises for a link that leads to itself, in some versions of Python.
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _read(folder: Path, name: str) -> bytes | None:
-    """The bytes of a regular file, one more than allowed where it is too large; None where it is no regular file."""
+    """Return the bytes of a regular file, at most one more than allowed; None for anything but a regular file."""
     path = folder / name
     if leads_out(folder, path):
         raise OSError(errno.ELOOP, "a link leads out of the bundle")
-    # Opening must neither wait for the writer of a FIFO nor make a terminal ours.
+    # Opening must neither wait for the writer of a FIFO nor acquire a controlling terminal.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Loads a bundle: everything in it is checked, every problem is told at once, and there is no half of one."""
+"""Load a bundle: check everything in it, report every problem at once, and return all of it or nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
 from negotiator.bundle.model import AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
+from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, knob_entries, lay_out, settings_of, unknown_keys
-from negotiator.bundle.structure import INVALID, PathRule, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
@@ -36,10 +36,10 @@ from negotiator.records.text import printable
 
 @attrs.frozen
 class BundleCheck:
-    """What was found in a folder: all problems, and the bundle where none of them is an error.
+    """All problems of a folder, and the bundle if none of them is an error.
 
-    ``hooks`` has the plugins that were loaded, also where others were refused; None where the bundle does not say
-    which are wanted. ``files`` are the texts that were read, by their names; ``claims`` says which files plugins read.
+    ``hooks`` holds the plugins that were loaded, even if others were refused; None if the bundle's list of plugins is
+    invalid. ``files`` are the texts that were read, by name; ``file_owners`` the plugins that read files.
     """
 
     bundle: Bundle | None
@@ -47,15 +47,15 @@ class BundleCheck:
     problems: tuple[Problem, ...]
     hooks: HookManager | None = None
     files: Mapping[str, SourceText] = attrs.field(factory=dict)
-    claims: FileOwners = attrs.field(factory=FileOwners)
+    file_owners: FileOwners = attrs.field(factory=FileOwners)
 
     def reads(self, name: str) -> bool:
-        """Whether a file of this name, relative to the folder, is read as settings: by the core, or by a plugin."""
-        return is_settings_file(name) or bool(self.claims.owner(name))
+        """True if the core or a plugin reads a file of this name, relative to the folder, as settings."""
+        return is_settings_file(name) or bool(self.file_owners.owner(name))
 
 
 def default_bundle() -> Path:
-    """The folder of the bundle that comes with the program."""
+    """Return the folder of the built-in bundle."""
     return Path(str(importlib.resources.files("negotiator.bundle"))) / "default"
 
 
@@ -67,10 +67,13 @@ def load_bundle(
     entry_points: bool = True,
     tracer: Tracer | None = None,
 ) -> Bundle:
-    """The bundle in a folder. BundleError with every problem of it, where one is an error.
+    """Return the bundle in a folder.
 
-    ``extra_folders`` are folders of plugins beside those that the bundle names, ``disable`` names plugins that are not
-    loaded, ``entry_points=False`` leaves out the installed ones, and ``tracer`` is told of every call of a hook.
+    :param extra_folders: folders of plugins, in addition to those that the bundle names.
+    :param disable: names of plugins that are not loaded, in addition to those that the bundle names.
+    :param entry_points: False leaves out installed plugins.
+    :param tracer: called with a line for each hook call.
+    :raises BundleError: the bundle has an error; the exception has every problem.
     """
     examination = examine_bundle(
         folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points, tracer=tracer
@@ -87,7 +90,7 @@ def check_bundle(
     disable: Sequence[str] = (),
     entry_points: bool = True,
 ) -> tuple[Problem, ...]:
-    """All problems of the bundle in a folder: errors, warnings and notices, in the order of its files and lines."""
+    """Return all problems of the bundle in a folder, in the order of files and lines."""
     return examine_bundle(
         folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points
     ).problems
@@ -102,20 +105,19 @@ def examine_bundle(
     tracer: Tracer | None = None,
     replaced: Mapping[str, bytes | None] | None = None,
 ) -> BundleCheck:
-    """Look at all of a folder. What raises is a bug, or a folder that does not exist.
+    """Check a whole folder; problems are returned, not raised.
 
-    ``replaced`` has contents of files, by name, to look at in place of those that are there; None where a file is to
-    be looked at as gone.
+    :param replaced: contents of files to use instead of those on disk, by name; None for a file to treat as removed.
     """
     contents = read_folder(folder, replaced)
     loading = _Loading(folder, contents, list(contents.problems))
     bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
-    problems = loading.told()
+    problems = loading.all_problems()
     if bundle is None or any(problem.severity is Severity.ERROR for problem in problems):
         bundle = None
     else:
         bundle = attrs.evolve(bundle, problems=problems)
-    return BundleCheck(bundle, contents.digest, problems, loading.hooks, loading.files, loading.claims)
+    return BundleCheck(bundle, contents.digest, problems, loading.hooks, loading.files, loading.file_owners)
 
 
 @attrs.define(eq=False)
@@ -125,7 +127,7 @@ class _Loading:
     problems: list[Problem]
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
-    claims: FileOwners = attrs.field(factory=FileOwners)
+    file_owners: FileOwners = attrs.field(factory=FileOwners)
 
     def run(
         self,
@@ -156,32 +158,30 @@ class _Loading:
             self.hooks = hooks
         layout = lay_out(hooks)
         self.problems += layout.problems
-        self.claims = layout.claims
-        self.problems += self.claims.conflicts({*self.contents.settings, *self.contents.others})
-        if plugins is not None:  # else a key may be that of a plugin which the bundle meant to name
+        self.file_owners = layout.file_owners
+        self.problems += self.file_owners.conflicts({*self.contents.settings, *self.contents.others})
+        if plugins is not None:  # otherwise an unknown key may belong to a plugin that was not loaded
             self.problems += unknown_keys(top, layout.owners)
         settings = self._settings(top, knobs, layout)
-        unset = {stamped.plugin for stamped in layout.sections} - settings.keys()
+        unset = {attributed.plugin for attributed in layout.sections} - settings.keys()
         wrong = layout.refused | unset
-        bundle = self._asked(
+        bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
         return None if audit is None or placement is None or plugins is None or unset else bundle
 
-    def told(self) -> tuple[Problem, ...]:
-        """All problems, each once, in the order of files and lines, with the line that each stands in."""
-        unclaimed = (name for name in self.contents.others if not self.claims.owner(name))
-        return in_order(map(self._quoted, (*self.problems, *filter(None, map(unread, unclaimed)))))
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Return all problems, each once, in the order of files and lines, each with its line."""
+        unowned = (name for name in self.contents.others if not self.file_owners.owner(name))
+        return in_order(map(self._quoted, (*self.problems, *filter(None, map(unread, unowned)))))
 
     def _read(self) -> tuple[MapNode | None, Knobs]:
-        """What the files say, and whether ``pool.yaml`` could be read to its end."""
+        """Return the tree of ``pool.yaml``, None if it can't be read to its end, and the knobs of all other files."""
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
         definitions: list[Definition] = []
         if not self.contents.settings:
             if not self.contents.problems:
-                message = (
-                    "there is no pool.yaml, queues.yaml or *.conf in this folder: it is no policy bundle"
-                )
+                message = "not a policy bundle: no pool.yaml, queues.yaml or *.conf in this folder"
                 self.problems.append(
                     Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?")
                 )
@@ -191,7 +191,7 @@ class _Loading:
             self.files[name] = file
             problems: tuple[Problem, ...] = (broken,) if broken else ()
             if name == QUEUES:
-                pass  # read when it is known which plugins bring rules
+                pass  # read later: plugins bring the types of placement rules
             elif name == MAIN:
                 top, problems = (None, problems) if broken else read_yaml(file)
             elif not broken:
@@ -205,26 +205,26 @@ class _Loading:
         return top, Knobs(definitions)
 
     def _core(self, top: MapNode, key: str, schema: type, paths: PathRule) -> Any:
-        """A part of the file that belongs to the core; its defaults where there is none, None where it is wrong."""
+        """Return a section of the core, its defaults if the bundle has none, None if it is invalid."""
         if key not in top.entries:
             return schema()
-        structurer = Structurer(paths)
-        built = structurer.structure(top.entries[key].value, schema)
-        self.problems += structurer.problems
+        builder = ObjectBuilder(paths)
+        built = builder.value(top.entries[key].value, schema)
+        self.problems += builder.problems
         return None if built is INVALID else built
 
     def _disabled(self, top: MapNode) -> PluginSettings | None:
-        """Settings to look at the rest of the bundle with, where those of the plugins are wrong.
+        """Return plugin settings for checking the rest of a bundle whose ``plugins:`` section is invalid.
 
-        What is disabled must not be imported, so where that is what is wrong there are none.
+        None if ``disable:`` itself is invalid: a disabled plugin must not be imported.
         """
         part = top.entries["plugins"].value
         if not isinstance(part, MapNode):
             return None
         if "disable" not in part.entries:
             return PluginSettings()
-        structurer = Structurer(PluginsFolder(self.folder))
-        names = structurer.structure(part.entries["disable"].value, tuple[str, ...])
+        builder = ObjectBuilder(PluginsFolder(self.folder))
+        names = builder.value(part.entries["disable"].value, tuple[str, ...])
         return None if names is INVALID else PluginSettings(disable=names)
 
     def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout) -> dict[str, Any]:
@@ -232,48 +232,48 @@ class _Loading:
         self.problems += problems
         entries: Mapping[str, MapEntry] = {**from_knobs, **top.entries}
         settings = {}
-        for stamped in layout.sections:
-            structurer = Structurer(FileOfBundle(self.folder, self.contents.names))
-            files = self._files_of(stamped)
-            own = {**entries, **dict(self._apart(stamped, entries))}
-            built = settings_of(stamped, own, structurer, top.file, files)
-            self.problems += structurer.problems
+        for attributed in layout.sections:
+            builder = ObjectBuilder(FileOfBundle(self.folder, self.contents.names))
+            files = self._files_of(attributed)
+            own = {**entries, **dict(self._apart(attributed, entries))}
+            built = settings_of(attributed, own, builder, top.file, files)
+            self.problems += builder.problems
             if built is not INVALID:
-                settings[stamped.plugin] = built
+                settings[attributed.plugin] = built
         return settings
 
     def _apart(
-        self, stamped: Attributed[Section], entries: Mapping[str, MapEntry]
+        self, attributed: Attributed[Section], entries: Mapping[str, MapEntry]
     ) -> Iterator[tuple[str, MapEntry]]:
-        """The keys of a plugin that stand in files of their own."""
-        for key in stamped.record.apart:
+        """Yield the keys of a plugin that are files of their own."""
+        for key in attributed.record.apart:
             name = Section.file_of(key)
-            if name not in self.claims.of(stamped.plugin, self.contents.others):
+            if name not in self.file_owners.of(attributed.plugin, self.contents.others):
                 continue
             file, broken = _decoded(name, self.contents.others[name])
             self.files[name] = file
             node, problems = (None, (broken,)) if broken else read_yaml(file)
             if key in entries:
-                message = f"the key {key} stands in {entries[key].value.file.name}, too"
-                problems = (*problems, file.error(0, message, "leave one of the two out"))
+                message = f"the key {key} is also in {entries[key].value.file.name}"
+                problems = (*problems, file.error(0, message, "remove one of the two"))
             self.problems += problems
             yield key, MapEntry(0, BadNode(key, file, 0) if node is None else node)
 
-    def _files_of(self, stamped: Attributed[Section]) -> Mapping[str, str] | None:
-        """The texts of the files that belong to a plugin, by name; None where one of them is no text."""
-        plugin, apart = stamped.plugin, set(map(Section.file_of, stamped.record.apart))
-        for name in self.claims.of(plugin, self.contents.irregular):
+    def _files_of(self, attributed: Attributed[Section]) -> Mapping[str, str] | None:
+        """Return the texts of the files that belong to a plugin, by name; None if one of them is not a text."""
+        plugin, apart = attributed.plugin, set(map(Section.file_of, attributed.record.apart))
+        for name in self.file_owners.of(plugin, self.contents.irregular):
             self.problems.append(Problem(Severity.ERROR, Source(printable(name)), "this is not a file"))
         texts: dict[str, str] = {}
         broken = []
-        for name in self.claims.of(plugin, self.contents.others.keys() - apart):
+        for name in self.file_owners.of(plugin, self.contents.others.keys() - apart):
             self.files[name], wrong = _decoded(name, self.contents.others[name])
             texts[name] = self.files[name].text
             broken += [wrong] if wrong else []
         self.problems += broken
         return None if broken else MappingProxyType(texts)
 
-    def _asked(
+    def _assemble(
         self,
         hooks: HookManager,
         settings: dict[str, Any],
@@ -282,7 +282,7 @@ class _Loading:
         placement: PlacementSettings,
         plugins: PluginSettings,
     ) -> Bundle:
-        """Ask for what plugins make of their settings; those whose settings are wrong are not held to their answer."""
+        """Ask plugins for constraints and attributes; failures of plugins whose settings are invalid are ignored."""
         constraints = hooks.constraints(settings)
         attributes, failures = hooks.job_attributes(settings)
         origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
@@ -294,7 +294,7 @@ class _Loading:
         placement = placement.bound()
         queues = read_queues(self.files.get(QUEUES), placement, hooks)
         self.problems += queues.problems
-        resources, told = resource_expressions(placement, queues.partition)
+        resources, required = resource_expressions(placement, queues.partition)
         return Bundle(
             folder=self.folder,
             digest=self.contents.digest,
@@ -310,11 +310,11 @@ class _Loading:
             chain=queues.chain,
             placement=placement,
             resources=resources,
-            told=told,
+            required_resources=required,
         )
 
     def _quoted(self, problem: Problem) -> Problem:
-        """With the line it stands in, where a plugin told of it and knows the place alone."""
+        """Return a problem with its line, if it has only its place."""
         file = self.files.get(problem.source.file)
         if file is None or problem.excerpt:
             return problem
@@ -322,7 +322,7 @@ class _Loading:
 
 
 def _read(trees: Iterable[Expr]) -> frozenset[str]:
-    """The attributes of a job, in lower case, that tell what it asks for, and the groups of its user."""
+    """Return the job attributes, in lower case, that expressions for resources and groups read."""
     found = map(references, trees)
     return frozenset(name.lower() for each in found for name in (*each.my, *each.unscoped))
 
@@ -337,7 +337,7 @@ def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:
 
 
 def _placed(problem: Problem, top: MapNode) -> Problem:
-    """What is wrong with a name under ``plugins:`` is told where it stands, not where the loader met it."""
+    """Return a problem of a name under ``plugins:`` at the place of the name."""
     core, _, key = problem.source.file.partition(": ")
     if core != "plugins" or core not in top.entries:
         return problem
@@ -348,5 +348,5 @@ def _placed(problem: Problem, top: MapNode) -> Problem:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Each problem once, in the order of files and lines; those of ``pool.yaml`` come first."""
+    """Return each problem once, in the order of files and lines; ``pool.yaml`` comes first."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda each: (each.source.file != MAIN, each.source)))

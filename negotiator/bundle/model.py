@@ -1,4 +1,4 @@
-"""What an administrator said, as one checked object."""
+"""A policy bundle as one checked object."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Expr, JobExpression, bind, parse
+from negotiator.errors import NegotiatorError
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.records import Expression
@@ -21,7 +22,7 @@ from negotiator.records import Problem
 
 
 class DecisionSelection(enum.StrEnum):
-    """Which decisions go into the audit log, where no expression selects them."""
+    """Which decisions are recorded in the audit log, unless an expression selects them."""
 
     ALL = "all"
     NONE = "none"
@@ -31,8 +32,8 @@ class DecisionSelection(enum.StrEnum):
 class AuditSettings:
     """The ``audit:`` part of ``pool.yaml``.
 
-    An expression selects with MY = the job's ad and TARGET = the slot's (denials: MY = the request's ad alone); what
-    it makes true is recorded, and what it makes undefined or error too, so that a slip never empties the log.
+    An expression selects with MY = the job's ad and TARGET = the slot's (denials: MY = the request's ad alone). A
+    decision is recorded if it is true, and also if it is undefined or error, so that a typo never empties the log.
     """
 
     matches: DecisionSelection | Expression = DecisionSelection.ALL
@@ -50,14 +51,14 @@ def _of_job(text: str) -> Expression:
 
 @attrs.frozen
 class PlacementSettings:
-    """The ``placement:`` part of ``pool.yaml``: what the queue configuration calls user, queue and so on, in job ads.
+    """The ``placement:`` part of ``pool.yaml``: how user, queue, groups and resources are read from a job's ad.
 
-    Each expression sees the job's ad alone. ``groups`` gives a string of names separated by commas; where it is anything
-    else plugins are asked. ``forced`` must not be left to users: a forced application needs no access.
-    ``resources`` tells how what a job asks for is read from it, in the units of queues.yaml; ``memory`` and ``vcore``
-    are RequestMemory and RequestCpus unless it says else, and any other resource is ``RequestName``.
-    ``fallback`` is a queue for what no rule places. An application that is not seen for ``forget_after`` seconds has
-    left its queue; a match that the pool does not show within ``claim_timeout`` seconds no longer counts.
+    Each expression is evaluated for the job's ad alone. ``groups`` gives a string of names separated by commas; for any
+    other value plugins are asked. ``forced`` must not depend on what users write: a forced application needs no access.
+    ``resources`` reads each requested resource in the units of queues.yaml; the defaults are RequestMemory for
+    ``memory``, RequestCpus for ``vcore`` and ``RequestName`` for any other resource.
+    ``fallback`` is the queue of applications that no rule places. An application that is not seen for ``forget_after``
+    seconds has left its queue. A match that the pool does not show within ``claim_timeout`` seconds no longer counts.
     """
 
     partition: str = "default"
@@ -71,7 +72,7 @@ class PlacementSettings:
     forget_after: int = attrs.field(default=600, validator=attrs.validators.ge(0))
 
     def bound(self) -> PlacementSettings:
-        """The same where ``MY`` is the job's ad itself: a job with an attribute of that name is not somebody else's."""
+        """Return the settings with ``MY`` bound to the job's ad, so that a job's own attribute ``MY`` has no effect."""
         return attrs.evolve(
             self,
             resources={name: _bound(expression) for name, expression in self.resources.items()},
@@ -93,17 +94,17 @@ class Bundle:
     constraints: tuple[BoundConstraint, ...]
     job_attributes: (
         frozenset[str] | None
-    )  # lower case; None: a plugin did not declare, every job is its own request
+    )  # lower case; None: a plugin declares none, so that every job is a request of its own
     audit: AuditSettings
     plugins: PluginSettings
     partition: PartitionConfig
-    chain: Chain | None  # None: no plugin brings placement rules, and jobs have no queues
+    chain: Chain | None  # None: no plugin brings placement rules, so that jobs have no queues
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
-    resources: Mapping[str, Expr] = attrs.field(factory=dict)  # how each is read from a job's ad
-    told: frozenset[str] = frozenset()  # the resources that a job has to tell, if they are limited
-    problems: tuple[Problem, ...] = ()  # warnings and notices; with an error there is no Bundle
+    resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
+    required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
+    problems: tuple[Problem, ...] = ()  # warnings and notices
 
     @cached_property
-    def said(self) -> Mapping[str, JobExpression]:
-        """How what a job asks for is read from it alone, by resource."""
+    def resource_expressions(self) -> Mapping[str, JobExpression]:
+        """The expressions that read requested resources from a job alone, by resource."""
         return {name: JobExpression(tree) for name, tree in self.resources.items()}

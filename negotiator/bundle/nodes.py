@@ -1,4 +1,4 @@
-"""What the readers of both kinds of files make: a tree of values, each with the place it was written at."""
+"""The tree of values that the readers of both kinds of files make, each value with its place."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.bundle.text import Located, SourceText
+from negotiator.bundle.text import LocatedText, SourceText
 from negotiator.records import Problem
 
 MAX_SHOWN = 40
 
 
 class Style(enum.Enum):
-    """How a scalar was written, which decides what it may mean."""
+    """How a scalar was written; this decides its possible types."""
 
     PLAIN = "plain"  # without quotes in YAML: 5 is a number, true a boolean
     QUOTED = "quoted"  # quoted, or a block, in YAML: text whatever it looks like
-    KNOB = "knob"  # in an HTCondor-style file: the field it is for decides
+    KNOB = "knob"  # in an HTCondor-style file: the type of its field decides
 
 
 @attrs.frozen(eq=False)
 class ScalarNode:
-    """One value; ``label`` says what of: ``policies[2].mode``. ``at`` is where it begins, with its quotes."""
+    """One value. ``label`` is its path: ``policies[2].mode``. ``at`` is the index of its first character or quote."""
 
     label: str
     at: int
-    value: Located
+    value: LocatedText
     style: Style
 
     @property
     def file(self) -> SourceText:
-        """The file it stands in."""
+        """The file of the value."""
         return self.value.file
 
 
@@ -48,7 +48,7 @@ class ListNode:
 
 @attrs.frozen(eq=False)
 class MapEntry:
-    """A value under its key; ``at`` is where the key stands."""
+    """A value and the index ``at`` of its key."""
 
     at: int
     value: Node
@@ -66,7 +66,7 @@ class MapNode:
 
 @attrs.frozen(eq=False)
 class BadNode:
-    """A value of which a problem has been told already."""
+    """A value whose problem is reported already."""
 
     label: str
     file: SourceText
@@ -77,17 +77,17 @@ Node: TypeAlias = ScalarNode | ListNode | MapNode | BadNode
 
 
 def is_empty(node: Node) -> bool:
-    """Whether nothing stands there."""
+    """True for an empty scalar."""
     return isinstance(node, ScalarNode) and not node.value.text.strip()
 
 
 def shown(text: str) -> str:
-    """A text as it may stand in a message: short, quoted, printable."""
+    """Return a text for a message: short, quoted, printable."""
     return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}...")
 
 
 def describe(node: Node) -> str:
-    """What stands there, for ``expected ..., got ...``."""
+    """Describe a node for ``expected ..., got ...``."""
     if isinstance(node, ListNode):
         return "a list"
     if isinstance(node, MapNode):
@@ -96,5 +96,5 @@ def describe(node: Node) -> str:
 
 
 def problem(node: Node, message: str, hint: str = "") -> Problem:
-    """Make an error of a node, with its label in front."""
+    """Return an error at a node, with its label in front."""
     return node.file.error(node.at, f"{node.label}: {message}" if node.label else message, hint)

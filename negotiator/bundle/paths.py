@@ -1,4 +1,4 @@
-"""What a path in a bundle may mean."""
+"""Resolve the paths that a bundle names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from negotiator.bundle.folder import leads_out
 
 @attrs.frozen
 class FileOfBundle:
-    """A file of the bundle, relative to it; only one that its digest covers."""
+    """Resolves the name of a file of the bundle, relative to its folder; the digest must cover the file."""
 
     folder: Path
     digested: Container[str]
 
     def __call__(self, text: str) -> Path | tuple[str, str]:
-        """Find the file; or say what is wrong with its name, and what to do about it."""
+        """Return the path of the file, or a message and a hint."""
         relative = PurePosixPath(text)
         if "\0" in text or not text.strip():
-            return "expected the name of a file", ""
+            return "expected a file name", ""
         if relative.is_absolute() or ".." in relative.parts:
             return f"the path {text!r} leads out of the bundle", "copy the file into the bundle's folder"
         path = self.folder / relative
@@ -32,30 +32,30 @@ class FileOfBundle:
         except (OSError, RuntimeError):
             found = is_file = False
         if not found:
-            return f"there is no file {text!r} in the bundle", "paths are relative to the bundle's folder"
+            return f"no file {text!r} in the bundle", "paths are relative to the bundle's folder"
         if not is_file:
             return f"{text!r} is not a file", "name a file"
         if relative.as_posix() not in self.digested:
-            hint = "hidden files, *~ and what lies behind a link to a folder are not digested"
-            return f"{text!r} is not part of what the bundle's digest covers", hint
+            hint = "hidden files, *~ and files behind a link to a folder are not digested"
+            return f"the bundle's digest does not cover {text!r}", hint
         return path
 
 
 @attrs.frozen
 class PluginsFolder:
-    """A folder of plugins, relative to the bundle or absolute."""
+    """Resolves the name of a folder of plugins, relative to the bundle or absolute."""
 
     folder: Path
 
     def __call__(self, text: str) -> Path | tuple[str, str]:
-        """Find the folder; or say what is wrong with its name, and what to do about it."""
+        """Return the path of the folder, or a message and a hint."""
         if "\0" in text or not text.strip():
-            return "expected the name of a folder", ""
+            return "expected a folder name", ""
         path = self.folder / text
         try:
             is_folder = path.is_dir()
         except OSError:
             is_folder = False
         if not is_folder:
-            return f"there is no folder {text!r}", "it is relative to the bundle's folder"
+            return f"no folder {text!r}", "it is relative to the bundle's folder"
         return path

@@ -1,4 +1,4 @@
-"""Reads ``queues.yaml``: the queues of the pool, and the chain of rules that places its jobs."""
+"""Read ``queues.yaml``: the queues of the pool and its placement rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 from negotiator.bundle.folder import QUEUES
 from negotiator.bundle.model import PlacementSettings
-from negotiator.bundle.structure import INVALID, Structurer
+from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, bind, parse
@@ -21,28 +21,30 @@ from negotiator.queues.checks import check_configuration
 from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import Problem, Severity, Source
 
-#: HTCondor counts memory in MiB and whole cores; queues.yaml counts bytes and thousandths.
+#: HTCondor counts memory in MiB and cores; queues.yaml counts bytes and thousandths of a core.
 _RESOURCES = {
     "memory": bind(parse("MY.RequestMemory * 1048576.0")),
     "vcore": bind(parse("MY.RequestCpus * 1000.0")),
 }
-#: What holds where nothing can be read.
+#: The partition of a configuration that can't be read.
 _NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
 
 
 @attrs.frozen
-class Queues:
-    """What a bundle says of queues, and what is wrong with it."""
+class QueueConfiguration:
+    """The checked queues and placement rules of a bundle, and their problems."""
 
     partition: PartitionConfig
     chain: Chain | None
     problems: tuple[Problem, ...]
 
 
-def read_queues(file: SourceText | None, settings: PlacementSettings, hooks: HookManager) -> Queues:
-    """Read and check a queue configuration whole; without one, or with an empty one, the program's own holds.
+def read_queues(
+    file: SourceText | None, settings: PlacementSettings, hooks: HookManager
+) -> QueueConfiguration:
+    """Read and check a queue configuration; a missing or empty one is replaced by the default configuration.
 
-    With that one there are no queues at all where no plugin brings rules.
+    The default configuration without a plugin for placement rules means no queues at all.
     """
     entry, problems = _structured(file) if file else (ConfigurationEntry(), ())
     empty = entry is not None and not entry.partitions and not any(map(_is_error, problems))
@@ -59,9 +61,9 @@ def read_queues(file: SourceText | None, settings: PlacementSettings, hooks: Hoo
         for failure in answers.failures
     )
     if partition is None or (default and not answers.records):
-        return Queues(partition or _NOTHING, None, problems)
+        return QueueConfiguration(partition or _NOTHING, None, problems)
     chain, wrong = make_chain(partition, answers.records, settings.fallback)
-    return Queues(partition, chain, (*problems, *wrong))
+    return QueueConfiguration(partition, chain, (*problems, *wrong))
 
 
 @cache
@@ -78,11 +80,11 @@ def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Prob
     if top is None:
         return None, unread
     if not top.entries:
-        message = "this file says nothing: everybody's jobs go to root.default"
+        message = "empty configuration: all jobs go to root.default"
         return ConfigurationEntry(), (*unread, file.problem(Severity.NOTICE, 0, message))
-    structurer = Structurer(lambda _: ("there are no files here", ""), tolerant=True)
-    entry = structurer.structure(top, ConfigurationEntry)
-    problems = (*unread, *_coded(structurer.problems, "yaml_schema"))
+    builder = ObjectBuilder(lambda _: ("files are not supported here", ""), tolerant=True)
+    entry = builder.value(top, ConfigurationEntry)
+    problems = (*unread, *_coded(builder.problems, "yaml_schema"))
     return (None if entry is INVALID else entry), problems
 
 
@@ -93,7 +95,7 @@ def _coded(problems: Iterable[Problem], code: str) -> tuple[Problem, ...]:
 def resource_expressions(
     settings: PlacementSettings, partition: PartitionConfig
 ) -> tuple[dict[str, Expr], frozenset[str]]:
-    """How each resource that the queues speak of is read from a job, and those that a job has to tell."""
+    """Return the expression that reads each resource of the queues from a job, and the resources a job must specify."""
     known = {**_RESOURCES, **{name: expression.tree for name, expression in settings.resources.items()}}
     named = {
         name

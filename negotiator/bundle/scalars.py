@@ -1,7 +1,7 @@
-"""What a scalar of YAML says, without the surprises of YAML 1.1.
+"""Read plain YAML scalars without the traps of YAML 1.1.
 
-PyYAML follows YAML 1.1, where ``on`` is true, ``010`` is 8 and ``10:30`` is 630. What the two versions of YAML
-understand differently is refused, unless it is quoted.
+PyYAML follows YAML 1.1, where ``on`` is true, ``010`` is 8 and ``10:30`` is 630. A plain scalar that YAML 1.1 and 1.2
+read differently is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
 
 
 class ScalarKind(enum.Enum):
-    """What a plain scalar is, as it is called in messages."""
+    """The kind of a plain scalar, in the words of messages."""
 
     NULL = "nothing"
     BOOLEAN = "a boolean"
@@ -29,25 +29,25 @@ class ScalarKind(enum.Enum):
 
 
 class AmbiguousScalar(NamedTuple):
-    """Something that YAML 1.1 does not read as what it looks like."""
+    """A plain scalar that YAML 1.1 does not read as it looks: its meaning there, and how to write it."""
 
     meaning: str
     hint: str
 
 
-_SURPRISES = (
+_AMBIGUOUS = (
     (
         r"(?i:yes|no|on|off|y|n)",
-        AmbiguousScalar("a boolean", "write true or false; or quote it, where it is a text"),
+        AmbiguousScalar("a boolean", "write true or false; or quote it, if it is a text"),
     ),
     (
         r"[-+]?0[0-9_]+",
-        AmbiguousScalar("a number of base 8", "leave out the leading zeros; or quote it, where it is a text"),
+        AmbiguousScalar("a number of base 8", "remove the leading zeros; or quote it, if it is a text"),
     ),
     (
         r"[-+]?0[xXbBoO][0-9a-fA-F_]*",
         AmbiguousScalar(
-            "a number of another base", "write it with decimal digits; or quote it, where it is a text"
+            "a number of another base", "write it with decimal digits; or quote it, if it is a text"
         ),
     ),
     (
@@ -56,7 +56,7 @@ _SURPRISES = (
     ),
     (
         r"[-+]?[0-9]+_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?",
-        AmbiguousScalar("a number", "leave out the underscores; or quote it, where it is a text"),
+        AmbiguousScalar("a number", "remove the underscores; or quote it, if it is a text"),
     ),
     (
         r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?a:[Tt\s]).*)?",
@@ -64,21 +64,21 @@ _SURPRISES = (
     ),
     (
         r"[-+]?\.(?i:inf|nan)",
-        AmbiguousScalar("infinity or no number", "write a number; or quote it, where it is a text"),
+        AmbiguousScalar("infinity or not a number", "write a number; or quote it, if it is a text"),
     ),
     (r"=|<<", AmbiguousScalar("a directive", "quote it")),
 )
-_SURPRISE = re.compile("|".join(f"({pattern})" for pattern, _ in _SURPRISES))
+_ANY_AMBIGUOUS = re.compile("|".join(f"({pattern})" for pattern, _ in _AMBIGUOUS))
 
 
-def surprise(text: str) -> AmbiguousScalar | None:
-    """What YAML 1.1 reads a plain scalar as, where that is not what it looks like."""
-    found = _SURPRISE.fullmatch(text)
-    return _SURPRISES[found.lastindex - 1][1] if found and found.lastindex else None
+def ambiguous(text: str) -> AmbiguousScalar | None:
+    """Return what YAML 1.1 reads a plain scalar as, if that is not what it looks like."""
+    found = _ANY_AMBIGUOUS.fullmatch(text)
+    return _AMBIGUOUS[found.lastindex - 1][1] if found and found.lastindex else None
 
 
 def kind(text: str) -> ScalarKind:
-    """What a plain scalar is that holds no surprise."""
+    """Return the kind of a plain scalar that is not ambiguous."""
     if text in NULL:
         return ScalarKind.NULL
     if text in TRUE or text in FALSE:
@@ -89,10 +89,10 @@ def kind(text: str) -> ScalarKind:
 
 
 def is_integer(text: str) -> bool:
-    """Whether it is written as a decimal whole number."""
+    """True for a decimal whole number."""
     return _INTEGER.fullmatch(text) is not None
 
 
 def is_real(text: str) -> bool:
-    """Whether it is written as a decimal number, whole or not."""
+    """True for a decimal number, whole or not."""
     return _REAL.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""What a plugin may declare as its part of a bundle: attrs classes with fields of a few types."""
+"""The settings classes that a plugin may declare: attrs classes with fields of a few types."""
 
 from __future__ import annotations
 
@@ -18,64 +18,83 @@ SCALARS = frozenset({str, int, float, bool, Path})
 
 
 @attrs.frozen
-class Key:
-    """One key that a class has: the field that it fills."""
+class SchemaKey:
+    """One key of a class, and the field that it fills."""
 
     name: str
     field: attrs.Attribute[Any]
 
     @property
     def required(self) -> bool:
-        """Whether it may not be left out."""
+        """True if the key has no default."""
         return self.field.default is attrs.NOTHING
 
 
 @attrs.frozen
 class ClassSchema:
-    """What a class is made of: its keys by name, and the arguments that are filled in.
+    """The keys of a class by name, and the arguments that the loader fills in.
 
-    ``places`` take the place of its object, ``files`` the texts of the files that belong to the plugin.
+    ``source`` arguments get the place of the object, ``sources`` arguments the place of each of its values, and
+    ``files`` arguments the texts of the files that belong to the plugin.
     """
 
-    keys: Mapping[str, Key]
-    places: tuple[str, ...]
+    keys: Mapping[str, SchemaKey]
+    source: tuple[str, ...]
+    sources: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, schema: type) -> ClassSchema:
-        """The shape of an attrs class. Raises as ``keys_of`` does."""
+        """Return the schema of an attrs class.
+
+        :raises Exception: as ``keys_of``.
+        """
         keys = {key.name: key for key in keys_of(schema)}
         fields = [field for field in attrs.fields(schema) if field.init]
-        places = (field.alias or field.name for field in fields if is_source(field))
-        files = (field.alias or field.name for field in fields if is_files(field))
-        return cls(keys, tuple(places), tuple(files))
+        filled = (
+            tuple(field.alias or field.name for field in fields if is_filled(field))
+            for is_filled in (is_source, is_sources, is_files)
+        )
+        return cls(keys, *filled)
 
 
-def keys_of(schema: type) -> Iterator[Key]:
-    """The keys of an attrs class. Raises what Python raises where its types can't be resolved."""
+def keys_of(schema: type) -> Iterator[SchemaKey]:
+    """Yield the keys of an attrs class.
+
+    :raises Exception: whatever Python raises for annotations that can't be resolved.
+    """
     for field in attrs.fields(attrs.resolve_types(schema)):
-        if field.init and not is_source(field) and not is_files(field):
-            yield Key(field.alias or field.name, field)
+        if field.init and not (is_source(field) or is_sources(field) or is_files(field)):
+            yield SchemaKey(field.alias or field.name, field)
 
 
 def is_source(field: attrs.Attribute[Any]) -> bool:
-    """Whether a field is filled in with the place that its object was written at."""
+    """True if the loader fills a field with the place of its object."""
     return field.name == "source" and field.type in {Source, Source | None}
 
 
+def is_sources(field: attrs.Attribute[Any]) -> bool:
+    """True if the loader fills a field with the place of each value of its object, by the value's path.
+
+    The path of a value is ``key``, ``key.name`` in a mapping and ``key[0]`` in a list.
+    """
+    wanted = field.type
+    return field.name == "sources" and get_origin(wanted) is Mapping and get_args(wanted) == (str, Source)
+
+
 def is_files(field: attrs.Attribute[Any]) -> bool:
-    """Whether a field is filled in with the texts of the plugin's files, by name."""
+    """True if the loader fills a field with the texts of the plugin's files, by name."""
     wanted = field.type
     return field.name == "files" and get_origin(wanted) is Mapping and get_args(wanted) == (str, str)
 
 
 def is_enum(wanted: Any) -> bool:
-    """Whether a type is an enumeration."""
+    """True for an enumeration."""
     return isinstance(wanted, type) and issubclass(wanted, enum.Enum)
 
 
 def is_list(wanted: Any) -> bool:
-    """Whether a type is ``list[X]`` or ``tuple[X, ...]``."""
+    """True for ``list[X]`` and ``tuple[X, ...]``."""
     arguments = get_args(wanted)
     if get_origin(wanted) is tuple:
         return len(arguments) == 2 and arguments[1] is Ellipsis
@@ -83,12 +102,12 @@ def is_list(wanted: Any) -> bool:
 
 
 def is_dict(wanted: Any) -> bool:
-    """Whether a type is ``dict[str, X]``."""
+    """True for ``dict[str, X]``."""
     return get_origin(wanted) is dict and get_args(wanted)[0] is str
 
 
 def is_union(wanted: Any) -> bool:
-    """Whether a type is ``X | None``, or an enumeration or else an expression."""
+    """True for ``X | None``, and for an enumeration or an expression."""
     if get_origin(wanted) not in {Union, types.UnionType}:
         return False
     members = union_members(wanted)
@@ -96,33 +115,33 @@ def is_union(wanted: Any) -> bool:
 
 
 def union_members(wanted: Any) -> list[Any]:
-    """The members of a union, but for None."""
+    """Return the members of a union without None."""
     return [member for member in get_args(wanted) if member is not type(None)]
 
 
 def faults(schema: type) -> Iterator[str]:
-    """Why a class can't be made of what stands in a bundle; nothing where it can."""
+    """Yield why a class can't be built from a bundle."""
     waiting, seen = [schema], {schema}
     while waiting:
         current = waiting.pop()
         try:
             keys = list(keys_of(current))
         except Exception as error:  # noqa: BLE001 - what the annotations of a plugin's class are is its own
-            yield f"the types of {current.__name__} can't be resolved: {describe_error(error)}"
+            yield f"the annotations of {current.__name__} can't be resolved: {describe_error(error)}"
             continue
         if current is not schema and any(map(is_files, attrs.fields(current))):
-            yield f"{current.__name__}.files: only the class of the section itself is given files"
+            yield f"{current.__name__}.files: only the class of the section itself can have files"
         for key in keys:
             for leaf in _leaves(key.field.type):
                 if isinstance(leaf, type) and attrs.has(leaf):
                     waiting += {leaf} - seen
                     seen.add(leaf)
                 elif leaf not in SCALARS and not is_enum(leaf):
-                    yield f"{current.__name__}.{key.field.name} has a type that a bundle can't hold: {leaf}"
+                    yield f"{current.__name__}.{key.field.name} has a type that settings can't have: {leaf}"
 
 
 def _leaves(wanted: Any) -> Iterator[Any]:
-    """What lists, mappings and unions are made of in the end; what is none of these is a leaf itself."""
+    """Yield the types inside lists, mappings and unions, at any depth."""
     waiting = [wanted]
     while waiting:
         current = waiting.pop()

@@ -1,4 +1,4 @@
-"""Who owns which key of a bundle, and what stands under the keys of each owner."""
+"""The owner of each key of a bundle, and the settings of each plugin."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import attrs
 
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
-from negotiator.bundle.file_owners import FileOwners, claim
+from negotiator.bundle.file_owners import FileOwners, assign_files
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
+from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
-from negotiator.bundle.structure import INVALID, Refuse, Structurer
 from negotiator.bundle.text import SourceText
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.manager import Attributed, HookManager
@@ -21,26 +21,24 @@ from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 
 CORE = "the core"
-_PREFIX = (
-    "negotiator_pe_"  # nobody but the specification has knobs of this name: one that is unknown is a slip
-)
+_PREFIX = "negotiator_pe_"  # only the specification defines knobs of this name: an unknown one is a typo
 CORE_KEYS = ("plugins", "audit", "placement")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 
 @attrs.define(eq=False)
 class SectionLayout:
-    """The sections of all plugins, and the owner of each key."""
+    """The sections of all plugins, and the owner of each key and file."""
 
     sections: tuple[Attributed[Section], ...]
-    refused: frozenset[str]  # the plugins whose section could not be had
+    refused: frozenset[str]  # the plugins whose section was refused or failed
     owners: Mapping[str, str]
     problems: tuple[Problem, ...]
-    claims: FileOwners  # of files
+    file_owners: FileOwners
 
 
 def lay_out(hooks: HookManager) -> SectionLayout:
-    """Ask the plugins for their sections and give each key to one of them."""
+    """Ask the plugins for their sections; each key belongs to one plugin."""
     answers = hooks.sections()
     origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
     problems = [
@@ -51,32 +49,33 @@ def lay_out(hooks: HookManager) -> SectionLayout:
     folded = {key.lower(): key for key in owners}
     sections = []
     refused = {failure.plugin for failure in answers.failures}
-    for stamped in answers.records:
-        source = Source(origins.get(stamped.plugin, stamped.plugin))
-        wrong = list(_faults(stamped.record))
+    for attributed in answers.records:
+        source = Source(origins.get(attributed.plugin, attributed.plugin))
+        wrong = list(_faults(attributed.record))
         if wrong:
-            hint = "see negotiator.hooks.Section for what a class may hold; define it at the top of a module"
+            hint = "negotiator.plugin.Section lists the types that a class may have; define the class at the top of a module"
             problems += (
-                Problem(Severity.ERROR, source, f"plugin {stamped.plugin}: {fault}", hint) for fault in wrong
+                Problem(Severity.ERROR, source, f"plugin {attributed.plugin}: {fault}", hint)
+                for fault in wrong
             )
-            refused.add(stamped.plugin)
+            refused.add(attributed.plugin)
             continue
-        for key in (each.name for each in keys_of(stamped.record.schema)):
+        for key in (each.name for each in keys_of(attributed.record.schema)):
             if key.lower() in folded:
                 other = owners[folded[key.lower()]]
-                whom = CORE if other == CORE else f"plugin {other}"
-                message = f"the key {shown(key)} of plugin {stamped.plugin} belongs to {whom} already"
+                owner = CORE if other == CORE else f"plugin {other}"
+                message = f"the key {shown(key)} of plugin {attributed.plugin} already belongs to {owner}"
                 problems.append(Problem(Severity.ERROR, source, message, "disable one of the two plugins"))
             else:
-                owners[key] = stamped.plugin
+                owners[key] = attributed.plugin
                 folded[key.lower()] = key
-        sections.append(stamped)
-    claims, more = claim(sections, origins)
-    return SectionLayout(tuple(sections), frozenset(refused), owners, (*problems, *more), claims)
+        sections.append(attributed)
+    file_owners, more = assign_files(sections, origins)
+    return SectionLayout(tuple(sections), frozenset(refused), owners, (*problems, *more), file_owners)
 
 
 def _faults(section: Section) -> Iterator[str]:
-    """Why the class of a section can't be filled; nothing where it can."""
+    """Yield why the class of a section can't be built."""
     found = list(faults(section.schema))
     yield from found
     if found:
@@ -84,15 +83,15 @@ def _faults(section: Section) -> Iterator[str]:
     name, wanted = section.schema.__name__, "files: Mapping[str, str]"
     filled = bool(ClassSchema.of(section.schema).files)
     if section.files and not filled:
-        yield f"{name} needs a field `{wanted}`, which its section's files are filled into"
+        yield f"{name} needs a field `{wanted}` for the files that its section names"
     if filled and not section.files:
-        yield f"{name} has a field `{wanted}`, and its section names no files"
+        yield f"{name} has a field `{wanted}`, but its section names no files"
     for key in {*section.apart} - {key.name for key in keys_of(section.schema)}:
-        yield f"{name} has no key {shown(key)}, which its section puts apart"
+        yield f"{name} has no key {shown(key)}, which its section reads from a file of its own"
 
 
 def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
-    """The top-level keys of ``pool.yaml`` that nobody owns."""
+    """Yield an error for each top-level key of ``pool.yaml`` without owner."""
     known = set(owners)
     for key, entry in top.entries.items():
         if key not in known:
@@ -102,7 +101,7 @@ def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
 def knob_entries(
     knobs: Knobs, top: MapNode, owners: Mapping[str, str]
 ) -> tuple[dict[str, MapEntry], list[Problem]]:
-    """What HTCondor-style files say under keys that a plugin owns, without macros; and what is wrong with that."""
+    """Return the values of HTCondor-style files by the keys that plugins own, macros replaced; and their problems."""
     owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
     entries: dict[str, MapEntry] = {}
     problems: list[Problem] = []
@@ -115,7 +114,7 @@ def knob_entries(
         definition = knobs.definitions(name)[-1]
         problems += _overridden(knobs, name)
         if name == plain and SUBSYSTEM + name in knobs.names():
-            message = f"{definition.name} has no effect: {SUBSYSTEM}{name} goes before it"
+            message = f"{definition.name} has no effect: {SUBSYSTEM}{name} takes precedence"
             problems.append(
                 definition.file.problem(Severity.WARNING, definition.at, message, "remove one of the two")
             )
@@ -126,12 +125,12 @@ def knob_entries(
             problems.append(value)
             entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
         elif not value.text.strip():
-            continue  # NAME = says that it is not set
+            continue  # "NAME =" unsets it
         else:
             entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
         if key in top.entries:
             here, there = definition.file.place(definition.at), top.file.place(top.entries[key].at)
-            message = f"{key} is set here and in {there}; neither goes before the other"
+            message = f"{key} is set here and in {there}; neither takes precedence"
             problems.append(
                 definition.file.error(definition.at, message, f"remove it here or in {there.file}")
             )
@@ -140,39 +139,47 @@ def knob_entries(
 
 
 def settings_of(
-    stamped: Attributed[Section],
+    attributed: Attributed[Section],
     entries: Mapping[str, MapEntry],
-    structurer: Structurer,
+    builder: ObjectBuilder,
     file: SourceText,
     files: Mapping[str, str] | None,
 ) -> Any:
-    """The settings of one plugin, or INVALID; what its own check has against them counts, too.
+    """Return the settings of one plugin, or INVALID; problems of the plugin's own check are added to the builder's.
 
-    ``files`` are the texts of the files that belong to it; None where one of them is no text.
+    :param entries: the entries of all plugins by key.
+    :param file: the file that an error names if the plugin has no key in the bundle.
+    :param files: the texts of the files that belong to the plugin; None if one of them is not a text.
     """
-    place = min((entry.at for entry in entries.values() if entry.value.file is file), default=0)
+    section = attributed.record
+    own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
+    place = min(
+        ((entry.value.file.name != file.name, entry.at, entry.value.file) for entry in own.values()),
+        key=lambda each: each[:2],
+        default=None,
+    )
+    at, where = (place[1], place[2]) if place else (0, file)
 
     def refuse(message: str) -> Problem:
-        return file.error(place, f"plugin {stamped.plugin}: {message}")
+        return where.error(at, f"plugin {attributed.plugin}: {message}")
 
-    section = stamped.record
-    own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
-    settings = structurer.build(section.schema, own, file.place(place), refuse, files or {})
-    if files is None:  # to check the others would be to say what is missing in them
+    source = where.place(at) if place else Source(file.name)
+    settings = builder.build(section.schema, own, source, refuse, files or {})
+    if files is None:  # checking the other files would report what the broken one lacks
         return INVALID
     if settings is not INVALID and section.check is not None:
-        structurer.problems += _checked(section, settings, refuse)
+        builder.problems += _checked(section, settings, refuse)
     return settings
 
 
 def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Problem]:
-    """What the check of a plugin says; a check that fails, or says something else than problems, is an error."""
+    """Yield the problems of a plugin's check; a check that fails or yields anything else is an error."""
     try:
         for each in islice(section.check(settings) if section.check else (), MAX_PROBLEMS):
             if isinstance(each, Problem):
                 yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
             else:
-                yield refuse(f"its check gave {type(each).__name__} where a Problem is expected")
+                yield refuse(f"its check must yield Problem, got {type(each).__name__}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the check of a plugin may raise anything
@@ -182,12 +189,12 @@ def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Proble
 def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
     for earlier, later in pairwise(knobs.definitions(name)):
         if not knobs.refers_to_itself(later):
-            message = f"{earlier.name} is defined again in {later.file.place(later.at)}, which holds"
+            message = f"{earlier.name} is overridden in {later.file.place(later.at)}"
             yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")
 
 
 def _no_effect(knobs: Knobs, names: Iterable[str], owned: Mapping[str, str]) -> Iterator[Problem]:
-    """The knobs that nothing here reads. One that is set for somebody else may have been meant for us."""
+    """Yield a problem for each knob that nothing reads. One for another subsystem may be meant for this one."""
     known = set(owned)
     for name in names:
         if knobs.was_used(name):
@@ -200,7 +207,7 @@ def _no_effect(knobs: Knobs, names: Iterable[str], owned: Mapping[str, str]) -> 
                 Severity.WARNING, definition.at, f"{message}: it is set for {prefix}", f"write {last} = ..."
             )
         elif name.startswith(_PREFIX):
-            hint = suggest(definition.name, owned.values()) if owned else "is the plugin it is for disabled?"
-            yield definition.file.error(definition.at, f"there is no {definition.name}", hint)
+            hint = suggest(definition.name, owned.values()) if owned else "is its plugin disabled?"
+            yield definition.file.error(definition.at, f"unknown knob {definition.name}", hint)
         else:
             yield definition.file.problem(Severity.NOTICE, definition.at, message)

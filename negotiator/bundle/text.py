@@ -1,4 +1,4 @@
-"""Texts that know where they stand, so that every problem can name its line and column."""
+"""Texts with their place in a file, so that every problem has a line and a column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SourceText:
         return [0, *(end.end() for end in re.finditer("\n", self.text))]
 
     def place(self, index: int) -> Source:
-        """Line and column of a character; what stands behind the last one is still in the last line."""
+        """Return line and column of a character; the end of the text belongs to the last line."""
         index = max(0, min(index, len(self.text)))
         if index == len(self.text) and self.text.endswith("\n"):
             index -= 1
@@ -34,7 +34,7 @@ class SourceText:
         return Source(self.name, line, index - self.starts[line - 1] + 1)
 
     def excerpt(self, line: int) -> str:
-        """A line without its end; empty where there is none."""
+        """Return a line without its end; empty for a line beyond the file."""
         if not 1 <= line <= len(self.starts):
             return ""
         start = self.starts[line - 1]
@@ -42,21 +42,21 @@ class SourceText:
         return self.text[start : end if end >= 0 else None][:MAX_EXCERPT].rstrip("\r")
 
     def problem(self, severity: Severity, index: int, message: str, hint: str = "") -> Problem:
-        """Make a problem of the character at an index."""
+        """Return a problem at the character at an index."""
         source = self.place(index)
         return Problem(severity, source, message, hint, self.excerpt(source.line))
 
     def error(self, index: int, message: str, hint: str = "") -> Problem:
-        """Make an error of the character at an index."""
+        """Return an error at the character at an index."""
         return self.problem(Severity.ERROR, index, message, hint)
 
 
 @attrs.frozen(eq=False)
-class Located:
-    """A value that was read from a file, and where each of its characters stands there.
+class LocatedText:
+    """A value read from a file, with the place of each of its characters.
 
-    ``offsets`` has one index a character; they differ from a plain count where the value was quoted, folded over
-    lines or made of macros (``replaced``). ``at`` is where the value begins.
+    ``offsets`` has one index into the file for each character; they are not contiguous if the value was quoted, folded
+    over lines or made of macros (``replaced``). ``at`` is the index of its first character.
     """
 
     text: str
@@ -67,24 +67,24 @@ class Located:
 
     @property
     def source(self) -> Source:
-        """Where the value begins."""
+        """The place of the first character."""
         return self.file.place(self.at)
 
     def index(self, offset: int) -> int:
-        """The index in the file of a character of the value, or of what follows its end."""
+        """Return the index in the file of a character of the value, or of its end."""
         if not self.offsets:
             return self.at
         return self.offsets[offset] if offset < len(self.offsets) else self.offsets[-1] + 1
 
-    def stripped(self) -> Located:
-        """The value without white space around it."""
+    def stripped(self) -> LocatedText:
+        """Return the value without surrounding white space."""
         start = len(self.text) - len(self.text.lstrip())
         text = self.text.strip()
         offsets = self.offsets[start : start + len(text)]
         return attrs.evolve(self, text=text, offsets=offsets, at=offsets[0] if offsets else self.at)
 
     def offset(self, line: int, column: int) -> int:
-        """Where a line and a column of the value (both from 1) are in it."""
+        """Return the offset in the value of a line and a column, both counted from 1."""
         start = 0
         for _ in range(line - 1):
             start = self.text.find("\n", start) + 1

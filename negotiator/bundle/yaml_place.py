@@ -1,4 +1,4 @@
-"""Where each character of a YAML scalar stands in the file, whatever quotes, escapes and folding are between."""
+"""Map each character of a YAML scalar to its place in the file, through quotes, escapes and folding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-from negotiator.bundle.text import Located, SourceText
+from negotiator.bundle.text import LocatedText, SourceText
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _FOLD = re.compile(r"\\[ \t]*\r?\n[ \t]*")
@@ -14,35 +14,35 @@ _SPACE = " \t\r\n\x85\u2028\u2029"
 
 
 def span(event: yaml.Event) -> tuple[int, int]:
-    """Where an event of PyYAML begins and ends in the text."""
+    """Return the first index of a PyYAML event, and the index behind its end."""
     start, end = event.start_mark, event.end_mark
     return (start.index if start else 0), (end.index if end else 0)
 
 
-def locate(file: SourceText, event: yaml.ScalarEvent) -> Located:
-    """The value of a scalar with the place of each of its characters."""
+def locate(file: SourceText, event: yaml.ScalarEvent) -> LocatedText:
+    """Return the value of a scalar with the place of each of its characters."""
     start, end = span(event)
     value: str = event.value
     if file.text[start:end] == value:
-        return Located(value, file, range(start, end), start)
+        return LocatedText(value, file, range(start, end), start)
     if (
         event.style in {"'", '"'} and file.text[start + 1 : end - 1] == value
     ):  # escapes and folding make it shorter
-        return Located(value, file, range(start + 1, end - 1), start + 1 if value else start)
+        return LocatedText(value, file, range(start + 1, end - 1), start + 1 if value else start)
     if event.style in {"|", ">"}:
         header = file.text.find("\n", start, end)
         start = header + 1 if header >= 0 else end
     elif event.style:
         start += 1
     offsets = _align(file.text, start, end, value, event.style or "")
-    return Located(value, file, offsets, offsets[0] if offsets else span(event)[0])
+    return LocatedText(value, file, offsets, offsets[0] if offsets else span(event)[0])
 
 
 def _align(text: str, start: int, end: int, value: str, style: str) -> list[int]:
-    """Walk the value and the file side by side.
+    """Return the index in the file of each character of the value, by walking both side by side.
 
-    White space may have been folded, cut or indented, so it is only followed where both agree; anything else stands
-    in both, as itself or as an escape.
+    White space may have been folded, cut or indented, so it is followed only while both agree. Every other character
+    is in both, as itself or as an escape.
     """
     offsets, at, last = [], start, max(start, end - 1)
     for character in value:
@@ -65,7 +65,7 @@ def _skip_folds(text: str, at: int, end: int) -> int:
 
 
 def _width(text: str, at: int, end: int, character: str, style: str) -> int:
-    """How many characters of the file make one of the value."""
+    """Return how many characters of the file make one character of the value."""
     if at >= end:
         return 0
     if style == '"' and (escape := _ESCAPE.match(text, at, end)):

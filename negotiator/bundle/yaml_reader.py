@@ -246,7 +246,7 @@ class _Builder:
         if text == "<<":
             self._error(node.at, "YAML merge keys are refused", "write the keys out")
             return False
-        found = scalars.surprise(text)
+        found = scalars.ambiguous(text)
         kind = scalars.kind(text)
         if found is None and kind is scalars.ScalarKind.TEXT:
             return True

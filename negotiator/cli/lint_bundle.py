@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from negotiator.bundle import BundleCheck
-from negotiator.bundle.expressions import BundleExpression, asked_expressions
+from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
 from negotiator.classad import ClassAd, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
@@ -38,7 +38,7 @@ def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> 
     if examination.bundle is None:
         return ()
     ads = {} if pool is None else _tables(pool)
-    asked, failures = asked_expressions(examination.bundle, ads, now)
+    asked, failures = bundle_expressions(examination.bundle, ads, now)
     origins = {plugin.name: plugin.origin for plugin in examination.bundle.hooks.plugins}
     problems = [
         Problem(Severity.WARNING, Source(origins.get(failure.plugin, failure.plugin)), str(failure))

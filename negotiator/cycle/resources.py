@@ -28,12 +28,12 @@ def requested(
     """
     found: dict[str, int] = {}
     unknown = set()
-    for name, said in bundle.said.items():
+    for name, expression in bundle.resource_expressions.items():
         try:
-            value = said.by(job, env, elsewhere)
+            value = expression.by(job, env, elsewhere)
         except ValueError:
             value = ERROR
-        if value is UNDEFINED and name not in bundle.told and f"Request{name}" not in job:
+        if value is UNDEFINED and name not in bundle.required_resources and f"Request{name}" not in job:
             found[name] = 0
         elif (
             isinstance(value, int | float)

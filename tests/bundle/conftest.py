@@ -10,6 +10,7 @@ HEADER = """
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -42,6 +43,8 @@ class Tiny:
     switch: bool = False
     knob: Expression | None = attrs.field(default=None, alias="TINY_EXPR")
     positive: int = attrs.field(default=1, validator=attrs.validators.gt(0))
+    source: Source | None = None
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
 
 
 @hookimpl

@@ -130,7 +130,7 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         ("A = x\\\n $INT(B)", "2:2: error: the macro function $INT is not supported (*"),
         (
             "A = 1\nA = 2",
-            "1:1: notice: A is defined again in a.conf:2:1, which holds (remove one of the two)",
+            "1:1: notice: A is overridden in a.conf:2:1 (remove one of the two)",
         ),
         ("DAEMON_LIST = MASTER", "1:1: notice: DAEMON_LIST has no effect here"),
         ("OTHER.A = 1", "1:1: warning: OTHER.A has no effect here: it is set for OTHER (write A = ...)"),
@@ -138,14 +138,14 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         ("TINY_EXPR = a == \\\n  == b", "2:3: error: TINY_EXPR: expected an operand, found '=='"),
         (
             "TINY_EXPR = a && $(B) b\nB = ==",
-            "1:18: error: TINY_EXPR: *(with its macros replaced it reads: a && == b)",
+            "1:18: error: TINY_EXPR: *(after replacing macros: a && == b)",
         ),
         ("TINY_EXPR @=end\n a &&\n b c\n@end", "3:4: error: TINY_EXPR: *"),
         ("TINY_NUMBER = x", "1:15: error: TINY_NUMBER: expected a whole number, got 'x'"),
         ("TINY_SWITCH = 1", "1:15: error: TINY_SWITCH: expected true or false, got '1'"),
         (
             "TINY_NAMES = a, b",
-            "1:14: error: TINY_NAMES: expected a list, got 'a, b' (it can't be set in an HTCondor*",
+            "1:14: error: TINY_NAMES: expected a list, got 'a, b' (set it in pool.yaml*",
         ),
         (b"A = 1\nB = \xff", "2:5: error: byte 0xFF is not UTF-8 (save the file as UTF-8)"),
     ],
@@ -184,7 +184,7 @@ def test_files_are_read_in_the_order_of_their_names(knobs):
         knobs.write(name, "A = wrong")
     knobs.write("sub/z.conf", "A = wrong")
     assert knobs.problems() == [
-        "10-early.config:1:1: notice: A is defined again in 20-late.conf:1:1, which holds (remove one of the two)"
+        "10-early.config:1:1: notice: A is overridden in 20-late.conf:1:1 (remove one of the two)"
     ]
     assert (knobs.settings("knobs").A, knobs.settings("knobs").B) == ("late", "late")
     knobs.write("condor_config.local", "A = last")
@@ -197,7 +197,7 @@ def test_a_name_in_both_kinds_of_files_is_an_error_in_both_places(knobs):
     assert knobs.conf("tiny_expr = b") == [
         "pool.yaml:2:1: error: TINY_EXPR is set here and in a.conf:1:1",
         (
-            "a.conf:1:1: error: TINY_EXPR is set here and in pool.yaml:2:1; neither goes before the other "
+            "a.conf:1:1: error: TINY_EXPR is set here and in pool.yaml:2:1; neither takes precedence "
             "(remove it here or in pool.yaml)"
         ),
     ]

@@ -152,7 +152,7 @@ def test_two_plugins_may_not_own_the_same_pattern(ruled):
     ruled.plugin("second", RULES.replace("limit", "other").replace('"site.yaml"', '"more.yaml"'))
     (problem,) = ruled.problems()
     assert problem == (
-        f"{ruled.plugins}/second.py: error: the files '*.rules' of plugin second belong to plugin ruler already "
+        f"{ruled.plugins}/second.py: error: the files '*.rules' of plugin second already belong to plugin ruler "
         "(disable one of the two plugins)"
     )
 
@@ -172,7 +172,7 @@ def test_two_plugins_may_not_read_the_same_file(ruled):
 @pytest.mark.parametrize("pattern", ["*", "pool.yaml", "q*.yaml", "*.conf", "condor_config.local"])
 def test_a_plugin_may_not_own_files_of_the_core(ruled, pattern):
     ruled.plugin("ruler", RULES.replace("*.rules", pattern))
-    assert f"the files {pattern!r} of plugin ruler belong to the core already" in ruled.problems()[0]
+    assert f"the files {pattern!r} of plugin ruler already belong to the core" in ruled.problems()[0]
 
 
 def test_a_pattern_that_some_file_of_the_core_matches_too_is_told_of_that_file(ruled):
@@ -195,9 +195,9 @@ def test_what_is_no_tuple_of_patterns_is_refused(ruled, files):
     ("old", "new", "said"),
     [
         ("    files: Mapping[str, str]\n", "", "Rules needs a field `files: Mapping[str, str]`"),
-        ("files: Mapping[str, str]", "files: Mapping[str, int]", "a type that a bundle can't hold"),
+        ("files: Mapping[str, str]", "files: Mapping[str, int]", "a type that settings can't have"),
         ("limit: int = 3", "part: Part | None = None", "Part.files: only the class of the section itself"),
-        (', files=("*.rules", "site.yaml")', "", "and its section names no files"),
+        (', files=("*.rules", "site.yaml")', "", "but its section names no files"),
     ],
 )
 def test_a_class_that_can_not_be_given_files_is_told_to_its_author(ruled, old, new, said):

@@ -57,11 +57,11 @@ def test_a_folder_without_settings_is_no_bundle(bundle):
     bundle.write("README", "x")
     assert bundle.problems() == [
         (
-            "pool.yaml: error: there is no pool.yaml, queues.yaml or *.conf in this folder: it is no policy bundle "
+            "pool.yaml: error: not a policy bundle: no pool.yaml, queues.yaml or *.conf in this folder "
             "(is it the right folder?)"
         )
     ]
-    with pytest.raises(BundleError, match=r"there is no pool\.yaml"):
+    with pytest.raises(BundleError, match=r"not a policy bundle"):
         bundle.load()
 
 

@@ -51,7 +51,7 @@ def test_it_does_not_stand_in_both(own):
     own.write("pool.yaml", "grid: {size: 5}\n")
     own.write("grid.yaml", "size: 4\n")
     assert own.problems() == [
-        "grid.yaml:1:1: error: the key grid stands in pool.yaml, too (leave one of the two out)"
+        "grid.yaml:1:1: error: the key grid is also in pool.yaml (remove one of the two)"
     ]
 
 

@@ -14,9 +14,11 @@ def test_two_plugins_may_not_own_one_key(bare):
     problems = bare.yaml("")
     assert len(problems) == 2
     assert problems[0].startswith(
-        f"{bare.plugins}/three.py: error: the key 'audit' of plugin three belongs to the core"
+        f"{bare.plugins}/three.py: error: the key 'audit' of plugin three already belongs to the core"
     )
-    assert "two.py: error: the key 'Shared' of plugin two belongs to plugin one already" in problems[1]
+    assert (
+        "two.py: error: the key 'Shared' of plugin two already belongs to plugin one" in problems[1]
+    )
 
 
 SECTION = "@hookimpl\ndef negotiator_section():\n    return Section(schema=S"
@@ -36,13 +38,13 @@ def section(bare):
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        ("x: set[int] = ()", "S.x has a type that a bundle can't hold: set[int]"),
-        ("x: tuple[int, int] = (1, 2)", "S.x has a type that a bundle can't hold: tuple[int, int]"),
-        ("x: dict[int, str] = None", "S.x has a type that a bundle can't hold: dict[int, str]"),
-        ("x: int | str = 3", "S.x has a type that a bundle can't hold: int | str"),
-        ("x: object = 3", "S.x has a type that a bundle can't hold: <class 'object'>"),
-        ("x: list[bytes] = ()", "S.x has a type that a bundle can't hold: <class 'bytes'>"),
-        ("x: Nowhere = 3", "the types of S can't be resolved: NameError: "),
+        ("x: set[int] = ()", "S.x has a type that settings can't have: set[int]"),
+        ("x: tuple[int, int] = (1, 2)", "S.x has a type that settings can't have: tuple[int, int]"),
+        ("x: dict[int, str] = None", "S.x has a type that settings can't have: dict[int, str]"),
+        ("x: int | str = 3", "S.x has a type that settings can't have: int | str"),
+        ("x: object = 3", "S.x has a type that settings can't have: <class 'object'>"),
+        ("x: list[bytes] = ()", "S.x has a type that settings can't have: <class 'bytes'>"),
+        ("x: Nowhere = 3", "the annotations of S can't be resolved: NameError: "),
     ],
 )
 def test_a_schema_that_cannot_be_filled_is_told_before_anything_stands_in_it(section, field, said):
@@ -82,7 +84,7 @@ def test_what_the_check_of_a_section_says_is_added(section):
         ("def check(settings):\n    raise SystemExit(0)", "its check failed: SystemExit: 0"),
         ("def check(settings):\n    return 5", "its check failed: TypeError: "),
         ("def check(settings):\n    return None", "its check failed: TypeError: "),
-        ("def check(settings):\n    return ['x']", "its check gave str where a Problem is expected"),
+        ("def check(settings):\n    return ['x']", "its check must yield Problem, got str"),
     ],
 )
 def test_a_check_that_fails_refuses_the_bundle(section, check, said):
@@ -164,7 +166,7 @@ def test_what_is_wrong_with_the_plugins_hides_nothing_else(bundle):
     )
     told = {str(problem).partition(" (")[0] for problem in bundle.check()}
     assert told == {
-        "pool.yaml:2:13: error: plugins.folders[0]: there is no folder 'nowhere'",
+        "pool.yaml:2:13: error: plugins.folders[0]: no folder 'nowhere'",
         "pool.yaml:3:9: error: number: expected a whole number, got 'many'",
         "pool.yaml:5:19: error: audit.matches: expected an operand, found end of text",
     }

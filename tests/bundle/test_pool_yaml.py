@@ -81,7 +81,7 @@ def test_the_audit_part_takes_a_word_or_an_expression(bundle):
         ("matches: GPUs > 0", "GPUs has no scope: a job could define it and keep its matches out"),
         ("matches: non", "non has no scope"),
         ("denials: Owner == 1", "Owner has no scope"),
-        ('matches: eval("GPUs")', "cannot be told from its text"),
+        ('matches: eval("GPUs")', "are not known from its text"),
     ],
 )
 def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, told):
@@ -131,9 +131,9 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
         ("audit: {rotate_bytes: 0}", "1:8: error: audit: ValueError: *"),
         ("audit: all", "1:8: error: audit: expected a mapping, got 'all' (its keys: *"),
         ("audit: {matches: a ==}", "1:22: error: audit.matches: expected an operand*"),
-        ("plugins: {folders: [nowhere]}", "1:21: error: plugins.folders[0]: there is no folder 'nowhere' (*"),
+        ("plugins: {folders: [nowhere]}", "1:21: error: plugins.folders[0]: no folder 'nowhere' (*"),
         ("plugins: {disable: [nobody]}", "1:11: warning: there is no plugin called nobody (*"),
-        ("items: {a: b}", "1:8: error: items: expected a list, got a mapping (begin with -)"),
+        ("items: {a: b}", "1:8: error: items: expected a list, got a mapping (begin each item with -)"),
         ("items:\n", "1:7: error: items: expected a list, got nothing (write [] *"),
         ("items: [a]", "1:9: error: items[0]: expected a mapping, got 'a' (its keys: name, when, *"),
         ("items: [{name: a}]", "1:9: error: items[0]: the key 'when' is missing"),
@@ -157,7 +157,7 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
             "items: [{name: a, when: ''}]",
             "1:25: error: items[0].when: expected a ClassAd expression, got nothing",
         ),
-        ("names: a", "1:8: error: names: expected a list, got 'a' (begin with -)"),
+        ("names: a", "1:8: error: names: expected a list, got 'a' (begin each item with -)"),
         ("names: [a, [b]]", "1:12: error: names[1]: expected a text, got a list"),
         ("words: [a]", "1:8: error: words: expected a mapping, got a list (*"),
         ("words: {a: b}", "1:12: error: words.a: expected a whole number, got 'b'"),
@@ -169,7 +169,7 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
         ("words: {? [a] : 2}", "1:11: error: a key must be a text (write one word before the colon)"),
         ("text: 5", "1:7: error: text: expected a text, got a whole number (quote it)"),
         ("text: true", "1:7: error: text: expected a text, got a boolean (quote it)"),
-        ("number: '5'", "1:9: error: number: expected a whole number, got '5' (leave out the quotes)"),
+        ("number: '5'", "1:9: error: number: expected a whole number, got '5' (remove the quotes)"),
         ("number: 1.5", "1:9: error: number: expected a whole number, got '1.5'"),
         (
             "number: 9223372036854775808",
@@ -177,16 +177,16 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
         ),
         ("number: " + "9" * 5000, "*number: expected a whole number of 64 bits, got '9999999999*...'"),
         ("real: a", "1:7: error: real: expected a number, got 'a'"),
-        ("real: 1e999", "1:7: error: real: expected a number that is not infinite, got '1e999'"),
+        ("real: 1e999", "1:7: error: real: expected a finite number, got '1e999'"),
         ("switch: 1", "1:9: error: switch: expected true or false, got '1'"),
-        ("switch: 'true'", "1:9: error: switch: expected true or false, got 'true' (leave out the quotes)"),
+        ("switch: 'true'", "1:9: error: switch: expected true or false, got 'true' (remove the quotes)"),
         ("positive: 0", "1:1: error: plugin tiny: ValueError: *"),
         ("TINY_EXPR: a == == b", "1:17: error: TINY_EXPR: expected an operand, found '=='"),
-        ("calendar: nowhere", "1:11: error: calendar: there is no file 'nowhere' in the bundle (*"),
+        ("calendar: nowhere", "1:11: error: calendar: no file 'nowhere' in the bundle (*"),
         ("calendar: /etc/passwd", "1:11: error: calendar: the path '/etc/passwd' leads out of the bundle (*"),
         ("calendar: ../bundle/pool.yaml", "*: the path '../bundle/pool.yaml' leads out of the bundle (*"),
         ("calendar: .", "1:11: error: calendar: '.' is not a file (*"),
-        ('calendar: "a\\0b"', "1:11: error: calendar: expected the name of a file"),
+        ('calendar: "a\\0b"', "1:11: error: calendar: expected a file name"),
     ],
 )
 def test_what_a_field_cannot_hold_is_told_where_it_stands(bundle, text, expected):
@@ -365,7 +365,7 @@ def test_a_path_may_not_name_what_the_digest_does_not_cover(bundle):
     bundle.write("old~", "x")
     for name in (".hidden", "old~"):
         (problem,) = bundle.yaml(f"calendar: {name}")
-        assert "is not part of what the bundle's digest covers" in problem
+        assert "the bundle's digest does not cover" in problem
 
 
 def test_the_path_of_the_bundle_itself_may_be_relative(bundle, monkeypatch):
@@ -384,5 +384,25 @@ def is_like(text, pattern):
 
 def test_a_scalar_of_many_underscores_is_read_at_once():
     """One line must not hang the program: 100,000 of them would take a pattern that tries all ways for ever."""
-    assert scalars.surprise("1" + "_" * 100_000 + "x") is None
-    assert scalars.surprise("1" + "_" * 100_000).meaning == "a number"
+    assert scalars.ambiguous("1" + "_" * 100_000 + "x") is None
+    assert scalars.ambiguous("1" + "_" * 100_000).meaning == "a number"
+
+
+def test_settings_and_each_of_their_values_have_their_own_place(bundle):
+    """Not that of the first key of the file, which may belong to another plugin."""
+    bundle.write("pool.yaml", "audit:\n  matches: none\nwords:\n  one: 1\n  two: 2\nnames: [a, b]\n")
+    tiny = bundle.settings()
+    assert tiny.source == Source("pool.yaml", 3, 1)
+    assert dict(tiny.sources) == {
+        "words": Source("pool.yaml", 3, 1),
+        "words.one": Source("pool.yaml", 4, 3),
+        "words.two": Source("pool.yaml", 5, 3),
+        "names": Source("pool.yaml", 6, 1),
+        "names[0]": Source("pool.yaml", 6, 9),
+        "names[1]": Source("pool.yaml", 6, 12),
+    }
+
+
+def test_settings_without_a_key_in_the_bundle_have_a_file_and_no_line(bundle):
+    bundle.write("pool.yaml", "audit:\n  matches: none\n")
+    assert bundle.settings().source == Source("pool.yaml")

@@ -46,7 +46,7 @@ GOLDEN = """\
 bundle/pool.yaml:1:9: error: number: YAML reads 'yes' as a boolean
   number: yes
           ^
-  hint: write true or false; or quote it, where it is a text
+  hint: write true or false; or quote it, if it is a text
 bundle/pool.yaml:3:1: error: unknown key 'nmber'
   nmber: 3
   ^

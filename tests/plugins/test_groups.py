@@ -291,7 +291,7 @@ def test_all_problems_of_a_file_are_told_at_once_but_not_without_end(folder):
 def test_a_file_that_is_not_there_is_named_where_it_is_asked_for(folder):
     (told,) = problems(folder("", "map: other.yaml"))
     assert told.startswith("pool.yaml:1:15: error: ")
-    assert "there is no file 'other.yaml' in the bundle" in told
+    assert "no file 'other.yaml' in the bundle" in told
 
 
 def test_a_time_below_zero_is_refused(folder):

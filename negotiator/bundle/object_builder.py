@@ -1,7 +1,7 @@
-"""Makes the typed objects that plugins declare out of nodes, and says all that is wrong with them at once.
+"""Build the typed settings that plugins declare from nodes, and collect every problem.
 
-A cattrs converter dispatches on the type of a field; its hooks take nodes. A hook never raises: it notes the problem
-and gives ``INVALID``, so that the rest of the file is still looked at.
+The type of a field selects the method that reads its node. No method raises: it adds a problem and returns ``INVALID``,
+so that the rest of the file is checked too.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, get_args, get_origin
 
 import attrs
-import cattrs
 
 from negotiator.bundle import scalars
 from negotiator.bundle.nodes import (
@@ -33,7 +32,7 @@ from negotiator.bundle.nodes import (
     shown,
 )
 from negotiator.bundle.schema import ClassSchema, is_dict, is_enum, is_list, is_union, union_members
-from negotiator.bundle.text import Located
+from negotiator.bundle.text import LocatedText
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.guard import describe_error
 from negotiator.hooks.records import Expression
@@ -45,44 +44,46 @@ _NOT_AS_WRITTEN = frozenset({"a boolean", "a number of base 8"})
 
 
 class Invalid(enum.Enum):
-    """The one value that stands for what could not be made."""
+    """The value in place of settings that could not be built."""
 
     INVALID = "invalid"
 
 
 INVALID: Final = Invalid.INVALID
 
-#: What a field of type Path holds: the path that a text means; or what is wrong with it, and a hint.
+#: Resolves the text of a ``Path`` field: the path, or a message and a hint.
 PathRule = Callable[[str], "Path | tuple[str, str]"]
-#: Makes a problem of a message.
+#: Makes a problem from a message.
 Refuse = Callable[[str], Problem]
 
 
-class Structurer:
-    """Makes objects of nodes; ``problems`` is what was found wrong so far.
+class ObjectBuilder:
+    """Builds objects from nodes; ``problems`` collects what is wrong.
 
-    One that is ``tolerant`` leaves out what is wrong and makes the rest, so that the rest can be checked as well.
+    A ``tolerant`` builder leaves out invalid values and builds the rest, so that the rest can be checked too.
     """
 
     def __init__(self, path_rule: PathRule, *, tolerant: bool = False) -> None:
         self.problems: list[Problem] = []
         self._path_rule = path_rule
         self._tolerant = tolerant
-        self._shapes: dict[type, ClassSchema] = {}
-        self._converter = cattrs.Converter()
-        hook = self._converter.register_structure_hook_func
-        hook(attrs.has, self._object)
-        hook(is_list, self._items)
-        hook(is_dict, self._dict)
-        self._converter.register_structure_hook_factory(is_union, self._for_union)
-        for scalar in (str, int, float, bool, Path, enum.Enum):
-            self._converter.register_structure_hook(scalar, self._scalar)
-        self._converter.register_structure_hook(Expression, self._expression)
-        self._converter.register_structure_hook(ScalarText, self._written)
+        self._schemas: dict[type, ClassSchema] = {}
 
-    def structure(self, node: Node, wanted: Any) -> Any:
-        """The value of type ``wanted`` that a node holds, or INVALID."""
-        return INVALID if isinstance(node, BadNode) else self._converter.structure(node, wanted)
+    def value(self, node: Node, wanted: Any) -> Any:
+        """Return the value of type ``wanted`` that a node holds, or INVALID."""
+        if isinstance(node, BadNode):
+            return INVALID
+        if wanted is Expression:
+            return self._expression(node)
+        if wanted is ScalarText:
+            return self._scalar_text(node)
+        if is_list(wanted):
+            return self._items(node, wanted)
+        if is_dict(wanted):
+            return self._dict(node, wanted)
+        if is_union(wanted):
+            return self._union(node, wanted)
+        return self._object(node, wanted) if attrs.has(wanted) else self._scalar(node, wanted)
 
     def build(
         self,
@@ -92,15 +93,18 @@ class Structurer:
         refuse: Refuse,
         files: Mapping[str, str] = MappingProxyType({}),
     ) -> Any:
-        """An instance of an attrs class, or INVALID; ``refuse`` makes a problem of the whole from its message.
+        """Return an instance of an attrs class, or INVALID.
 
-        ``files`` are the texts of the plugin's files, for a class that wants them.
+        :param entries: the values by key.
+        :param source: the place of the object.
+        :param refuse: makes a problem of the whole object from a message.
+        :param files: the texts of the plugin's files, for a class with the field ``files``.
         """
         values: dict[str, Any] = {}
-        shape = self._shape(schema)
-        for name, key in shape.keys.items():
+        class_schema = self._schema(schema)
+        for name, key in class_schema.keys.items():
             if name in entries:
-                values[name] = self.structure(entries[name].value, key.field.type)
+                values[name] = self.value(entries[name].value, key.field.type)
             elif key.required:
                 self.problems.append(refuse(f"the key {shown(name)} is missing"))
                 values[name] = INVALID
@@ -108,11 +112,13 @@ class Structurer:
             values = {
                 name: value
                 for name, value in values.items()
-                if value is not INVALID or shape.keys[name].required
+                if value is not INVALID or class_schema.keys[name].required
             }
         if _any_invalid(values.values()):
             return INVALID
-        values |= dict.fromkeys(shape.places, source) | dict.fromkeys(shape.files, files)
+        values |= dict.fromkeys(class_schema.source, source) | dict.fromkeys(class_schema.files, files)
+        if class_schema.sources:
+            values |= dict.fromkeys(class_schema.sources, MappingProxyType(dict(_sources(entries))))
         try:
             return schema(**values)
         except Exception as error:  # noqa: BLE001 - validators of a plugin's class may raise anything
@@ -120,7 +126,7 @@ class Structurer:
             return INVALID
 
     def _object(self, node: Node, wanted: Any) -> Any:
-        keys = self._shape(wanted).keys
+        keys = self._schema(wanted).keys
         if not isinstance(node, MapNode):
             return self._refuse(node, "a mapping", f"its keys: {', '.join(keys)}")
         for name, entry in node.entries.items():
@@ -132,57 +138,52 @@ class Structurer:
         built = self.build(wanted, node.entries, node.file.place(node.at), partial(problem, node))
         return built if self._tolerant or node.entries.keys() <= keys.keys() else INVALID
 
-    def _shape(self, schema: type) -> ClassSchema:
-        # Kept no longer than this object: plugins bring their classes anew each time a bundle is loaded.
-        if schema not in self._shapes:
-            self._shapes[schema] = ClassSchema.of(schema)
-        return self._shapes[schema]
+    def _schema(self, schema: type) -> ClassSchema:
+        # Cached no longer than this object: each load of a bundle brings new classes of dropped-in plugins.
+        if schema not in self._schemas:
+            self._schemas[schema] = ClassSchema.of(schema)
+        return self._schemas[schema]
 
     def _items(self, node: Node, wanted: Any) -> Any:
         if not isinstance(node, ListNode):
             hint = (
-                "write [] or leave the key out, where there is nothing to list"
+                "write [] for an empty list, or leave the key out"
                 if is_empty(node)
-                else "begin with -"
+                else "begin each item with -"
             )
             return self._refuse(node, "a list", hint)
         each = get_args(wanted)[0]
-        values = [self.structure(item, each) for item in node.items]
+        values = [self.value(item, each) for item in node.items]
         if self._tolerant:
             values = [value for value in values if value is not INVALID]
         return INVALID if _any_invalid(values) else get_origin(wanted)(values)
 
     def _dict(self, node: Node, wanted: Any) -> Any:
         if not isinstance(node, MapNode):
-            return self._refuse(
-                node, "a mapping", "write {} or leave the key out, where there is nothing in it"
-            )
+            return self._refuse(node, "a mapping", "write {} for an empty mapping, or leave the key out")
         each = get_args(wanted)[1]
-        values = {name: self.structure(entry.value, each) for name, entry in node.entries.items()}
+        values = {name: self.value(entry.value, each) for name, entry in node.entries.items()}
         if self._tolerant:
             return {name: value for name, value in values.items() if value is not INVALID}
         return INVALID if _any_invalid(values.values()) else values
 
-    def _for_union(self, wanted: Any) -> Callable[[Node, Any], Any]:
+    def _union(self, node: Node, wanted: Any) -> Any:
+        """Read ``X | None``, or ``Enum | Expression``: a text other than the members is an expression."""
         members = union_members(wanted)
-        return partial(self._union, members, optional=len(members) < len(get_args(wanted)))
-
-    def _union(self, members: list[Any], node: Node, _: Any, *, optional: bool) -> Any:
-        """``X | None``; and ``Enum | Expression``, where a text that is no member is an expression."""
-        if optional and _says_nothing(node, members):
+        if len(members) < len(get_args(wanted)) and _is_none(node, members):
             return None
         if len(members) == 1:
-            return self.structure(node, members[0])
+            return self.value(node, members[0])
         choice = next(member for member in members if is_enum(member))
         if isinstance(node, ScalarNode) and node.value.text in {member.value for member in choice}:
             return choice(node.value.text)
-        return self._expression(node, Expression)
+        return self._expression(node)
 
     def _scalar(self, node: Node, wanted: Any) -> Any:
         if not isinstance(node, ScalarNode):
             return self._refuse(node, _expected(wanted))
         text = node.value.text
-        if node.style is Style.PLAIN and (found := scalars.surprise(text)):
+        if node.style is Style.PLAIN and (found := scalars.ambiguous(text)):
             self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
             return INVALID
         if is_enum(wanted):
@@ -195,13 +196,13 @@ class Structurer:
             return self._float(node)
         return self._text(node, wanted)
 
-    def _written(self, node: Node, _: Any) -> Any:
-        """A scalar as it is written: what it may mean is the reader's business."""
+    def _scalar_text(self, node: Node) -> Any:
+        """Return a scalar as it is written; the plugin interprets it."""
         if not isinstance(node, ScalarNode):
             return self._refuse(node, "a text or a number")
         text, plain = node.value.text, node.style is Style.PLAIN
-        # What YAML 1.1 takes for a number or a date is a text here all the same; but `on` and `010` are not what they say.
-        if plain and (found := scalars.surprise(text)) and found.meaning in _NOT_AS_WRITTEN:
+        # A text that YAML 1.1 reads as a number or a date is accepted here; `on` and `010` would change their meaning.
+        if plain and (found := scalars.ambiguous(text)) and found.meaning in _NOT_AS_WRITTEN:
             self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
             return INVALID
         if plain and text in scalars.NULL:
@@ -233,7 +234,7 @@ class Structurer:
         text = node.value.text.capitalize() if node.style is Style.KNOB else node.value.text
         if node.style is Style.QUOTED or text not in scalars.TRUE | scalars.FALSE:
             return self._refuse(
-                node, "true or false", "leave out the quotes" if node.style is Style.QUOTED else ""
+                node, "true or false", "remove the quotes" if node.style is Style.QUOTED else ""
             )
         return text in scalars.TRUE
 
@@ -250,9 +251,9 @@ class Structurer:
         if node.style is Style.QUOTED or not scalars.is_real(text):
             return self._refuse(node, "a number", _unquoted(node))
         value = float(text)
-        return value if math.isfinite(value) else self._refuse(node, "a number that is not infinite")
+        return value if math.isfinite(value) else self._refuse(node, "a finite number")
 
-    def _expression(self, node: Node, _: Any) -> Any:
+    def _expression(self, node: Node) -> Any:
         if not isinstance(node, ScalarNode) or is_empty(node):
             return self._refuse(node, "a ClassAd expression", _list_hint(node))
         value = node.value.stripped()
@@ -261,13 +262,13 @@ class Structurer:
         except ParseError as error:
             at = value.index(value.offset(error.line, error.column))
             message = f"{node.label}: {error.message}" if node.label else error.message
-            self.problems.append(value.file.error(at, message, _reads(value)))
+            self.problems.append(value.file.error(at, message, _expanded(value)))
             return INVALID
-        self._calls(node.label, tree, value)
+        self._check_calls(node.label, tree, value)
         return Expression(tree=tree, text=value.text, source=value.source)
 
-    def _calls(self, label: str, tree: Expr, value: Located) -> None:
-        """A call that can only give an error is refused: a gate with a slip in it would let everything pass."""
+    def _check_calls(self, label: str, tree: Expr, value: LocatedText) -> None:
+        """Refuse a call that can only give an error: a gate with a typo in it would admit every ad."""
         for name, message in wrong_calls(tree):
             hit = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", value.text)
             at = value.index(hit.start() if hit else 0)
@@ -276,17 +277,29 @@ class Structurer:
 
     def _refuse(self, node: Node, expected: str, hint: str = "") -> Invalid:
         if isinstance(node, ScalarNode) and node.style is Style.KNOB and expected[:6] in {"a list", "a mapp"}:
-            hint = "it can't be set in an HTCondor-style file: write it in pool.yaml"
+            hint = "set it in pool.yaml: an HTCondor-style file has no lists and mappings"
         self.problems.append(problem(node, f"expected {expected}, got {describe(node)}", hint))
         return INVALID
+
+
+def _sources(entries: Mapping[str, MapEntry]) -> Iterator[tuple[str, Source]]:
+    """Yield the path of each value, relative to its object, and its place."""
+    waiting: list[tuple[str, int, Node]] = [(key, entry.at, entry.value) for key, entry in entries.items()]
+    while waiting:
+        path, at, node = waiting.pop()
+        yield path, node.file.place(at)
+        if isinstance(node, MapNode):
+            waiting += ((f"{path}.{key}", entry.at, entry.value) for key, entry in node.entries.items())
+        elif isinstance(node, ListNode):
+            waiting += ((f"{path}[{number}]", item.at, item) for number, item in enumerate(node.items))
 
 
 def _any_invalid(values: Iterable[Any]) -> bool:
     return any(value is INVALID for value in values)
 
 
-def _says_nothing(node: Node, members: list[Any]) -> bool:
-    """An expression is taken as it is written, so that only an empty one says nothing: ``null`` is an attribute."""
+def _is_none(node: Node, members: list[Any]) -> bool:
+    """True if a node means None. As an expression, ``null`` is the name of an attribute: only an empty text is None."""
     if is_empty(node):
         return True
     plain = isinstance(node, ScalarNode) and node.style is Style.PLAIN and node.value.text in scalars.NULL
@@ -296,18 +309,18 @@ def _says_nothing(node: Node, members: list[Any]) -> bool:
 def _expected(wanted: Any) -> str:
     if is_enum(wanted):
         return f"one of {', '.join(str(member.value) for member in wanted)}"
-    return {bool: "true or false", int: "a whole number", float: "a number", Path: "the name of a file"}.get(
+    return {bool: "true or false", int: "a whole number", float: "a number", Path: "a file name"}.get(
         wanted, "a text"
     )
 
 
 def _unquoted(node: ScalarNode) -> str:
-    return "leave out the quotes" if node.style is Style.QUOTED and scalars.is_real(node.value.text) else ""
+    return "remove the quotes" if node.style is Style.QUOTED and scalars.is_real(node.value.text) else ""
 
 
 def _list_hint(node: Node) -> str:
     return "quote it, so that YAML does not read its brackets" if isinstance(node, ListNode | MapNode) else ""
 
 
-def _reads(value: Located) -> str:
-    return f"with its macros replaced it reads: {value.text[:400]}" if value.replaced else ""
+def _expanded(value: LocatedText) -> str:
+    return f"after replacing macros: {value.text[:400]}" if value.replaced else ""
