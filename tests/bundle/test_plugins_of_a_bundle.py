@@ -16,9 +16,7 @@ def test_two_plugins_may_not_own_one_key(bare):
     assert problems[0].startswith(
         f"{bare.plugins}/three.py: error: the key 'audit' of plugin three already belongs to the core"
     )
-    assert (
-        "two.py: error: the key 'Shared' of plugin two already belongs to plugin one" in problems[1]
-    )
+    assert "two.py: error: the key 'Shared' of plugin two already belongs to plugin one" in problems[1]
 
 
 SECTION = "@hookimpl\ndef negotiator_section():\n    return Section(schema=S"
