@@ -12,7 +12,6 @@ import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Expr, JobExpression, bind, parse
-from negotiator.errors import NegotiatorError
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.records import Expression
