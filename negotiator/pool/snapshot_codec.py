@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from negotiator.classad.tables.byte_stream import ByteReader, ByteWriter, DamagedDataError
-from negotiator.classad.tables.table_codec import read_table, write_table
+from negotiator.classad import Table
+from negotiator.classad.tables import ByteReader, ByteWriter, DamagedDataError, read_rows, write_rows
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import SnapshotFormatError
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from negotiator.classad import Table
 
 _VERSION: Final = b"negotiator-snapshot 1\n"
 
@@ -43,7 +41,7 @@ def write_snapshot(parts: SnapshotParts, sink: Callable[[bytes], object]) -> Non
     for problem in parts.problems:
         _write_problem(problem, writer)
     for table in parts.tables:
-        write_table(table.row_store(pool_dictionary()), writer)
+        write_rows(table.row_store(pool_dictionary()), writer)
 
 
 def read_snapshot(data: bytes) -> SnapshotParts:
@@ -58,7 +56,7 @@ def read_snapshot(data: bytes) -> SnapshotParts:
         private, other = reader.number(), reader.number()
         problems = tuple([_read_problem(reader) for _ in range(reader.count())])
         dictionary = pool_dictionary()
-        schedds, submitters, slots, jobs = [read_table(reader, dictionary) for _ in range(4)]
+        schedds, submitters, slots, jobs = [Table(read_rows(reader, dictionary), None) for _ in range(4)]
     except DamagedDataError as error:
         raise SnapshotFormatError(f"the snapshot is damaged: {error}") from None
     if reader.left:

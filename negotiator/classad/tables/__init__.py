@@ -1,5 +1,8 @@
 """Tables of ads: one typed column for each attribute, dictionary-encoded."""
 
+from negotiator.classad.tables.byte_stream import ByteReader as ByteReader
+from negotiator.classad.tables.byte_stream import ByteWriter as ByteWriter
+from negotiator.classad.tables.byte_stream import DamagedDataError as DamagedDataError
 from negotiator.classad.tables.column import DTYPES as DTYPES
 from negotiator.classad.tables.column import NUMERIC as NUMERIC
 from negotiator.classad.tables.column import BoolArray as BoolArray
@@ -21,3 +24,5 @@ from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNam
 from negotiator.classad.tables.grouping import group_values as group_values
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows
+from negotiator.classad.tables.table_codec import read_rows as read_rows
+from negotiator.classad.tables.table_codec import write_rows as write_rows

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.parser import PRECEDENCE
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
     Attr,
     Binary,
     Call,
@@ -26,8 +24,10 @@ from negotiator.classad.syntax.tree import (
     Subscript,
     Unary,
 )
+from negotiator.classad.syntax.analysis import children
+from negotiator.classad.syntax.parser import PRECEDENCE
 from negotiator.classad.tables.byte_stream import DamagedDataError
-from negotiator.classad.values.kinds import ERROR, UNDEFINED, AbsTime, RelTime
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime
 
 MAX_NESTING: Final = 10_000
 """Nesting that is read; what the parser allows (``MAX_DEPTH`` of brackets, a dozen levels of operators in each) fits."""

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar.ad import fold
+from negotiator.classad.syntax import fold
 from negotiator.classad.tables.byte_stream import ByteReader, ByteWriter, DamagedDataError
 from negotiator.classad.tables.dictionary import AdDictionary, TooManyNamesError
 from negotiator.classad.tables.distinct_values import ABSENT, DistinctValues
 from negotiator.classad.tables.expression_codec import expression_of
 from negotiator.classad.tables.grouping import number
 from negotiator.classad.tables.store import RowStore
-from negotiator.classad.tables.table import Table
-from negotiator.classad.values.kinds import Kind
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,7 @@ _CELL_KINDS: Final = frozenset({Kind.INTEGER, Kind.REAL, Kind.STRING, Kind.EXPRE
 _NUMBERS: Final = (Kind.INTEGER, Kind.REAL)
 
 
-def write_table(store: RowStore, writer: ByteWriter) -> None:
+def write_rows(store: RowStore, writer: ByteWriter) -> None:
     """Write the rows of a store.
 
     :raises ValueError: an expression has an ``AdRef``, which no ad can have.
@@ -110,10 +109,10 @@ def _write_values(
         writer.texts(list(chain.from_iterable(expressions)))
 
 
-def read_table(reader: ByteReader, dictionary: AdDictionary) -> Table:
-    """Read a table into an empty store of this dictionary.
+def read_rows(reader: ByteReader, dictionary: AdDictionary) -> RowStore:
+    """Return the rows that were written, in a new store of this dictionary.
 
-    :raises DamagedDataError: the bytes are not those of a table, or the table does not fit into the dictionary.
+    :raises DamagedDataError: the bytes are not those of rows, or they do not fit into the dictionary.
     """
     size = reader.count()
     try:
@@ -128,7 +127,7 @@ def read_table(reader: ByteReader, dictionary: AdDictionary) -> Table:
         has = np.array([name in layout.shape.index for layout in layouts], np.bool_)
         rows = np.arange(size) if has.all() else np.flatnonzero(has[layout_of_row])
         columns[name] = rows, _read_cells(len(rows), dictionary.entries[name], reader)
-    return Table(RowStore.of_columns(dictionary, layouts, layout_of_row, columns), None)
+    return RowStore.of_columns(dictionary, layouts, layout_of_row, columns)
 
 
 def _layout(names: list[str], dictionary: AdDictionary) -> AdLayout:
