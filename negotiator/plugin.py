@@ -40,6 +40,7 @@ from negotiator.hooks.administration import CommandTargets as CommandTargets
 from negotiator.hooks.administration import LoadedBundle as LoadedBundle
 from negotiator.hooks.administration import Permission as Permission
 from negotiator.hooks.administration import PluginUsage as PluginUsage
+from negotiator.hooks.answers import HookFailure as HookFailure
 from negotiator.hooks.charges import Charge as Charge
 from negotiator.hooks.charges import CounterUsage as CounterUsage
 from negotiator.hooks.charges import Family as Family
@@ -63,6 +64,10 @@ from negotiator.hooks.records import Mask as Mask
 from negotiator.hooks.records import Match as Match
 from negotiator.hooks.records import Request as Request
 from negotiator.hooks.records import Section as Section
+from negotiator.hooks.summary import CycleSummary as CycleSummary
+from negotiator.hooks.summary import Denial as Denial
+from negotiator.hooks.summary import DiscardCount as DiscardCount
+from negotiator.hooks.summary import ReasonCount as ReasonCount
 from negotiator.ledger import CounterKey as CounterKey
 from negotiator.ledger import Ints as Ints
 from negotiator.queues import RECOVERY as RECOVERY
@@ -82,6 +87,7 @@ from negotiator.queues.quantities import Resources as Resources
 from negotiator.queues.quantities import format_quantity as format_quantity
 from negotiator.records import Mode as Mode
 from negotiator.records import Problem as Problem
+from negotiator.records import Reason as Reason
 from negotiator.records import ScalarText as ScalarText
 from negotiator.records import Severity as Severity
 from negotiator.records import Source as Source

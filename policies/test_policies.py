@@ -9,7 +9,7 @@ import pools
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion, Cycle
+from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion, Cycle
 from negotiator.queues import QueueTree
 from negotiator.records import Station
 from pools import matched, rules

@@ -6,9 +6,10 @@ from pathlib import Path
 import attrs
 import pytest
 
+from negotiator.hooks import specs
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.hooks.testkit import call, cycle, request, table
 from negotiator.records import Verdict
+from negotiator.testing import call, cycle_record, request, table
 
 PLUGIN = Path(__file__).with_name("maintenance.py")
 SLOTS = 'Name = "slot1@gpu1"\nMachine = "GPU1.example.org"\n\nName = "slot1@cpu1"\nMachine = "cpu1.example.org"\n\nName = "?"'
@@ -36,7 +37,7 @@ def settings(tmp_path):
 
 def allowed(settings, text, time):
     now = datetime.fromisoformat(time).timestamp()
-    given = {"slots": table(SLOTS), "settings": settings(text), "cycle": cycle(now=now)}
+    given = {"slots": table(SLOTS), "settings": settings(text), "cycle": cycle_record(now=now)}
     return [answer.allow.tolist() for answer in call(PLUGIN, "negotiator_filter_slots", **given)]
 
 
@@ -57,7 +58,7 @@ def test_a_window_holds_from_its_beginning_until_before_its_end(settings, time, 
 def test_the_answer_says_which_window_it_was(settings):
     """The rule, the reason, and the line of the calendar; the machine comes back, so it is not a denial."""
     now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
-    given = {"slots": table(SLOTS), "settings": settings(CALENDAR), "cycle": cycle(now=now)}
+    given = {"slots": table(SLOTS), "settings": settings(CALENDAR), "cycle": cycle_record(now=now)}
     (answer,) = call(PLUGIN, "negotiator_filter_slots", **given)
     assert answer.rule == "maintenance of gpu*.example.org"
     assert answer.text == "the machine is under maintenance: new power supplies"
@@ -123,6 +124,12 @@ def test_it_works_dropped_into_a_folder(settings, tmp_path):
     assert manager.job_attributes({}) == (frozenset(), ())
     now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
     given = {"maintenance": settings(CALENDAR)}
-    answers = manager.filter_slots(request(), table(SLOTS), cycle(now=now), given)
+    answers = manager.ask(
+        specs.negotiator_filter_slots,
+        request=request(),
+        slots=table(SLOTS),
+        cycle=cycle_record(now=now),
+        settings=given,
+    )
     assert [stamped.plugin for stamped in answers.records] == ["maintenance"]
     assert manager.plugins[0].version.startswith("1.0+sha256:")

@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Table
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, ConstraintSide, Cycle, Expression
 from negotiator.records import Source
@@ -65,7 +66,13 @@ def _gates(
     found: dict[tuple[str, Source | None], BundleExpression] = {}
     failures: list[HookFailure] = []
     for kind in AdKind:
-        answers = bundle.hooks.gate_ads(kind, ads.get(kind, Table.from_ads(())), cycle, bundle.settings)
+        answers = bundle.hooks.ask(
+            specs.negotiator_gate_ads,
+            kind=kind,
+            ads=ads.get(kind, Table.from_ads(())),
+            cycle=cycle,
+            settings=bundle.settings,
+        )
         failures += answers.failures
         for gate in (answer.record for answer in answers.records):
             key = (gate.rule, gate.source)

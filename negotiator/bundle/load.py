@@ -26,6 +26,7 @@ from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
 from negotiator.errors import BundleError
+from negotiator.hooks import specs
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
@@ -66,6 +67,7 @@ def load_bundle(
     disable: Sequence[str] = (),
     entry_points: bool = True,
     tracer: Tracer | None = None,
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> Bundle:
     """Return the bundle in a folder.
 
@@ -73,10 +75,16 @@ def load_bundle(
     :param disable: names of plugins that are not loaded, in addition to those that the bundle names.
     :param entry_points: False leaves out installed plugins.
     :param tracer: called with a line for each hook call.
+    :param extra_plugins: further plugins by name, as modules or objects.
     :raises BundleError: the bundle has an error; the exception has every problem.
     """
     examination = examine_bundle(
-        folder, extra_folders=extra_folders, disable=disable, entry_points=entry_points, tracer=tracer
+        folder,
+        extra_folders=extra_folders,
+        disable=disable,
+        entry_points=entry_points,
+        tracer=tracer,
+        extra_plugins=extra_plugins,
     )
     if examination.bundle is None:
         raise BundleError(examination.problems, folder)
@@ -104,6 +112,7 @@ def examine_bundle(
     entry_points: bool = True,
     tracer: Tracer | None = None,
     replaced: Mapping[str, bytes | None] | None = None,
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> BundleCheck:
     """Check a whole folder; problems are returned, not raised.
 
@@ -111,7 +120,9 @@ def examine_bundle(
     """
     contents = read_folder(folder, replaced)
     loading = _Loading(folder, contents, list(contents.problems))
-    bundle = loading.run(extra_folders, disable, entry_points=entry_points, tracer=tracer)
+    bundle = loading.run(
+        extra_folders, disable, entry_points=entry_points, tracer=tracer, extra_plugins=extra_plugins
+    )
     problems = loading.all_problems()
     if bundle is None or any(problem.severity is Severity.ERROR for problem in problems):
         bundle = None
@@ -136,6 +147,7 @@ class _Loading:
         *,
         entry_points: bool,
         tracer: Tracer | None,
+        extra_plugins: Mapping[str, object],
     ) -> Bundle | None:
         top, knobs = self._read()
         if top is None:
@@ -152,7 +164,7 @@ class _Loading:
             folders=(*which.folders, *extra_folders),
             disable=(*which.disable, *disable),
         )
-        hooks, refused = load_plugins(which, entry_points=entry_points, tracer=tracer)
+        hooks, refused = load_plugins(which, entry_points=entry_points, tracer=tracer, extra=extra_plugins)
         self.problems += (_placed(problem, top) for problem in refused)
         if plugins is not None:
             self.hooks = hooks
@@ -283,7 +295,7 @@ class _Loading:
         plugins: PluginSettings,
     ) -> Bundle:
         """Ask plugins for constraints and attributes; failures of plugins whose settings are invalid are ignored."""
-        constraints = hooks.constraints(settings)
+        constraints = hooks.ask(specs.negotiator_constraints, settings=settings)
         attributes, failures = hooks.job_attributes(settings)
         origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
         self.problems += (

@@ -34,7 +34,7 @@ from negotiator.bundle.nodes import (
 from negotiator.bundle.schema import ClassSchema, is_dict, is_enum, is_list, is_union, union_members
 from negotiator.bundle.text import LocatedText
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.records import Expression
 from negotiator.records import Problem, ScalarText, Source
 from negotiator.records.text import suggest

@@ -14,6 +14,7 @@ from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, bind, parse
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookManager
 from negotiator.placement import Chain, make_chain
 from negotiator.queues import PartitionConfig, QueueConfig
@@ -54,7 +55,7 @@ def read_queues(
     partition, found = (None, ()) if entry is None else check_configuration(entry, settings.partition.lower())
     if not default:
         problems += found
-    answers = hooks.placement_rules()
+    answers = hooks.ask(specs.negotiator_placement_rules)
     origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
     problems += tuple(
         Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))

@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.records import Expression
 from negotiator.records import Source
 

@@ -14,7 +14,8 @@ from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Styl
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks import specs
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
@@ -39,7 +40,7 @@ class SectionLayout:
 
 def lay_out(hooks: HookManager) -> SectionLayout:
     """Ask the plugins for their sections; each key belongs to one plugin."""
-    answers = hooks.sections()
+    answers = hooks.ask(specs.negotiator_section)
     origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
     problems = [
         Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))

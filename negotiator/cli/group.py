@@ -14,14 +14,21 @@ from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks import specs
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.loading import load_plugins
+from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Severity
 
 
 class PluginGroup(click.Group):
     """The program's commands; commands of plugins are looked up only if the program has none of that name."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; what plugins print in hooks goes to standard error."""
+        with plugin_output_to_stderr():
+            return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn the exceptions that it raises into a message and an exit code.
@@ -55,7 +62,7 @@ class PluginGroup(click.Group):
     def _brought(self) -> dict[str, click.Command]:
         manager, problems = load_plugins(PluginSettings())
         print_problems((each for each in problems if each.severity is Severity.ERROR), err=True)
-        answers = manager.commands()
+        answers = manager.ask(specs.negotiator_commands)
         for failure in answers.failures:
             click.echo(f"warning: {failure}; its commands are missing", err=True)
         commands: dict[str, click.Command] = {}

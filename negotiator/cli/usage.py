@@ -17,6 +17,8 @@ from negotiator.cli.bundles import the_bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
 from negotiator.cli.subjects import state_manager
+from negotiator.hooks import specs
+from negotiator.hooks.hook import per_plugin
 from negotiator.queues.quantities import format_quantity
 from negotiator.runtime.usage import pool_usage
 
@@ -74,8 +76,13 @@ def usage(
     snapshot = the_pool(pool)
     cycle_state, unknown = state_manager(state, bundle, at).cycle_state(snapshot, at)
     found = pool_usage(snapshot, bundle, cycle_state, at)
-    answers = bundle.hooks.usage(
-        report, found.of, found.queues, bundle.settings, spec_names=spec_names and as_json
+    answers = bundle.hooks.ask(
+        specs.negotiator_usage,
+        report=report,
+        used=per_plugin(found.of),
+        queues=found.queues,
+        settings=bundle.settings,
+        spec_names=spec_names and as_json,
     )
     failures = (*unknown, *found.failures, *answers.failures)
     for failure in failures:

@@ -15,6 +15,7 @@ from negotiator.cycle.cycle_state import JournalEntry
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.result import DiscardedAds
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -102,7 +103,13 @@ def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:
 
 
 def _ask_gates(gathering: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
-    answers = bundle.hooks.gate_ads(gathering.kind, gathering.table, cycle, bundle.settings)
+    answers = bundle.hooks.ask(
+        specs.negotiator_gate_ads,
+        kind=gathering.kind,
+        ads=gathering.table,
+        cycle=cycle,
+        settings=bundle.settings,
+    )
     for stamped in answers.records:
         gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))
     for failure in answers.failures:

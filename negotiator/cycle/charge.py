@@ -17,6 +17,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import core_reason, failure_reason, quota_reason, untold_reason
 from negotiator.cycle.result import Removal
+from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.records import Cycle, Request
@@ -124,7 +125,14 @@ def charge(
     if request.user in uncertain:
         unknown = failure_reason(Station.CHARGE, uncertain[request.user])
         return attrs.evolve(_nothing(), removals=(Removal(unknown, found.left, found.left),))
-    answers = bundle.hooks.charges(request, board.slots, queues, cycle, bundle.settings)
+    answers = bundle.hooks.ask(
+        specs.negotiator_charges,
+        request=request,
+        slots=board.slots,
+        queues=queues,
+        cycle=cycle,
+        settings=bundle.settings,
+    )
     if answers.failures:
         removed = tuple(
             Removal(failure_reason(Station.CHARGE, each), found.left, found.left) for each in answers.failures

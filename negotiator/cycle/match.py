@@ -19,6 +19,7 @@ from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
@@ -173,7 +174,13 @@ def _constraints(
 
 
 def _filters(sieve: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
-    answers = bundle.hooks.filter_slots(request, sieve.slots, cycle, bundle.settings)
+    answers = bundle.hooks.ask(
+        specs.negotiator_filter_slots,
+        request=request,
+        slots=sieve.slots,
+        cycle=cycle,
+        settings=bundle.settings,
+    )
     for stamped in answers.records:
         sieve.remove(~stamped.record.allow, plugin_reason(Station.MATCH, stamped))
     for failure in answers.failures:

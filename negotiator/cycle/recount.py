@@ -26,6 +26,7 @@ from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.reasons import CORE
 from negotiator.cycle.resources import requested
 from negotiator.cycle.running_jobs import RunningJobs
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger, LedgerError
@@ -51,7 +52,14 @@ def build_ledger(
     )
     matched = _of_journal(in_use.matched, rows_of, bundle, groups, cycle.environment)
     for request, rows in (*running_jobs, *matched):
-        answers = bundle.hooks.charges(request, slots, queues, cycle, bundle.settings)
+        answers = bundle.hooks.ask(
+            specs.negotiator_charges,
+            request=request,
+            slots=slots,
+            queues=queues,
+            cycle=cycle,
+            settings=bundle.settings,
+        )
         for failure in answers.failures:
             uncertain[request.user] = failure
         for mode in (Mode.ENFORCE, Mode.WARN):

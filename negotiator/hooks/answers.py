@@ -1,4 +1,4 @@
-"""What comes back from asking the plugins: stamped records, failures, and how each plugin fares."""
+"""What the manager returns: records with the plugin they came from, failures, slow calls, and each plugin's status."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from negotiator.records import Source
 from negotiator.records.text import printable
 
 T = TypeVar("T")
 
 
 def clean(text: str, limit: int) -> str:
-    """A text that a plugin chose as one printable line of bounded length."""
+    """Return a text as one printable line of at most ``limit`` characters."""
     return printable(" ".join(text[: 4 * limit].split()))[:limit]
 
 
 @attrs.frozen
 class Attributed(Generic[T]):
-    """A record, and the plugin it came from; the stamp is the guard's, a plugin has no say in it."""
+    """A record, and the plugin it came from; the guard adds the plugin's name, so that no plugin can use another's."""
 
     record: T
     plugin: str
@@ -28,21 +29,45 @@ class Attributed(Generic[T]):
 
 @attrs.frozen
 class HookFailure:
-    """One implementation that could not be asked, or whose answer was no answer."""
+    """An implementation that raised or gave a wrong answer.
+
+    ``source`` is the innermost line of the plugin's own code, None where it was not called.
+    """
 
     plugin: str
     version: str
     hook: str
     message: str
+    source: Source | None = None
 
     def __str__(self) -> str:
-        """``plugin maintenance 1.2, hook negotiator_filter_slots: ValueError: no such calendar``, one line."""
-        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.message}"
+        """``plugin maintenance 1.2, hook negotiator_filter_slots: ValueError: no such calendar (maintenance.py:12)``."""
+        place = f" ({self.source})" if self.source else ""
+        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.message}{place}"
+
+
+@attrs.frozen
+class SlowCalls:
+    """The calls of one implementation, since the last cycle ended, that took longer than the bundle allows."""
+
+    plugin: str
+    version: str
+    hook: str
+    seconds: tuple[float, ...]
+
+    def __str__(self) -> str:
+        """``plugin maintenance 1.2, hook negotiator_filter_slots: 3 slow calls, the slowest took 2.5 s``."""
+        count = (
+            "1 slow call, it" if len(self.seconds) == 1 else f"{len(self.seconds)} slow calls, the slowest"
+        )
+        return (
+            f"plugin {self.plugin} {self.version}, hook {self.hook}: {count} took {max(self.seconds):.3g} s"
+        )
 
 
 @attrs.frozen
 class Answers(Generic[T]):
-    """All records of all plugins, in the order in which they were asked, and the failures beside them."""
+    """All records of all plugins, in the order in which they were called, and the failures."""
 
     records: tuple[Attributed[T], ...]
     failures: tuple[HookFailure, ...]
@@ -53,15 +78,15 @@ class PluginStatus(enum.StrEnum):
 
     OK = "ok"
     OFF = "switched off"  # an observer is not called any more
-    DENYING = "denying"  # a policy is not called any more, and what it would have been asked about is denied
+    DENYING = "denying"  # a policy is not called any more, and everything that it would decide is denied
 
 
 @attrs.frozen
 class PluginInfo:
-    """A plugin and how it fared so far.
+    """A plugin and the calls of its hooks so far.
 
-    ``origin`` is its entry point, its file or its module. ``seconds`` is the time spent in its hooks, ``slow_calls``
-    of them took longer than the bundle allows, and ``last_failure`` is empty where nothing failed.
+    ``origin`` is its entry point, its file or its module. ``seconds`` is the time spent in its hooks. ``slow_calls`` of
+    them took longer than the bundle allows. ``last_failure`` is empty if nothing failed.
     """
 
     name: str

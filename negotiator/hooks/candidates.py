@@ -14,7 +14,7 @@ import attrs
 
 from negotiator.hooks import dropins
 from negotiator.hooks.answers import clean
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.trust import UntrustedError
 from negotiator.records import Problem, Severity, Source
 
@@ -71,6 +71,12 @@ def from_folder(folder: Path) -> tuple[Candidate, ...]:
 def from_module(name: str) -> Candidate:
     """The plugin that a bundle names by its module."""
     return Candidate(name, f"module {name}", _ModuleLoad(name))
+
+
+def from_object(name: str, plugin: object) -> Candidate:
+    """Return a plugin that the caller already has, as tests do; its version is its ``__version__``."""
+    version = _version(getattr(plugin, "__version__", None)) or "0"
+    return Candidate(name, f"object {name}", lambda: (plugin, version))
 
 
 def refusal(candidate: Candidate, error: BaseException) -> Problem:

@@ -1,4 +1,4 @@
-"""What a plugin that limits works with: charges on counters of the ledger, and what each of them is for."""
+"""What a plugin that limits works with: charges on counters of the ledger, and the quota that each of them is for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from collections.abc import Mapping
 
 import attrs
 
+from negotiator.hooks.fields import (
+    MAX_NAME,
+    WrongAnswerError,
+    check_instance,
+    check_source,
+    checked_name,
+    checked_text,
+)
 from negotiator.ledger import Charge as Charge
 from negotiator.ledger import CounterKey as CounterKey
 from negotiator.ledger import Family as Family
@@ -14,40 +22,54 @@ from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
 
 
+def _text(value: object) -> str:
+    return checked_text(value, "text of a Quota")
+
+
+def _text_after(value: object) -> str | None:
+    return None if value is None else checked_text(value, "text_after of a Quota")
+
+
 @attrs.frozen(kw_only=True)
 class Quota:
-    """What a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
+    """The limit that a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
 
-    ``text`` says in a few words whose usage of what is limited, without numbers: ``user sue in root.a``; the core adds
-    what is needed, used and allowed, in the unit of ``resource`` (empty where things are counted), divided by ``scale``. A rule in mode warn
-    or dryrun is charged on counters of its own, and refuses nothing.
+    ``text`` names, in a few words and without numbers, whose usage of what is limited: ``user sue in root.a``. The core
+    adds what is needed, used and allowed, in the unit of ``resource`` (empty where things are counted), divided by
+    ``scale``. A quota in mode warn or dryrun is charged on counters of its own, and refuses nothing.
 
-    Where a charge has a counter for each of many hosts, ``text`` may end before the last part of the counter's key:
-    that is put between it and ``text_after``. Of several counters that are full it is the first, and how many more.
+    Where a charge has a counter for each of many hosts, the last part of the counter's key may stand between ``text``
+    and ``text_after``. If several counters are full, the reason names the first and counts the others.
+
+    A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened to
+    2,000 characters.
+
+    :raises WrongAnswerError: a field is of another type, or ``rule`` or ``code`` is not 1 to 200 printable characters.
     """
 
     rule: str
-    text: str
+    text: str = attrs.field(converter=_text)
     resource: str = ""
     code: str = "quota"
-    scale: int = 1  # so many units of the counter are one for people
+    scale: int = 1  # so many units of the counter are shown as one
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
-    text_after: str | None = None
-    _checked: bool = attrs.field(default=False, init=False, eq=False, repr=False)
+    text_after: str | None = attrs.field(default=None, converter=_text_after)
 
-    def is_checked(self) -> bool:
-        """Whether the guard found it in order: a plugin may give one quota for many requests."""
-        return self._checked
-
-    def set_checked(self) -> None:
-        """Remember that the guard found it in order."""
-        object.__setattr__(self, "_checked", True)
+    def __attrs_post_init__(self) -> None:
+        check_instance(self.mode, Mode, "a Mode as mode of a Quota")
+        check_source(self.source, "a Quota")
+        if type(self.scale) is not int or self.scale < 1:
+            raise WrongAnswerError("expected an integer above 0 as scale of a Quota")
+        checked_name(self.rule, "rule of a Quota")
+        checked_name(self.code, "code of a Quota")
+        if checked_text(self.resource, "resource of a Quota", MAX_NAME) != self.resource:
+            raise WrongAnswerError(f"expected up to {MAX_NAME} printable characters as resource of a Quota")
 
 
 @attrs.frozen
 class CounterUsage:
-    """What is counted on a plugin's own counters: sums, and sets of keys with how often each was added.
+    """The amounts on a plugin's own enforcing counters: sums, and sets of keys with how often each was added.
 
     ``groups`` has, by user and application, the group that the application counts for; empty for none.
     """

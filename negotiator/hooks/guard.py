@@ -1,47 +1,50 @@
 """Calls one implementation of a hook: by itself, timed, with its answer checked and its failures caught.
 
-Whatever a plugin raises becomes a ``HookFailure``. After so many failures in a row an observer is not called any more;
-one that enforces is asked each time, and each failure denies what it was asked about. After so many slow calls in a
-row neither is called any more, and one that enforces goes on failing. Slow calls are only counted here; they have an
-effect when ``end_cycle`` is called, so that the outcome of a cycle never depends on the clock inside it. A Python
-function that hangs can't be interrupted.
+Whatever a plugin raises becomes a ``HookFailure``. An observer that fails several times in a row is not called again. A
+policy is called each time, and each failure denies what the call was about. After several slow calls in a row neither is
+called again, and a policy then denies. Slow calls are only counted here: they take effect at ``end_cycle``, so that the
+result of a cycle never depends on the clock. A Python function that hangs can't be interrupted.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, TypeVar
 
 import attrs
 
-from negotiator.hooks.answers import HookFailure, clean
-from negotiator.hooks.checks import WrongAnswerError
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.hook import AnswerCheck
 from negotiator.hooks.pluggy_adapter import Implementation
+from negotiator.hooks.plugin_output import inside_plugin
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.tracing import describe_answer, describe_call
+from negotiator.records import Source
 
 T = TypeVar("T")
 Clock = Callable[[], float]
 Tracer = Callable[[str], None]
-
-MAX_MESSAGE = 300  # characters of what a plugin raised that are kept
 
 _log = logging.getLogger(__name__)
 
 
 @attrs.frozen
 class _Raised:
-    """What a plugin raised; by itself, since an exception may lie to ``isinstance`` about its class."""
+    """The exception that a plugin raised; wrapped, since an exception may lie to ``isinstance`` about its class."""
 
     error: BaseException
 
 
 @attrs.define
 class Tally:
-    """How one implementation fared: the sums, and the failures and slow calls in a row."""
+    """The calls of one implementation: the sums, and the failures and slow calls in a row.
+
+    ``switched_off`` says why it is not called again, empty while it is. ``slow`` are the seconds of the slow calls since the
+    last cycle ended.
+    """
 
     calls: int = 0
     seconds: float = 0.0
@@ -49,14 +52,15 @@ class Tally:
     slow_calls: int = 0
     failed_in_row: int = 0
     slow_in_row: int = 0
-    too_slow: bool = False  # to be put out of action when the cycle ends
-    out: str = ""  # why it is not called any more
+    too_slow: bool = False  # it is switched off when the cycle ends
+    switched_off: str = ""
     last_failure: str = ""
+    slow: list[float] = attrs.field(factory=list)
 
 
 @attrs.define
 class Guarded:
-    """One implementation behind its guard. ``ask`` returns the checked records, or the failure."""
+    """One implementation behind its guard. ``call`` returns the checked records, or the failure."""
 
     implementation: Implementation
     version: str
@@ -65,92 +69,83 @@ class Guarded:
     clock: Clock = perf_counter
     tally: Tally = attrs.field(factory=Tally)
 
-    def ask(
-        self, arguments: Mapping[str, Any], check: Callable[[Any], tuple[T, ...]]
-    ) -> tuple[T, ...] | HookFailure | None:
+    def call(self, arguments: Mapping[str, Any], check: AnswerCheck[T]) -> tuple[T, ...] | HookFailure | None:
         """Call it with those of the arguments that it takes, and check the answer.
 
-        None says that it was not called and that nothing depends on it: an observer that was switched off.
+        Return None for an observer that was switched off: it was not called, and nothing depends on it.
         """
-        if self.tally.out:
-            return self._not_asked()
+        if self.tally.switched_off:
+            return self._not_called()
         taken = {name: arguments[name] for name in self.implementation.arguments}
         start = self.clock()
-        answer = self._call(taken, check)
+        answer = self._guarded_call(taken, arguments, check)
         seconds = self.clock() - start
         self._count(seconds, answer)
         if self.tracer is not None:
-            self.tracer(
-                f"{self._label()} {describe_call(taken)} -> {describe_answer(answer.error if isinstance(answer, _Raised) else answer)} in {seconds * 1000:.3f} ms"
-            )
+            shown = describe_answer(answer.error if isinstance(answer, _Raised) else answer)
+            self.tracer(f"{self._label()} {describe_call(taken)} -> {shown} in {seconds * 1000:.3f} ms")
         return self._failure(answer.error) if isinstance(answer, _Raised) else answer
 
-    def end_cycle(self) -> None:
-        """Put it out of action where it was slow too many times in a row."""
-        if self.tally.too_slow and not self.tally.out:
-            self.tally.out = f"{self.settings.max_failures} slow calls in a row"
+    def end_cycle(self) -> tuple[float, ...]:
+        """Switch it off if it was slow too many times in a row. Return the seconds of its slow calls since the last time."""
+        tally = self.tally
+        if tally.too_slow and not tally.switched_off:
+            tally.switched_off = f"{self.settings.max_failures} slow calls in a row"
+        if not tally.slow:
+            return ()
+        slow = tuple(tally.slow)
+        tally.slow.clear()
+        return slow
 
-    def _call(
-        self, arguments: Mapping[str, Any], check: Callable[[Any], tuple[T, ...]]
+    def _guarded_call(
+        self, taken: Mapping[str, Any], arguments: Mapping[str, Any], check: AnswerCheck[T]
     ) -> tuple[T, ...] | _Raised:
-        printed = sys.stdout
+        token = inside_plugin.set(True)
         try:
-            # What the program prints may be read by another program. As redirect_stdout does, which takes longer than a call.
-            sys.stdout = sys.stderr
-            return check(self.implementation.function(**arguments))
+            return check(self.implementation.function(**taken), arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
             _log.debug("%s", self._label(), exc_info=error)
             return _Raised(error)
         finally:
-            sys.stdout = printed
+            inside_plugin.reset(token)
 
     def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised) -> None:
         tally = self.tally
         tally.calls += 1
         tally.seconds += seconds
-        slow = seconds > self.settings.slow_seconds
-        tally.slow_calls += slow
-        tally.slow_in_row = tally.slow_in_row + 1 if slow else 0
-        tally.too_slow |= tally.slow_in_row >= self.settings.max_failures
+        if seconds > self.settings.slow_seconds:
+            tally.slow_calls += 1
+            tally.slow_in_row += 1
+            tally.slow.append(seconds)
+            tally.too_slow |= tally.slow_in_row >= self.settings.max_failures
+        else:
+            tally.slow_in_row = 0
         if not isinstance(answer, _Raised):
             tally.failed_in_row = 0
             return
         tally.failures += 1
         tally.failed_in_row += 1
         tally.last_failure = describe_error(answer.error)
-        # A policy goes on being asked: each failure denies what it was asked about, and what one user's jobs make it
-        # raise must not deny everybody.
-        if tally.failed_in_row >= self.settings.max_failures and not self.implementation.spec.enforces:
-            tally.out = f"{tally.failed_in_row} failures in a row"
+        # A policy is called again each time: a failure that the jobs of one user cause must not deny everybody.
+        if tally.failed_in_row >= self.settings.max_failures and not self.implementation.hook.enforces:
+            tally.switched_off = f"{tally.failed_in_row} failures in a row"
 
     def _failure(self, error: BaseException) -> HookFailure:
-        return self._stamped(describe_error(error))
+        return self._attributed(describe_error(error), failed_line(error, self.implementation.function))
 
-    def _not_asked(self) -> HookFailure | None:
-        if not self.implementation.spec.enforces:
+    def _not_called(self) -> HookFailure | None:
+        if not self.implementation.hook.enforces:
             return None
         last = f" (the last: {self.tally.last_failure})" if self.tally.last_failure else ""
         if self.tracer is not None:
-            self.tracer(f"{self._label()} not called: {self.tally.out}")
-        return self._stamped(f"not called any more after {self.tally.out}{last}")
+            self.tracer(f"{self._label()} not called: {self.tally.switched_off}")
+        return self._attributed(f"not called any more after {self.tally.switched_off}{last}")
 
-    def _stamped(self, message: str) -> HookFailure:
-        hook = self.implementation.spec.name
-        return HookFailure(self.implementation.plugin, self.version, hook, message)
+    def _attributed(self, message: str, source: Source | None = None) -> HookFailure:
+        hook = self.implementation.hook.name
+        return HookFailure(self.implementation.plugin, self.version, hook, message, source)
 
     def _label(self) -> str:
-        return f"{self.implementation.spec.name} {self.implementation.plugin} {self.version}:"
-
-
-def describe_error(error: BaseException) -> str:
-    """``ValueError: no such calendar``: one printable line of bounded length, without a traceback."""
-    try:
-        text = clean(str(error), MAX_MESSAGE)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the class of the error may be the plugin's as well
-        text = "its text can't be had"
-    name = "wrong answer" if type(error) is WrongAnswerError else clean(type(error).__name__, MAX_MESSAGE)
-    return f"{name}: {text}" if text else name
+        return f"{self.implementation.hook.name} {self.implementation.plugin} {self.version}:"

@@ -8,26 +8,26 @@ keeps the others from being loaded.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
+from types import MappingProxyType
 
 import attrs
 
-from negotiator.hooks import specs
 from negotiator.hooks.candidates import (
     Candidate,
     PluginRefusedError,
     from_entry_points,
     from_folder,
     from_module,
+    from_object,
     refusal,
 )
 from negotiator.hooks.guard import Clock, Tracer
-from negotiator.hooks.manager import HookManager, LoadedPlugin
-from negotiator.hooks.pluggy_adapter import Registry, Spec, specs_of
+from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
+from negotiator.hooks.pluggy_adapter import Registry
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
 from negotiator.records import Problem, Severity, Source
@@ -36,22 +36,24 @@ from negotiator.records.text import suggest
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 
 _CORE = "negotiator"
+_NONE: Mapping[str, object] = MappingProxyType({})
 
 
 def load_plugins(
     settings: PluginSettings,
     *,
     entry_points: bool = True,
+    extra: Mapping[str, object] = _NONE,
     tracer: Tracer | None = None,
     clock: Clock = perf_counter,
 ) -> tuple[HookManager, tuple[Problem, ...]]:
     """Load all plugins that the settings ask for; the manager knows those that were accepted.
 
     A problem of severity error says that a plugin was refused: a bundle that relies on it must not be used.
-    ``entry_points=False`` leaves out what is installed.
+    ``entry_points=False`` leaves out what is installed. ``extra`` are further plugins by name: modules or objects.
     """
     loader = _PluginLoader(settings)
-    for candidate in loader.chosen(entry_points=entry_points):
+    for candidate in loader.chosen(entry_points=entry_points, extra=extra):
         loader.load(candidate)
     manager = HookManager(loader.registry, loader.loaded, settings, tracer, clock)
     return manager, tuple(loader.problems)
@@ -60,16 +62,15 @@ def load_plugins(
 @attrs.define
 class _PluginLoader:
     settings: PluginSettings
-    specs: dict[str, Spec] = attrs.field(factory=lambda: dict(specs_of(specs)))
-    registry: Registry = attrs.field(factory=lambda: Registry(specs))
+    registry: Registry = attrs.field(factory=lambda: Registry(HOOKS))
     loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
 
-    def chosen(self, *, entry_points: bool) -> list[Candidate]:
+    def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
         """What is to be loaded: each name once, and not those that are disabled."""
         found: dict[str, Candidate] = {}
-        for candidate in self._found(entry_points=entry_points):
+        for candidate in self._found(entry_points=entry_points, extra=extra):
             first = found.setdefault(candidate.name, candidate)
             if first is not candidate and candidate.name not in self.settings.disable:
                 message = (
@@ -85,11 +86,11 @@ class _PluginLoader:
     def load(self, candidate: Candidate) -> None:
         """Load, vet and register one plugin, whatever it does."""
         try:
-            with redirect_stdout(sys.stderr):
+            with running_plugin():
                 plugin, version = candidate.load()
             problems = [
                 *self._unfit(plugin, candidate),
-                *vet(plugin, candidate.name, candidate.origin, self.specs),
+                *vet(plugin, candidate.name, candidate.origin, HOOKS),
             ]
             self.problems += problems
             if any(problem.severity is Severity.ERROR for problem in problems):
@@ -103,8 +104,8 @@ class _PluginLoader:
         self.objects[id(plugin)] = candidate.name
         self.loaded.append(LoadedPlugin(candidate.name, version, candidate.origin))
 
-    def _found(self, *, entry_points: bool) -> Iterator[Candidate]:
-        for candidate in self._everything(entry_points=entry_points):
+    def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
+        for candidate in self._everything(entry_points=entry_points, extra=extra):
             if candidate.name == _CORE:
                 message = f"a plugin can't be called {_CORE}: that is what the core is called in reasons and records"
                 self._refuse(Source(candidate.origin), message, "rename it")
@@ -118,12 +119,13 @@ class _PluginLoader:
                     Source(candidate.origin), message, "letters, digits, '_', '-' and '.', at most 100"
                 )
 
-    def _everything(self, *, entry_points: bool) -> Iterator[Candidate]:
+    def _everything(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
         if entry_points:
             yield from self._listed(from_entry_points)
         for folder in dict.fromkeys(folder.absolute() for folder in self.settings.folders):
             yield from self._listed(partial(from_folder, folder))
         yield from map(from_module, dict.fromkeys(self.settings.modules))
+        yield from (from_object(name, plugin) for name, plugin in extra.items())
 
     def _listed(self, way: Callable[[], Iterable[Candidate]]) -> Iterable[Candidate]:
         try:

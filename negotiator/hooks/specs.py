@@ -1,11 +1,13 @@
-"""The plugin contract: every hook, its arguments, what it returns, and what happens when it fails.
+"""The plugin contract: every hook, its arguments, its records, and what a failure means.
 
-A plugin is a module (or an object) with functions of these names, marked with ``negotiator.hooks.hookimpl``. A
-function may leave out arguments it does not need. Hooks are called in the order in which the bundle lists the plugins
-(``plugins: order:``), then by plugin name, each by itself: no answer of one plugin hides another's.
+A plugin is a module (or an object) with functions of these names, marked with ``negotiator.plugin.hookimpl``. A function
+may leave out arguments that it does not need. Implementations are called in the order in which the bundle lists the
+plugins (``plugins: order:``), then by plugin name, each by itself: no answer of one plugin hides another's.
 
-``settings`` is the plugin's own part of the bundle (an instance of its ``Section.schema``), or None where it declared
-none. Tables and arrays that a hook is given are read-only.
+``settings`` is the plugin's own part of the bundle (an instance of its ``Section.schema``), or None if it declared none.
+Everything that a hook is given is read-only.
+
+A new hook is one declaration here and one section in ``docs/hooks.md``.
 """
 
 from __future__ import annotations
@@ -18,13 +20,24 @@ import click
 from negotiator.classad import Table
 from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
 from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
+from negotiator.hooks.checks.access import checked_access, checked_user_groups
+from negotiator.hooks.checks.charges import checked_charge, checked_entry
+from negotiator.hooks.checks.declarations import (
+    checked_attribute,
+    checked_command,
+    checked_constraint,
+    checked_placement_rule,
+    checked_section,
+)
+from negotiator.hooks.checks.masks import checked_filter, checked_gate
+from negotiator.hooks.hook import AnswerShape, OnFailure, hookspec
 from negotiator.hooks.placement import PlacementRule
-from negotiator.hooks.pluggy_adapter import hookspec
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
+from negotiator.hooks.summary import CycleSummary
 from negotiator.queues import QueueTree
 
 
-@hookspec(enforces=True)
+@hookspec(record=Section, check=checked_section, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_section() -> Section:  # type: ignore[empty-body]
     """Declare the part of ``pool.yaml`` that this plugin owns.
 
@@ -44,7 +57,7 @@ def negotiator_section() -> Section:  # type: ignore[empty-body]
     """
 
 
-@hookspec(enforces=False)
+@hookspec(record=click.Command, check=checked_command, on_failure=OnFailure.REPORT, noun="click.Command")
 def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
     """Bring commands of the ``negotiator`` program.
 
@@ -60,7 +73,7 @@ def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=Constraint, check=checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: ignore[empty-body]
     """Give the expressions that are ANDed to the Requirements of slots and jobs.
 
@@ -82,7 +95,7 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=str, check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE, noun="attribute names")
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
 
@@ -103,7 +116,7 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=PlacementRule, check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Bring types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
 
@@ -124,7 +137,13 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
     """
 
 
-@hookspec(enforces=True)
+@hookspec(
+    record=Access,
+    check=checked_access,
+    shape=AnswerShape.ONE_EACH,
+    on_failure=OnFailure.DENY,
+    batch="questions",
+)
 def negotiator_access(  # type: ignore[empty-body]
     questions: Sequence[AccessQuestion], queues: QueueTree, settings: Any
 ) -> Iterable[Access]:
@@ -150,7 +169,7 @@ def negotiator_access(  # type: ignore[empty-body]
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=UserGroups, check=checked_user_groups, on_failure=OnFailure.DENY, batch="users")
 def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> Iterable[UserGroups]:  # type: ignore[empty-body]
     """Say which groups users are in.
 
@@ -173,7 +192,7 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=Gate, check=checked_gate, on_failure=OnFailure.DENY, batch="ads")
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
     """Say which ads are kept out of the cycle.
 
@@ -196,7 +215,7 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=Filter, check=checked_filter, on_failure=OnFailure.DENY, batch="slots")
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
     """Say which slots a request may be matched with.
 
@@ -219,7 +238,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     """
 
 
-@hookspec(enforces=True)
+@hookspec(record=(Charge, KeyCharge), check=checked_charge, on_failure=OnFailure.DENY, batch="slots")
 def negotiator_charges(  # type: ignore[empty-body]
     request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle
 ) -> Iterable[Charge | KeyCharge]:
@@ -252,7 +271,7 @@ def negotiator_charges(  # type: ignore[empty-body]
     """
 
 
-@hookspec(enforces=False)
+@hookspec(record=dict, check=checked_entry, on_failure=OnFailure.REPORT, own=("settings", "used"))
 def negotiator_usage(  # type: ignore[empty-body]
     report: str,
     used: CounterUsage,
@@ -281,7 +300,7 @@ def negotiator_usage(  # type: ignore[empty-body]
     """
 
 
-@hookspec(enforces=False)
+@hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT, batch="matches")
 def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycle) -> None:
     """Be told of the matches that were handed out.
 
@@ -301,7 +320,26 @@ def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycl
     """
 
 
-@hookspec(enforces=False)
+@hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT)
+def negotiator_cycle_ended(summary: CycleSummary, settings: Any, cycle: Cycle) -> None:
+    """Observe the whole result of a cycle: matches, denials with their reasons, discarded ads, failures and timings.
+
+    Called once a cycle, after its outcome is in the audit log. A failure is reported, and nothing else changes.
+
+    Example::
+
+        @hookimpl
+        def negotiator_cycle_ended(summary):
+            waiting = sum(denial.jobs for denial in summary.denials)
+            print(f"{len(summary.matches)} matched, {waiting} waiting")
+
+    :param summary: what the cycle did.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    """
+
+
+@hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT, batch="changes")
 def negotiator_queues_changed(changes: Sequence[QueueNotice], settings: Any, cycle: Cycle) -> None:
     """Be told what became of queues, and which are draining still: to notify administrators and owners.
 

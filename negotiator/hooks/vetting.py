@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from negotiator.hooks.pluggy_adapter import Marked, Spec, marked_functions
+from negotiator.hooks.failures import defined_at, plain_function
+from negotiator.hooks.hook import Hook
+from negotiator.hooks.pluggy_adapter import Marked, marked_functions
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 
@@ -15,31 +17,27 @@ PREFIX = "negotiator_"
 _NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 
 
-def vet(plugin: object, name: str, origin: str, specs: Mapping[str, Spec]) -> Iterator[Problem]:
+def vet(plugin: object, name: str, origin: str, hooks: Mapping[str, Hook[..., Any]]) -> Iterator[Problem]:
     """Everything that is wrong with what a plugin marked, and with what it seems to have forgotten to mark."""
     marked = marked_functions(plugin)
     for each in marked:
-        yield from _vet_marked(each, name, origin, specs)
-    functions = {id(_plain(each.function)) for each in marked}
+        yield from _vet_marked(each, name, origin, hooks)
+    functions = {id(plain_function(each.function)) for each in marked}
     yield from _unmarked(plugin, name, origin, functions)
     if not marked:
-        hint = "mark its functions with negotiator.hooks.hookimpl"
+        hint = "mark its functions with negotiator.plugin.hookimpl"
         yield Problem(Severity.WARNING, Source(origin), f"plugin {name} implements no hook", hint)
 
 
-def place(function: Callable[..., Any], origin: str) -> Source:
-    """Where a function is defined, or the plugin's origin where that is not known."""
-    code = getattr(_plain(function), "__code__", None)
-    return Source(origin) if code is None else Source(code.co_filename, code.co_firstlineno)
-
-
-def _vet_marked(marked: Marked, name: str, origin: str, specs: Mapping[str, Spec]) -> Iterator[Problem]:
-    where, subject = place(marked.function, origin), f"plugin {name}, hook {marked.hook}"
-    spec = specs.get(marked.hook)
-    if spec is None:
+def _vet_marked(
+    marked: Marked, name: str, origin: str, hooks: Mapping[str, Hook[..., Any]]
+) -> Iterator[Problem]:
+    where, subject = defined_at(marked.function) or Source(origin), f"plugin {name}, hook {marked.hook}"
+    hook = hooks.get(marked.hook)
+    if hook is None:
         # Whoever marks a hook as optional expects versions of the program that do not have it.
         severity = Severity.WARNING if marked.options.get("optionalhook") else Severity.ERROR
-        hint = suggest(marked.hook, specs)
+        hint = suggest(marked.hook, hooks)
         yield Problem(severity, where, f"{subject}: there is no such hook", hint)
         return
     if marked.options.get("wrapper") or marked.options.get("hookwrapper"):
@@ -52,16 +50,16 @@ def _vet_marked(marked: Marked, name: str, origin: str, specs: Mapping[str, Spec
         yield Problem(
             Severity.ERROR, where, f"{subject}: is async", "hooks are plain functions or generators"
         )
-    yield from _vet_arguments(marked, spec, subject, where)
+    yield from _vet_arguments(marked, hook, subject, where)
 
 
-def _vet_arguments(marked: Marked, spec: Spec, subject: str, where: Source) -> Iterator[Problem]:
-    there_are = f"its arguments are: {', '.join(spec.arguments)}" if spec.arguments else "it has no arguments"
+def _vet_arguments(marked: Marked, hook: Hook[..., Any], subject: str, where: Source) -> Iterator[Problem]:
+    there_are = f"its arguments are: {', '.join(hook.arguments)}" if hook.arguments else "it has no arguments"
     for parameter in inspect.signature(marked.function).parameters.values():
         if parameter.kind not in _NAMED:
             message = f"{subject}: the argument {parameter} can't be passed by name"
             yield Problem(Severity.ERROR, where, message, there_are)
-        elif parameter.name not in spec.arguments:
+        elif parameter.name not in hook.arguments:
             message = f"{subject}: there is no argument {parameter.name}"
             yield Problem(Severity.ERROR, where, message, there_are)
 
@@ -71,12 +69,8 @@ def _unmarked(plugin: object, name: str, origin: str, marked: set[int]) -> Itera
         if not attribute.startswith(PREFIX):
             continue
         value = getattr(plugin, attribute, None)
-        if inspect.isroutine(value) and id(_plain(value)) not in marked:
+        if inspect.isroutine(value) and id(plain_function(value)) not in marked:
             message = f"plugin {name}: {attribute} is not marked, so it is never called"
-            yield Problem(Severity.WARNING, place(value, origin), message, "put @hookimpl before it")
-
-
-def _plain(function: Any) -> Callable[..., Any]:
-    """The function below decorators and binding."""
-    plain: Callable[..., Any] = inspect.unwrap(getattr(function, "__func__", function))
-    return plain
+            yield Problem(
+                Severity.WARNING, defined_at(value) or Source(origin), message, "put @hookimpl before it"
+            )

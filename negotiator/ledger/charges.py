@@ -44,6 +44,16 @@ class Grouping:
             raise LedgerError("bad_charge", "the codes of a grouping are one integer a slot")
 
     @cached_property
+    def fault(self) -> str:
+        """What is wrong with the codes or the keys, empty if nothing is; computed once, as groupings are used many times."""
+        keys, codes = self.keys, self.codes
+        if not isinstance(keys, Family) and not all(type(key) is tuple and key for key in keys):
+            return "expected tuples of strings, or a Family, as keys of a Grouping, got others"
+        if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < len(keys):
+            return f"expected codes from -1 to {len(keys) - 1} in a Grouping, got others"
+        return ""
+
+    @cached_property
     def distinct(self) -> bool:
         """Whether no two codes name the same counter."""
         keys = self.keys

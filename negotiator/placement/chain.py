@@ -16,7 +16,7 @@ import attrs
 from negotiator import __version__
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
 from negotiator.placement.access import AccessCache, is_granted
 from negotiator.placement.filters import UserFilter

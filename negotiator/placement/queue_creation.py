@@ -9,7 +9,7 @@ from itertools import islice
 import attrs
 
 from negotiator.hooks.answers import Attributed
-from negotiator.hooks.guard import describe_error
+from negotiator.hooks.failures import describe_error
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
 from negotiator.placement.chain import Chain, ChainRule
 from negotiator.placement.filters import make_filter

@@ -17,6 +17,7 @@ from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
 from negotiator.pool.snapshot import Snapshot
@@ -127,8 +128,19 @@ class Runtime:
     def _tell(self, result: CycleResult, delivered: Sequence[Match], cycle: Cycle) -> tuple[HookFailure, ...]:
         hooks, settings = self.bundle.hooks, self.bundle.settings
         notices = self.state_manager.notices(result)
-        failures = hooks.queues_changed(notices, cycle, settings) if notices else ()
-        return (*failures, *hooks.matches_made(delivered, cycle, settings))
+        failures = (
+            hooks.ask(
+                specs.negotiator_queues_changed, changes=tuple(notices), cycle=cycle, settings=settings
+            ).failures
+            if notices
+            else ()
+        )
+        return (
+            *failures,
+            *hooks.ask(
+                specs.negotiator_matches_made, matches=tuple(delivered), cycle=cycle, settings=settings
+            ).failures,
+        )
 
     def _acts(self) -> Iterator[AdminResult]:
         """What administrators asked for, each recorded before it is written down."""

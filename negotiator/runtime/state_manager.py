@@ -11,6 +11,7 @@ from negotiator.classad import Environment
 from negotiator.cycle.applications import application_keys, users_without_groups
 from negotiator.cycle.cycle_state import ApplicationHold, CycleState, JournalEntry
 from negotiator.cycle.result import CycleResult
+from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
 from negotiator.pool.snapshot import Snapshot
@@ -156,7 +157,7 @@ class StateManager:
 
         Nothing where no plugin listens.
         """
-        if not self.bundle.hooks.listens("negotiator_queues_changed"):
+        if not self.bundle.hooks.implements(specs.negotiator_queues_changed):
             return ()
         changed = [each for each in result.changes if each.change is not QueueChangeKind.DRAINING]
         told = [(each.path, str(each.change), each.at) for each in changed]

@@ -16,8 +16,8 @@ from pathlib import Path
 import attrs
 
 from negotiator.classad import parse
-from negotiator.hooks import *
-from negotiator.hooks import Section, hookimpl
+from negotiator.plugin import *
+from negotiator.plugin import Section, hookimpl
 from negotiator.records import Mode, Problem, Severity, Source
 """
 

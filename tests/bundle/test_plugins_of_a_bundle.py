@@ -129,7 +129,7 @@ def test_a_bundle_names_its_plugins_folder(bare):
     """Relative to itself; a folder that is only there is not loaded."""
     bare.write(
         "plugins/mine.py",
-        "from negotiator.hooks import hookimpl\n\n\n@hookimpl\ndef negotiator_job_attributes():\n    return ['Owner']\n",
+        "from negotiator.plugin import hookimpl\n\n\n@hookimpl\ndef negotiator_job_attributes():\n    return ['Owner']\n",
     )
     (bare.path / "plugins").chmod(0o755)
     bare.write("pool.yaml", "")

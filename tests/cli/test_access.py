@@ -26,13 +26,13 @@ partitions:
 """
 
 FAILING = """
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 @hookimpl
 def negotiator_user_groups(users): raise OSError("the directory does not answer")
 """
 
 FORBIDDING = """
-from negotiator.hooks import Access, AccessDecision, hookimpl
+from negotiator.plugin import Access, AccessDecision, hookimpl
 @hookimpl
 def negotiator_access(questions):
     return [Access(AccessDecision.FORBID, "lockdown", "nobody may do anything today") for _ in questions]

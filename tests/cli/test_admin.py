@@ -148,7 +148,7 @@ def test_a_broken_bundle_is_not_mended_by_another_broken_one(site):
 
 def test_a_broken_bundle_is_not_mended_with_one_that_forbids_it(site):
     forbids = """
-from negotiator.hooks import Access, AccessDecision, hookimpl
+from negotiator.plugin import Access, AccessDecision, hookimpl
 @hookimpl
 def negotiator_access(questions):
     return [Access(AccessDecision.FORBID, "closed", "nobody today") for _ in questions]

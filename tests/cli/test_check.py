@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PLUGIN = """
 from __future__ import annotations
 import attrs
-from negotiator.hooks import Expression, Section, hookimpl
+from negotiator.plugin import Expression, Section, hookimpl
 
 @attrs.frozen
 class Tiny:
@@ -341,7 +341,7 @@ def test_expressions_that_a_plugin_keeps_to_itself_are_read_by_their_text(bundle
 def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
     """It would keep out all ads of the kind."""
     (bundle / "plugins" / "failing.py").write_text(
-        "from negotiator.hooks import hookimpl\n@hookimpl\ndef negotiator_gate_ads(ads):\n    1 / len(ads)\n"
+        "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_gate_ads(ads):\n    1 / len(ads)\n"
     )
     (bundle / "plugins" / "failing.py").chmod(0o644)
     (bundle / "pool.yaml").write_text("number: 1")

@@ -8,7 +8,7 @@ import pytest
 
 COMMANDS = """
 import click
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 
 @click.command()
 def hello():
@@ -72,4 +72,5 @@ def test_a_plugin_that_fails_to_give_its_commands_is_named(negotiator):
     code = COMMANDS.replace("return [hello, mine]", "raise ValueError('none today')")
     done = negotiator(code, "--help")
     assert done.returncode == 0
-    assert "ValueError: none today; its commands are missing" in done.stderr
+    assert "ValueError: none today (" in done.stderr
+    assert "site_commands.py:16); its commands are missing" in done.stderr

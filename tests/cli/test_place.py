@@ -40,7 +40,7 @@ partitions:
 """
 
 FAILING = """
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 @hookimpl
 def negotiator_user_groups(users): raise OSError("the directory does not answer")
 """

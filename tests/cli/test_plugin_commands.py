@@ -17,7 +17,7 @@ from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
 from negotiator.classad import unparse
 from negotiator.cli import main
-from negotiator.hooks import (
+from negotiator.plugin import (
     BundleError,
     Caller,
     ChangeStatus,
@@ -265,7 +265,7 @@ def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_it
 
 
 OWN_POLICY = """
-from negotiator.hooks import Access, AccessDecision, hookimpl
+from negotiator.plugin import Access, AccessDecision, hookimpl
 
 @hookimpl
 def negotiator_access(questions):
@@ -359,7 +359,7 @@ def test_where_a_pool_is_may_stand_in_the_environment(site):
 
 
 CHARGING = """
-from negotiator.hooks import Charge, Quota, hookimpl
+from negotiator.plugin import Charge, Quota, hookimpl
 
 @hookimpl
 def negotiator_charges(request):

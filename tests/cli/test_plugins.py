@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from negotiator.cli.plugins import plugins
 
 GOOD = """
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 __version__ = "2.0"
 @hookimpl
 def negotiator_constraints(): return []
@@ -75,7 +75,7 @@ def test_a_refused_plugin_is_told_and_the_exit_code_says_so(bundle, tmp_path):
     more.mkdir(mode=0o755)
     write(
         more / "bad.py",
-        "from negotiator.hooks import hookimpl\n@hookimpl\ndef negotiator_filter_slot(): pass\n",
+        "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_filter_slot(): pass\n",
     )
     write(more / "other.py", GOOD)
     result = run("--bundle", bundle, "--plugins-dir", more)

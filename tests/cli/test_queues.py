@@ -396,7 +396,7 @@ def test_a_plugin_that_fails_is_an_exit_code_of_its_own(bundle, pool):
     """What it left out is told: queues of the jobs that it was to place."""
     (bundle / "plugins").mkdir(mode=0o755)
     (bundle / "plugins" / "bad.py").write_text(
-        "from negotiator.hooks import hookimpl\n\n@hookimpl\ndef negotiator_user_groups(users):\n    raise OSError('gone')\n"
+        "from negotiator.plugin import hookimpl\n\n@hookimpl\ndef negotiator_user_groups(users):\n    raise OSError('gone')\n"
     )
     (bundle / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
     result = run("--bundle", bundle, "--pool", pool)

@@ -105,7 +105,7 @@ def test_on_a_full_disk_no_match_is_handed_out_and_what_was_written_stays(tmp_pa
     csv = tmp_path / "plugins"
     csv.mkdir(mode=0o755)
     (csv / "told.py").write_text(
-        "import pathlib\nfrom negotiator.hooks import hookimpl\n\n"
+        "import pathlib\nfrom negotiator.plugin import hookimpl\n\n"
         f"@hookimpl\ndef negotiator_matches_made(matches):\n    pathlib.Path({str(tmp_path / 'told')!r}).touch()\n"
     )
     assert negotiator("run", POOL, cwd=tmp_path).returncode == 0
@@ -175,7 +175,7 @@ def test_a_rule_is_told_with_its_plugin_and_where_it_is_known_its_place(tmp_path
     )
     (tmp_path / "mine").mkdir(mode=0o755)
     (tmp_path / "mine" / "none.py").write_text(
-        "from negotiator.hooks import Filter, hookimpl\n"
+        "from negotiator.plugin import Filter, hookimpl\n"
         "@hookimpl\n"
         "def negotiator_filter_slots(slots):\n"
         "    allow = slots.numbers('Cpus', default=0) < 0\n"

@@ -5,7 +5,7 @@ import pytest
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from negotiator.records import Mode
 from pools import NOW, cycle, denials, matched, slot, snapshot, used, write_bundle
 from queueing import app, bundle, limited, write
@@ -16,7 +16,7 @@ SLOTS = [slot(number) for number in range(9)]
 
 HEAD = """
 import numpy as np
-from negotiator.hooks import Charge, Family, Grouping, KeyCharge, Quota, hookimpl
+from negotiator.plugin import Charge, Family, Grouping, KeyCharge, Quota, hookimpl
 from negotiator.records import Mode
 
 @hookimpl

@@ -4,7 +4,7 @@ import pytest
 
 import queueing
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from pools import NOW, slot, snapshot
 from queueing import app
 

@@ -34,7 +34,7 @@ def test_one_job_that_looks_at_its_own_id_does_not_split_the_requests_of_others(
 
 def test_what_one_users_jobs_make_a_policy_raise_denies_no_other_user(tmp_path):
     plugin = (
-        "from negotiator.hooks import Filter, hookimpl\nimport numpy as np\n\n"
+        "from negotiator.plugin import Filter, hookimpl\nimport numpy as np\n\n"
         "@hookimpl\ndef negotiator_job_attributes():\n    return ['Odd']\n\n"
         "@hookimpl\ndef negotiator_filter_slots(request, slots):\n"
         "    if 'Odd' in request.ad:\n        raise ValueError('odd')\n    return []\n"

@@ -8,7 +8,7 @@ import queueing
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.cycle_state import ApplicationHold, CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from negotiator.queues import QueueChangeKind
 from negotiator.queues.applications import ApplicationId
 from negotiator.records import Verdict
@@ -16,7 +16,7 @@ from pools import NOW, slot, snapshot
 from queueing import app
 
 COUNTING = """
-from negotiator.hooks import hookimpl, PlacementRule, QueueTarget
+from negotiator.plugin import hookimpl, PlacementRule, QueueTarget
 ASKED = []
 def target(application, rule):
     ASKED.append(application)

@@ -6,7 +6,7 @@ import pools
 from negotiator.records import Verdict
 from pools import job, matched, reasons, slot, snapshot
 
-HEAD = "import numpy as np\nfrom negotiator.hooks import AdKind, Filter, Gate, hookimpl\n\n"
+HEAD = "import numpy as np\nfrom negotiator.plugin import AdKind, Filter, Gate, hookimpl\n\n"
 NO_ATTRIBUTES = "@hookimpl\ndef negotiator_job_attributes():\n    return []\n\n"
 FILTER = NO_ATTRIBUTES + "@hookimpl\ndef negotiator_filter_slots(request, slots):\n    {body}\n"
 GATE = "@hookimpl\ndef negotiator_gate_ads(kind, ads):\n    {body}\n"

@@ -13,7 +13,7 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.resources import amounts, requested
 from negotiator.cycle.running_jobs import place_in_use
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards
 from pools import NOW, slot, snapshot

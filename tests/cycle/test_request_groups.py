@@ -5,11 +5,11 @@ import pytest
 
 from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from pools import NOW, job, slot, snapshot, write_bundle
 
 PLUGIN = """
-from negotiator.hooks import Charge, Quota, hookimpl
+from negotiator.plugin import Charge, Quota, hookimpl
 
 @hookimpl
 def negotiator_job_attributes():

@@ -5,7 +5,7 @@ import pytest
 
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from pools import NOW, slot, snapshot, used, write_bundle
 from queueing import app, bundle, limited
 
@@ -13,7 +13,7 @@ SLOTS = [slot(number, Machine=f'"h{number % 2}"') for number in range(6)]
 SELF = "{limit: l, users: [tester], maxresources: {vcore: 100}}"
 HOSTS = """
 import numpy as np
-from negotiator.hooks import Charge, Family, Grouping, Quota, hookimpl
+from negotiator.plugin import Charge, Family, Grouping, Quota, hookimpl
 
 @hookimpl
 def negotiator_charges(request, slots):

@@ -9,7 +9,7 @@ from negotiator.hooks.loading import PluginSettings, load_plugins
 
 HEADER = """\
 import attrs, click, numpy as np
-from negotiator.hooks import *
+from negotiator.plugin import *
 from negotiator.classad import parse; from negotiator.records import Source
 """
 

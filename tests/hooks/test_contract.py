@@ -10,15 +10,16 @@ import click
 import numpy as np
 import pytest
 
-import negotiator.hooks
+import negotiator.plugin
+from negotiator import testing
 from negotiator.classad import parse
-from negotiator.hooks import AccessKind, AccessQuestion, CounterUsage, QueueNotice, specs, testkit
-from negotiator.hooks.pluggy_adapter import specs_of
+from negotiator.hooks.manager import HOOKS as DECLARED
+from negotiator.hooks.plugin_output import plugin_output_to_stderr
+from negotiator.plugin import AccessKind, AccessQuestion, CounterUsage, QueueNotice
 
 HERE = Path(__file__).parent
 DOCUMENT = (HERE.parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
-SPECS = specs_of(specs)
-HOOKS = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+HOOKS = pytest.mark.parametrize("spec", DECLARED.values(), ids=DECLARED)
 
 
 def documented(name):
@@ -33,7 +34,7 @@ def snippets(text):
 
 def run(code):
     """Execute an example with what it may be expected to have imported or defined before."""
-    scope = {name: getattr(negotiator.hooks, name) for name in dir(negotiator.hooks)}
+    scope = {name: getattr(negotiator.plugin, name) for name in dir(negotiator.plugin)}
     scope |= {"attrs": attrs, "np": np, "parse": parse, "Path": Path, "DOWN": ["a"]}
     scope |= {"show_calendar": click.Command("calendar"), "__name__": "example"}
     scope |= {"SUSPENDED": ["eve"], "DIRECTORY": {"bob": ("staff",)}, "mail": print}
@@ -45,22 +46,28 @@ def ask(name, code):
     """Call the hook that an example implements, through the guard."""
     scope = run(code)
     plugin = type("Plugin", (), {name: staticmethod(scope[name])})()
-    slots = testkit.table('Machine = "a"\nLastHeardFrom = 5\n\nMachine = "b"\nLastHeardFrom = 1749999999')
-    given = {"slots": slots, "ads": slots, "matches": [testkit.match()], "users": ["eve", "bob"]}
+    slots = testing.table('Machine = "a"\nLastHeardFrom = 5\n\nMachine = "b"\nLastHeardFrom = 1749999999')
+    given = {
+        "slots": slots,
+        "ads": slots,
+        "matches": [testing.match()],
+        "summary": testing.summary([testing.match()]),
+        "users": ["eve", "bob"],
+    }
     given["questions"] = [
         AccessQuestion("eve", (), AccessKind.CONFIGURE),
         AccessQuestion("bob", (), AccessKind.CONFIGURE),
     ]
-    given["changes"] = [QueueNotice("root.old", "draining", testkit.cycle().now - 2 * 86400, ("bob",))]
+    given["changes"] = [QueueNotice("root.old", "draining", testing.cycle_record().now - 2 * 86400, ("bob",))]
     given |= {"report": "hosts", "used": CounterUsage({("jobs on host", "a"): 3}, {}, {})}
-    taken = {key: value for key, value in given.items() if key in SPECS[name].arguments}
-    return testkit.call(plugin, name, **taken)
+    taken = {key: value for key, value in given.items() if key in DECLARED[name].arguments}
+    return testing.call(plugin, name, **taken)
 
 
 def test_there_are_hooks():
     """Without any, the tests below would test nothing."""
-    assert len(SPECS) >= 13
-    assert all(name.startswith("negotiator_") for name in SPECS)
+    assert len(DECLARED) >= 13
+    assert all(name.startswith("negotiator_") for name in DECLARED)
 
 
 @HOOKS
@@ -75,23 +82,24 @@ def test_the_document_has_the_exact_arguments(spec):
 
 def test_the_document_has_no_other_hooks():
     """What is not in the contract is not in the document."""
-    assert re.findall(r"^### `(\w+)\(", DOCUMENT, flags=re.MULTILINE) == list(SPECS)
+    assert re.findall(r"^### `(\w+)\(", DOCUMENT, flags=re.MULTILINE) == list(DECLARED)
 
 
 @HOOKS
 def test_the_docstring_has_summary_arguments_example_and_answer(spec):
     """As the code is read: one line first, each argument, an example, what is returned."""
-    text = inspect.getdoc(getattr(specs, spec.name))
+    text = inspect.getdoc(spec.function)
     assert re.match(r"[A-Z][^\n]*\.\n\n", text)
     assert tuple(re.findall(r"^:param (\w+): \S", text, flags=re.MULTILINE)) == spec.arguments
     assert re.search(r"^Example::\n\n    \S", text, flags=re.MULTILINE)
-    returns = inspect.signature(getattr(specs, spec.name)).return_annotation
+    returns = inspect.signature(spec.function).return_annotation
     assert bool(re.search(r"^:return: \S", text, flags=re.MULTILINE)) == (returns != "None")
 
 
 #: What the examples of observers print.
 TOLD = {
     "negotiator_matches_made": "1.0 slot1@a\n",
+    "negotiator_cycle_ended": "1 matched, 0 waiting\n",
     "negotiator_queues_changed": "('bob',) root.old is closing, since 2 days: move your jobs\n",
 }
 
@@ -99,11 +107,12 @@ TOLD = {
 @HOOKS
 def test_the_examples_run(spec, capsys):
     """The one in the document and the one in the docstring are plugins that work."""
-    docstring = inspect.getdoc(getattr(specs, spec.name))
+    docstring = inspect.getdoc(spec.function)
     indented = re.search(r"^Example::\n\n(.*?)^(?=:|\Z)", docstring, flags=re.MULTILINE | re.DOTALL)[1]
     (written,) = snippets(documented(spec.name))
-    for code in (written, inspect.cleandoc(indented)):
-        assert bool(ask(spec.name, code)) == (spec.name not in TOLD)
+    with plugin_output_to_stderr():
+        for code in (written, inspect.cleandoc(indented)):
+            assert bool(ask(spec.name, code)) == (spec.name not in TOLD)
     assert capsys.readouterr().err == TOLD.get(spec.name, "") * 2
 
 
@@ -124,6 +133,6 @@ def test_every_hook_has_a_test(spec):
 
 
 def test_the_public_names_are_documented():
-    """What a plugin can import from the room stands in the document or in the records it names."""
-    public = {name for name in vars(negotiator.hooks) if name[0].isupper()} - {"Mask"}
+    """Each name of ``negotiator.plugin`` is in the document."""
+    public = {name for name in vars(negotiator.plugin) if name.isidentifier() and not name.startswith("_")}
     assert sorted(name for name in public if f"`{name}`" not in DOCUMENT) == []

@@ -2,8 +2,8 @@
 
 import pytest
 
-from negotiator.hooks import AccessDecision, AccessKind, AccessQuestion
-from negotiator.hooks.testkit import queues
+from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion
+from negotiator.testing import queues
 
 
 def says(name, decision, text="t"):

@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 
 from negotiator.classad import parse
-from negotiator.hooks import (
+from negotiator.hooks import specs
+from negotiator.hooks.hook import per_plugin
+from negotiator.hooks.manager import Attributed
+from negotiator.plugin import (
     AccessDecision,
     AccessKind,
     AccessQuestion,
@@ -18,9 +21,8 @@ from negotiator.hooks import (
     QueueTarget,
     Quota,
 )
-from negotiator.hooks.manager import Attributed
-from negotiator.hooks.testkit import cycle, match, queues, request, rule, table
 from negotiator.records import Mode, Source, Verdict
+from negotiator.testing import cycle_record, match, queues, request, rule, summary, table
 
 SLOTS = 'Name = "slot1@a"\nMachine = "a"\n\nName = "slot1@b"\nMachine = "b"'
 
@@ -39,7 +41,7 @@ def test_negotiator_section_is_stamped_with_the_plugin(plugins):
             return Section(schema=Night)
         """,
     )
-    answers = plugins.load().sections()
+    answers = plugins.load().ask(specs.negotiator_section)
     (stamped,) = answers.records
     assert stamped.plugin == "night"
     assert stamped.version.startswith("2.5+sha256:")
@@ -58,7 +60,7 @@ def test_negotiator_commands_of_all_plugins_come_in_order(plugins):
                 yield click.Command("show-{name}")
             """,
         )
-    answers = plugins.load().commands()
+    answers = plugins.load().ask(specs.negotiator_commands)
     assert [stamped.record.name for stamped in answers.records] == ["show-a", "show-b"]
     assert all(isinstance(stamped.record, click.Command) for stamped in answers.records)
 
@@ -75,7 +77,7 @@ def test_negotiator_constraints_gets_the_plugins_own_settings(plugins):
                                  text=f"settings: {settings}")
             """,
         )
-    answers = plugins.load().constraints({"a": "those of a"})
+    answers = plugins.load().ask(specs.negotiator_constraints, settings={"a": "those of a"})
     assert answers.records[0] == Attributed(
         Constraint(
             rule="r",
@@ -141,7 +143,7 @@ def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(p
             return [PlacementRule(name="none", target=lambda application, rule: None, absent="no", needs_value=True)]
         """,
     )
-    answers = plugins.load().placement_rules()
+    answers = plugins.load().ask(specs.negotiator_placement_rules)
     assert answers.failures == ()
     none, project = (stamped.record for stamped in answers.records)
     assert [stamped.plugin for stamped in answers.records] == ["a", "b"]
@@ -282,11 +284,18 @@ def test_negotiator_gate_ads_is_asked_with_kind_table_and_cycle(plugins):
     )
     manager = plugins.load()
     ads = table("LastHeardFrom = 5000\n\nLastHeardFrom = 100\n\nMachine = 1")
-    answers = manager.gate_ads(AdKind.STARTD, ads, cycle(now=5010.0), {})
+    answers = manager.ask(
+        specs.negotiator_gate_ads, kind=AdKind.STARTD, ads=ads, cycle=cycle_record(now=5010.0), settings={}
+    )
     assert answers.records[0].record.discard.tolist() == [False, True, True]
     assert answers.records[0].record.verdict is Verdict.DENIED
     assert answers.records[0].record.mode is Mode.ENFORCE
-    assert manager.gate_ads(AdKind.JOB, ads, cycle(now=5010.0), {}).records == ()
+    assert (
+        manager.ask(
+            specs.negotiator_gate_ads, kind=AdKind.JOB, ads=ads, cycle=cycle_record(now=5010.0), settings={}
+        ).records
+        == ()
+    )
 
 
 def test_negotiator_filter_slots_is_asked_with_request_slots_and_cycle(plugins):
@@ -301,8 +310,12 @@ def test_negotiator_filter_slots_is_asked_with_request_slots_and_cycle(plugins):
                          text=f"{settings} in cycle {cycle.number}")
         """,
     )
-    answers = plugins.load().filter_slots(
-        request('Owner = "b"'), table(SLOTS), cycle(number=4), {"owner": "s"}
+    answers = plugins.load().ask(
+        specs.negotiator_filter_slots,
+        request=request('Owner = "b"'),
+        slots=table(SLOTS),
+        cycle=cycle_record(number=4),
+        settings={"owner": "s"},
     )
     (stamped,) = answers.records
     assert stamped.record.allow.tolist() == [False, True]
@@ -323,7 +336,14 @@ def test_negotiator_charges_is_asked_with_request_slots_queues_and_cycle(plugins
     )
     asked = request(count=2, first_job="7.0", queue="root.a", group="dev", resources={"memory": 5})
     manager = plugins.load()
-    answers = manager.charges(asked, table(SLOTS), queues({"root.a": ""}), cycle(number=4), {"quota": "mine"})
+    answers = manager.ask(
+        specs.negotiator_charges,
+        request=asked,
+        slots=table(SLOTS),
+        queues=queues({"root.a": ""}),
+        cycle=cycle_record(number=4),
+        settings={"quota": "mine"},
+    )
     assert answers.failures == ()
     charge, key_charge = (stamped.record for stamped in answers.records)
     assert (charge.counter, charge.amount, charge.limit) == (("memory", "dev"), 5, 2)
@@ -352,7 +372,14 @@ def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(
         "b": CounterUsage({}, {}, {}),
         "c": CounterUsage({("y",): 2}, {}, {}),
     }
-    answers = plugins.load().usage("users", counted.get, queues(), {"c": "mine"}, spec_names=True)
+    answers = plugins.load().ask(
+        specs.negotiator_usage,
+        report="users",
+        used=per_plugin(counted.get),
+        queues=queues(),
+        settings={"c": "mine"},
+        spec_names=True,
+    )
     assert [(stamped.plugin, stamped.record) for stamped in answers.records] == [
         ("a", {"of": "x", "used": 1, "more": ["users", 1, None, True]}),
         ("c", {"of": "y", "used": 2, "more": ["users", 1, "mine", True]}),
@@ -380,15 +407,34 @@ def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):
         """,
     ).with_suffix(".txt")
     made = [match(ordinal=1), match(ordinal=2)]
-    failures = plugins.load().matches_made(made, cycle(number=3), {})
-    assert [str(failure) for failure in failures] == [
-        (
-            f"plugin a {failures[0].version}, hook negotiator_matches_made:"
-            " AttributeError: 'tuple' object has no attribute 'clear'"
-        )
+    failures = (
+        plugins.load()
+        .ask(specs.negotiator_matches_made, matches=tuple(made), cycle=cycle_record(number=3), settings={})
+        .failures
+    )
+    assert [(failure.plugin, failure.message) for failure in failures] == [
+        ("a", "AttributeError: 'tuple' object has no attribute 'clear'")
     ]
     assert told.read_text() == "3: ['1.0', '2.0']"
     assert len(made) == 2
+
+
+def test_negotiator_cycle_ended_is_given_the_summary(plugins):
+    """The whole result of the cycle, which an observer can't change for the next one."""
+    plugins.write("a.py", "@hookimpl\ndef negotiator_cycle_ended(summary): summary.seconds['match'] = 0\n")
+    told = plugins.write(
+        "b.py",
+        """
+        from pathlib import Path
+        @hookimpl
+        def negotiator_cycle_ended(summary, settings, cycle):
+            Path(__file__).with_suffix(".txt").write_text(f"{settings} {cycle.number} {summary.pairs} {summary.denials}")
+        """,
+    ).with_suffix(".txt")
+    given = {"summary": summary([match()]), "cycle": cycle_record(number=3), "settings": {"b": "mine"}}
+    (failure,) = plugins.load().ask(specs.negotiator_cycle_ended, **given).failures
+    assert failure.message == "TypeError: 'mappingproxy' object does not support item assignment"
+    assert told.read_text() == "mine 3 (('1.0', 'slot1@a'),) ()"
 
 
 def test_negotiator_queues_changed_is_told_of_the_changes_as_a_tuple(plugins):
@@ -405,7 +451,16 @@ def test_negotiator_queues_changed_is_told_of_the_changes_as_a_tuple(plugins):
         """,
     ).with_suffix(".txt")
     changes = [QueueNotice("root.a", "draining", 3.0, ("bob",)), QueueNotice("root.b", "created", 4.0)]
-    (failure,) = plugins.load().queues_changed(changes, cycle(number=3), {"b": "mine"})
+    (failure,) = (
+        plugins.load()
+        .ask(
+            specs.negotiator_queues_changed,
+            changes=tuple(changes),
+            cycle=cycle_record(number=3),
+            settings={"b": "mine"},
+        )
+        .failures
+    )
     assert (failure.plugin, failure.hook) == ("a", "negotiator_queues_changed")
     assert failure.message == "AttributeError: 'tuple' object has no attribute 'clear'"
     assert told.read_text() == "mine 3 root.a draining ('bob',)\nmine 3 root.b created ()"
@@ -426,7 +481,9 @@ def test_a_plugin_cannot_change_the_table_for_the_next(plugins, getter):
     )
     slots = table("Cpus = 8\n\nCpus = 4")
     slots.numbers("Cpus")
-    plugins.load().filter_slots(request(), slots, cycle(), {})
+    plugins.load().ask(
+        specs.negotiator_filter_slots, request=request(), slots=slots, cycle=cycle_record(), settings={}
+    )
     assert slots.numbers("Cpus").tolist() == [8.0, 4.0]
     assert slots.column("Cpus").value(1) == 4
 
@@ -446,8 +503,21 @@ def test_a_mask_is_copied_and_read_only(plugins):
         """,
     )
     manager = plugins.load()
-    allow = manager.filter_slots(request(), table(SLOTS), cycle(), {}).records[0].record.allow
-    assert manager.matches_made([], cycle(), {}) == ()
+    allow = (
+        manager.ask(
+            specs.negotiator_filter_slots,
+            request=request(),
+            slots=table(SLOTS),
+            cycle=cycle_record(),
+            settings={},
+        )
+        .records[0]
+        .record.allow
+    )
+    assert (
+        manager.ask(specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}).failures
+        == ()
+    )
     assert allow.tolist() == [True, False]
     with pytest.raises(ValueError, match="read-only"):
         allow[0] = False

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from negotiator.hooks import AccessKind, AccessQuestion, AdKind, Filter, hookimpl
+from negotiator.hooks import specs
 from negotiator.hooks.manager import PluginStatus
-from negotiator.hooks.testkit import PluginFailedError, call, cycle, queues, request, table
+from negotiator.plugin import AccessKind, AccessQuestion, AdKind, Filter, hookimpl
 from negotiator.records import Mode, Source, Verdict
+from negotiator.testing import PluginFailedError, call, cycle_record, queues, request, table
 
 SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
 
@@ -36,7 +37,9 @@ RECORD = (
 
 
 def filter_slots(manager):
-    return manager.filter_slots(request(), SLOTS, cycle(), {})
+    return manager.ask(
+        specs.negotiator_filter_slots, request=request(), slots=SLOTS, cycle=cycle_record(), settings={}
+    )
 
 
 def failure_of(plugins, body, **loading):
@@ -78,7 +81,49 @@ def test_what_is_raised_is_a_failure_of_that_plugin_alone(plugins, body, message
 def test_a_failure_names_plugin_version_and_hook(plugins):
     """As one line for people."""
     failure = failure_of(plugins, "raise ValueError('no')")
-    assert str(failure) == f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
+    told = f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
+    assert str(failure) == f"{told} ({failure.source})"
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("return helper()", 9),  # deeper than the hook, above the core's code that it calls
+        ("yield helper()", 9),
+        ("return 3", 5),  # found after the function returned: its first line
+        ("return [Quota(rule='', text='t')]", 7),
+    ],
+)
+def test_a_failure_names_the_innermost_line_of_the_plugins_own_code(plugins, body, line):
+    """Neither a line of the core nor of a library that the plugin called."""
+    own = f"""
+        @hookimpl
+        def negotiator_filter_slots():
+            {body}
+        def helper():
+            return parse("1 +")
+        """
+    file = plugins.write("bad.py", own)
+    (failure,) = filter_slots(plugins.load()).failures
+    assert failure.source == Source(str(file), line)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'a\\x1b[2J'", "a\N{REPLACEMENT CHARACTER}[2J"),
+        ("'two\\nlines'", "two lines"),
+        ("'t' * 3000", "t" * 2000),
+    ],
+)
+def test_texts_are_made_printable_and_shortened(plugins, text, expected):
+    """So that no plugin has to."""
+    plugins.write(
+        "p.py",
+        FILTER.format(body=RECORD.format(field="'text'", value=text).replace("{{", "{").replace("}}", "}")),
+    )
+    (answer,) = filter_slots(plugins.load()).records
+    assert answer.record.text == expected
 
 
 def test_keyboard_interrupt_ends_the_program(plugins):
@@ -93,7 +138,7 @@ def test_the_text_of_an_error_is_bounded_and_may_fail_itself(plugins):
     """Neither a huge text nor one that can't be had gets through."""
     assert len(failure_of(plugins, "raise ValueError('x' * 10**6)").message) < 400
     body = "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})"
-    assert failure_of(plugins, body).message == "Odd: its text can't be had"
+    assert failure_of(plugins, body).message == "Odd: its text can't be read"
 
 
 def test_the_traceback_goes_to_the_log(plugins, caplog):
@@ -154,8 +199,6 @@ def test_an_answer_of_another_type_is_a_failure(plugins, body, expected):
         ("rule", "'a\\x1b[2J'", "printable characters only as rule of a Filter"),
         ("code", "None", "a string as code of a Filter, got None"),
         ("text", "b't'", "a string as text of a Filter, got bytes"),
-        ("text", "'t' * 2001", "at most 2000 characters as text of a Filter, got 2001"),
-        ("text", "'\\udc80'", "printable characters only as text of a Filter"),
         ("verdict", "'denied'", "a Verdict as verdict of a Filter, got str"),
         ("mode", "'enforce'", "a Mode as mode of a Filter, got str"),
         ("source", "'pool.yaml:1'", "a Source or None as source of a Filter, got str"),
@@ -198,7 +241,7 @@ def a_rule_with(field):
         (
             "constraints",
             "[Constraint(rule='r', side=ConstraintSide.JOB, expression='1', text='t')]",
-            "an expression (negotiator.classad.parse) in a Constraint, got str",
+            "an expression (negotiator.plugin.parse) in a Constraint, got str",
         ),
         ("job_attributes", "'Owner'", "an iterable of attribute names, got str"),
         ("job_attributes", "['My.Owner']", "the name of an attribute, got 'My.Owner'"),
@@ -232,8 +275,6 @@ def a_rule_with(field):
         (*a_rule_with("needs_value=1"), "True or False as needs_value and fixed of a PlacementRule, got int"),
         (*a_rule_with("fixed=None"), "True or False as needs_value and fixed of a PlacementRule, got None"),
         (*a_rule_with("absent=None"), "a string as absent of a PlacementRule, got None"),
-        (*a_rule_with("absent='a' * 2001"), "at most 2000 characters as absent of a PlacementRule, got 2001"),
-        (*a_rule_with("absent='\\x1b[2J'"), "printable characters only as absent of a PlacementRule"),
         ("access", "None", "an iterable of Access, got None; return [] or yield nothing" + NOTHING),
         ("access", "'yes'", "an iterable of Access, got str"),
         ("access", "[True]", "an Access, got bool"),
@@ -244,11 +285,6 @@ def a_rule_with(field):
         ("access", "[Access(AccessDecision.GRANT, '', 't')]", "a rule of an Access, got an empty string"),
         ("access", "[Access(AccessDecision.GRANT, None, 't')]", "a string as rule of an Access, got None"),
         ("access", "[Access(AccessDecision.GRANT, 'r', 3)]", "a string as text of an Access, got int"),
-        (
-            "access",
-            "[Access(AccessDecision.GRANT, 'r', '\\n')]",
-            "printable characters only as text of an Access",
-        ),
         (
             "access",
             "[Access(AccessDecision.GRANT, 'r', 't', 'a:3')]",
@@ -281,13 +317,19 @@ def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
     plugins.write("bad.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
     manager = plugins.load()
     failures = {
-        "section": lambda: manager.sections().failures,
-        "commands": lambda: manager.commands().failures,
-        "constraints": lambda: manager.constraints({}).failures,
+        "section": lambda: manager.ask(specs.negotiator_section).failures,
+        "commands": lambda: manager.ask(specs.negotiator_commands).failures,
+        "constraints": lambda: manager.ask(specs.negotiator_constraints, settings={}).failures,
         "job_attributes": lambda: manager.job_attributes({})[1],
-        "matches_made": lambda: manager.matches_made([], cycle(), {}),
-        "queues_changed": lambda: manager.queues_changed([], cycle(), {}),
-        "placement_rules": lambda: manager.placement_rules().failures,
+        "matches_made": lambda: (
+            manager.ask(specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}).failures
+        ),
+        "queues_changed": lambda: (
+            manager.ask(
+                specs.negotiator_queues_changed, changes=(), cycle=cycle_record(), settings={}
+            ).failures
+        ),
+        "placement_rules": lambda: manager.ask(specs.negotiator_placement_rules).failures,
         "access": lambda: manager.access([AccessQuestion("bob", (), AccessKind.CONFIGURE)], queues(), {})[1],
         "user_groups": lambda: manager.user_groups(["bob"], 0.0, {})[1],
     }[hook]()
@@ -314,8 +356,15 @@ def test_a_gate_is_checked_against_the_rows_of_its_own_table(plugins):
         """,
     )
     manager = plugins.load()
-    assert manager.gate_ads(AdKind.JOB, SLOTS, cycle(), {}).failures == ()
-    (failure,) = manager.gate_ads(AdKind.JOB, table("A = 1"), cycle(), {}).failures
+    assert (
+        manager.ask(
+            specs.negotiator_gate_ads, kind=AdKind.JOB, ads=SLOTS, cycle=cycle_record(), settings={}
+        ).failures
+        == ()
+    )
+    (failure,) = manager.ask(
+        specs.negotiator_gate_ads, kind=AdKind.JOB, ads=table("A = 1"), cycle=cycle_record(), settings={}
+    ).failures
     assert failure.message == (
         "wrong answer: expected 1 elements (one a row of the table) as discard of a Gate, got 3"
     )
@@ -357,7 +406,12 @@ def test_an_observer_that_keeps_failing_is_switched_off(plugins):
         """,
     )
     manager = plugins.load(max_failures=2)
-    assert [len(manager.matches_made([], cycle(), {})) for _ in range(4)] == [1, 1, 0, 0]
+    assert [
+        len(
+            manager.ask(specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}).failures
+        )
+        for _ in range(4)
+    ] == [1, 1, 0, 0]
     (info,) = manager.plugins
     assert (info.failures, info.status) == (2, PluginStatus.OFF)
     assert filter_slots(manager).failures == ()
@@ -391,7 +445,9 @@ def test_slow_calls_have_an_effect_only_when_the_cycle_ends(plugins, hook, statu
     def failures():
         if hook == "filter_slots":
             return filter_slots(manager).failures
-        return manager.matches_made([], cycle(), {})
+        return manager.ask(
+            specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}
+        ).failures
 
     assert [failures() for _ in range(4)] == [()] * 4
     assert manager.plugins[0].slow_calls == 2

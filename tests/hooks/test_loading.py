@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from negotiator.hooks import specs
 from negotiator.hooks.candidates import from_entry_points
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.records import Severity
@@ -44,7 +45,7 @@ def module(tmp_path, monkeypatch):
     sys.modules.pop(name, None)
 
 
-HEADER = "import click\nfrom negotiator.hooks import *\n"
+HEADER = "import click\nfrom negotiator.plugin import *\n"
 
 
 def test_an_entry_point_may_name_a_module(tmp_path, module):
@@ -55,7 +56,7 @@ def test_an_entry_point_may_name_a_module(tmp_path, module):
     assert manager.plugin_set == ("night-shift 1.2.3",)
     assert manager.plugins[0].origin == f"entry point night-shift = {module} (night-shift-dist 1.2.3)"
     assert manager.plugins[0].hooks == ("negotiator_commands",)
-    assert [stamped.record.name for stamped in manager.commands().records] == ["night"]
+    assert [stamped.record.name for stamped in manager.ask(specs.negotiator_commands).records] == ["night"]
 
 
 OBJECT = """
@@ -73,7 +74,7 @@ def test_an_entry_point_may_name_an_object(tmp_path, module):
     install(tmp_path, "night", f"{module}:policy", source=HEADER + OBJECT)
     manager, problems = load()
     assert problems == []
-    assert [stamped.record.name for stamped in manager.commands().records] == ["mine"]
+    assert [stamped.record.name for stamped in manager.ask(specs.negotiator_commands).records] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_a_folder_is_loaded_anew_each_time(plugins):
     old = plugins.load()
     plugins.write("a/name.py", "command = click.Command('new')")
     new = plugins.load()
-    assert [m.commands().records[0].record.name for m in (new, old)] == ["new", "old"]
+    assert [m.ask(specs.negotiator_commands).records[0].record.name for m in (new, old)] == ["new", "old"]
 
 
 def test_a_package_imports_its_own_modules(plugins):
@@ -190,7 +191,7 @@ def test_a_package_imports_its_own_modules(plugins):
     plugins.write("a/inner/deep.py", CONTENT.format("deep"))
     manager = plugins.load()
     assert plugins.problems == ()
-    assert manager.commands().records[0].record.name == "deep"
+    assert manager.ask(specs.negotiator_commands).records[0].record.name == "deep"
 
 
 def test_no_compiled_files_are_written_or_read(plugins):
@@ -247,7 +248,7 @@ def test_two_plugins_of_one_name_are_an_error(plugins, tmp_path):
     second.write_text("1 / 0")
     settings = PluginSettings(folders=(plugins.folder, second.parent))
     manager, problems = load_plugins(settings, entry_points=False)
-    assert [stamped.record.name for stamped in manager.commands().records] == ["first"]
+    assert [stamped.record.name for stamped in manager.ask(specs.negotiator_commands).records] == ["first"]
     assert [str(problem) for problem in problems] == [
         (
             f"{second}: error: there are two plugins called a: {first} and {second}"

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.hooks import hookimpl, specs
-from negotiator.hooks.manager import HookManager, LoadedPlugin
+from negotiator.hooks import specs
+from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
-from negotiator.hooks.testkit import cycle, match, request, table
+from negotiator.plugin import hookimpl
+from negotiator.testing import cycle_record, match, request, table
 
 NAMES = ("c", "a", "d", "b")
 
@@ -26,7 +27,7 @@ def test_the_bundles_order_decides_then_the_name(plugins, order, asked):
     """Who registered first or last has no say."""
     write_all(plugins)
     manager = plugins.load(order=order)
-    assert "".join(stamped.plugin for stamped in manager.commands().records) == asked
+    assert "".join(stamped.plugin for stamped in manager.ask(specs.negotiator_commands).records) == asked
     assert "".join(each.split()[0] for each in manager.plugin_set) == asked
     assert "".join(info.name for info in manager.plugins) == asked
 
@@ -43,14 +44,14 @@ class Policy:
 @given(st.permutations(list("abcdef")), st.lists(st.sampled_from("abcdefxyz")))
 def test_no_order_of_registration_changes_the_order_of_asking(registered, order):
     """For any registration and any order in the bundle: those it lists, once each, then the others by name."""
-    registry = Registry(specs)
+    registry = Registry(HOOKS)
     for name in registered:
         registry.register(Policy(), name)
     loaded = [LoadedPlugin(name, "1", "here") for name in registered]
     manager = HookManager(registry, loaded, PluginSettings(order=tuple(order)))
     first = [name for name in dict.fromkeys(order) if name in "abcdef"]
     expected = first + sorted(set("abcdef") - set(first))
-    assert [stamped.plugin for stamped in manager.commands().records] == expected
+    assert [stamped.plugin for stamped in manager.ask(specs.negotiator_commands).records] == expected
     assert manager.plugin_set == tuple(f"{name} 1" for name in expected)
 
 
@@ -58,7 +59,10 @@ def test_tryfirst_has_no_effect(plugins):
     """It is said, and the order stays."""
     write_all(plugins)
     plugins.write("e.py", '@hookimpl(tryfirst=True)\ndef negotiator_commands(): yield click.Command("x")\n')
-    assert "".join(stamped.plugin for stamped in plugins.load().commands().records) == "abcde"
+    assert (
+        "".join(stamped.plugin for stamped in plugins.load().ask(specs.negotiator_commands).records)
+        == "abcde"
+    )
     assert [str(problem) for problem in plugins.problems] == [
         (
             f"{plugins.folder / 'e.py'}:4: notice: plugin e, hook negotiator_commands:"
@@ -77,7 +81,7 @@ def test_an_argument_with_a_default_is_passed_all_the_same(plugins):
             raise ValueError(settings)
         """,
     )
-    (failure,) = plugins.load().constraints({"a": "mine"}).failures
+    (failure,) = plugins.load().ask(specs.negotiator_constraints, settings={"a": "mine"}).failures
     assert failure.message == "ValueError: mine"
 
 
@@ -90,7 +94,7 @@ def test_a_function_may_have_another_name(plugins):
         def under_another_name(settings): raise ValueError(settings)
         """,
     )
-    (failure,) = plugins.load().constraints({"a": 4}).failures
+    (failure,) = plugins.load().ask(specs.negotiator_constraints, settings={"a": 4}).failures
     assert (failure.hook, failure.message) == ("negotiator_constraints", "ValueError: 4")
 
 
@@ -116,10 +120,21 @@ def test_the_trace_tells_every_call_and_no_value_of_an_ad(plugins):
     lines = []
     manager = plugins.load(tracer=lines.append, takes=[0.25, 0.5, 0.125], max_failures=1)
     secret = table('Secret = "hush"\n\nSecret = "hush"\n\nOther = 1')
-    manager.filter_slots(request('Secret = "hush"', count=12), secret, cycle(number=7), {"p": 3})
+    manager.ask(
+        specs.negotiator_filter_slots,
+        request=request('Secret = "hush"', count=12),
+        slots=secret,
+        cycle=cycle_record(number=7),
+        settings={"p": 3},
+    )
     for _ in range(2):
-        manager.matches_made([match('Owner = "hush"')], cycle(), {})
-    manager.gate_ads("startd", secret, cycle(), {})
+        manager.ask(
+            specs.negotiator_matches_made,
+            matches=(match('Owner = "hush"'),),
+            cycle=cycle_record(),
+            settings={},
+        )
+    manager.ask(specs.negotiator_gate_ads, kind="startd", ads=secret, cycle=cycle_record(), settings={})
     manager.job_attributes({})
     version = manager.plugins[0].version
     assert lines == [
@@ -139,7 +154,7 @@ def test_the_trace_tells_of_a_policy_that_is_not_called_any_more(plugins):
     plugins.write("p.py", "@hookimpl\ndef negotiator_constraints(): return []\n")
     lines = []
     manager = plugins.load(tracer=lines.append, takes=(60, 60), max_failures=1)
-    manager.constraints({})
+    manager.ask(specs.negotiator_constraints, settings={})
     manager.end_cycle()
-    manager.constraints({})
+    manager.ask(specs.negotiator_constraints, settings={})
     assert lines[1] == f"negotiator_constraints {manager.plugin_set[0]}: not called: 1 slow calls in a row"

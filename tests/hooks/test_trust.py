@@ -88,7 +88,7 @@ def test_a_group_writable_file_is_not_refused(plugins):
 def test_a_link_is_followed(plugins, tmp_path):
     """To a file that nobody else could have written, through folders of which the same is true."""
     target = tmp_path / "elsewhere.py"
-    target.write_text("import click\nfrom negotiator.hooks import *\n" + CONTENT)
+    target.write_text("import click\nfrom negotiator.plugin import *\n" + CONTENT)
     target.chmod(0o644)
     (plugins.folder / "a.py").symlink_to(target)
     (plugins.folder / "b.py").symlink_to("../elsewhere.py")

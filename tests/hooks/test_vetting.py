@@ -2,6 +2,8 @@
 
 import pytest
 
+from negotiator.hooks import specs
+
 
 @pytest.mark.parametrize(
     ("source", "line", "text"),
@@ -16,7 +18,7 @@ import pytest
             4,
             (
                 "error: plugin p, hook zzz: there is no such hook (there are: negotiator_access, negotiator_charges,"
-                " negotiator_commands, negotiator_constraints, negotiator_filter_slots, negotiator_gate_ads,"
+                " negotiator_commands, negotiator_constraints, negotiator_cycle_ended, negotiator_filter_slots, negotiator_gate_ads,"
                 " negotiator_job_attributes, negotiator_matches_made, negotiator_placement_rules,"
                 " negotiator_queues_changed, negotiator_section, negotiator_usage, negotiator_user_groups)"
             ),
@@ -106,7 +108,7 @@ def test_every_problem_of_a_plugin_is_told_at_once(plugins):
         """,
     )
     assert len(plugins.refusals()) == 3
-    assert plugins.load().sections().failures == ()
+    assert plugins.load().ask(specs.negotiator_section).failures == ()
 
 
 def test_an_unmarked_function_is_warned_of(plugins):
@@ -134,7 +136,7 @@ def test_a_plugin_without_any_hook_is_warned_of(plugins):
     file = plugins.write("p.py", "x = 1")
     assert plugins.load().plugins[0].hooks == ()
     assert [str(problem) for problem in plugins.problems] == [
-        f"{file}: warning: plugin p implements no hook (mark its functions with negotiator.hooks.hookimpl)"
+        f"{file}: warning: plugin p implements no hook (mark its functions with negotiator.plugin.hookimpl)"
     ]
 
 

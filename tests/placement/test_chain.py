@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.placement import Application, PlacementRule, QueueTarget
 from negotiator.placement import AccessCache, make_chain
@@ -175,7 +176,7 @@ def test_nothing_is_made_below_the_recovery_queue(queue, forced):
 def test_the_fallback_comes_last_and_obeys_its_list():
     """Where there is one: by default what no rule places is rejected."""
     reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
-    types = bundle().hooks.placement_rules().records
+    types = bundle().hooks.ask(specs.negotiator_placement_rules).records
     for fallback, user, code, queue in (
         ("", "sue", "no_rule_matched", ""),
         ("root.open", "sue", "matched", "root.open"),
@@ -195,7 +196,9 @@ def test_the_fallback_comes_last_and_obeys_its_list():
 def test_a_fallback_that_is_no_leaf_of_the_configuration_is_refused(fallback):
     """Nothing would ever go there, and nobody would know."""
     reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
-    own, (problem,) = make_chain(reading.partition, bundle().hooks.placement_rules().records, fallback)
+    own, (problem,) = make_chain(
+        reading.partition, bundle().hooks.ask(specs.negotiator_placement_rules).records, fallback
+    )
     assert own is None
     assert fallback in problem.message
 
@@ -228,7 +231,7 @@ def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
     """It is named, and no later rule lets in what it might have kept out."""
     target, words = BROKEN[what]
     own_type = Attributed(PlacementRule(name="mine", target=target), "tiny", "1.2")
-    types = (own_type, *bundle().hooks.placement_rules().records)
+    types = (own_type, *bundle().hooks.ask(specs.negotiator_placement_rules).records)
     rules = [{"name": "mine"}, {"name": "fixed", "value": "open"}]
     partition = read({"queues": QUEUES, "placementrules": rules}).partition
     chain, problems = make_chain(partition, types)
@@ -243,7 +246,7 @@ def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
 
 def test_two_plugins_can_not_bring_the_same_rule():
     """Nor can one take the name that is the core's: which of them decides would be a matter of chance."""
-    types = bundle().hooks.placement_rules().records
+    types = bundle().hooks.ask(specs.negotiator_placement_rules).records
     for name in ("user", "recovery"):
         second = Attributed(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
         chain, (problem,) = make_chain(read({"queues": QUEUES}).partition, (*types, second))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import negotiator_groups.system
 from negotiator.bundle import check_bundle, load_bundle
-from negotiator.hooks.testkit import call
+from negotiator.testing import call
 from negotiator_groups.settings import GroupSources, GroupsSettings
 
 ME = pwd.getpwuid(os.geteuid()).pw_name

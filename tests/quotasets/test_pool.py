@@ -9,8 +9,8 @@ import pytest
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
-from negotiator.hooks.testkit import request
+from negotiator.plugin import Cycle
+from negotiator.testing import request
 from negotiator_quotasets import hooks
 from pools import NOW, cycle, job, matched, slot, snapshot
 from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write

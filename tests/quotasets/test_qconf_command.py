@@ -12,7 +12,7 @@ from dying import killed_at_each_step
 from gridengine_sessions import ENV, ONE, SCALAR, TWO, Session
 from gridengine_site import write_site
 from negotiator.app.context import ProgramContext
-from negotiator.hooks import CommandTargets
+from negotiator.plugin import CommandTargets
 from negotiator_quotasets.language import format_sets
 from negotiator_quotasets.qconf import files, lock
 from queueing import records

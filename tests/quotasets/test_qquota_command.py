@@ -15,7 +15,7 @@ from negotiator_quotasets.qquota.usage_text import USAGE
 
 CASES = Path(__file__).parents[1] / "conformance" / "gridengine"
 FAILING = """
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 
 @hookimpl
 def negotiator_charges():

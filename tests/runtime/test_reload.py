@@ -16,7 +16,7 @@ OTHER = QUEUES.replace("two, adminacl", "three, adminacl")
 BROKEN = QUEUES.replace("parent: true", "parent: true, nonsense: [, 7")
 
 FILTER = """
-from negotiator.hooks import Filter, hookimpl
+from negotiator.plugin import Filter, hookimpl
 @hookimpl
 def negotiator_filter_slots(slots):
     yield Filter(rule="r", allow=slots.numbers("Cpus", default=0) {sign} 99, code="no", text="no")

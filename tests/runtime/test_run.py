@@ -13,7 +13,7 @@ from pools import job, slot, snapshot
 
 OBSERVER = """
 import json, pathlib
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 
 @hookimpl
 def negotiator_matches_made(matches, cycle):
@@ -100,7 +100,7 @@ def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
 
 
 def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
-    broken = "from negotiator.hooks import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
+    broken = "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
     run = Runtime(bundle, lambda: snapshot([slot()], [job()]), lambda: pools.NOW, Offline(), log)
     report = run.cycle(1)

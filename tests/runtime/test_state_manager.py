@@ -9,6 +9,7 @@ import queueing
 from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
+from negotiator.hooks import specs
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
@@ -22,7 +23,7 @@ BELOW_ABOVE = QUEUES.replace(
 
 TELLS = """
 import json, pathlib
-from negotiator.hooks import hookimpl
+from negotiator.plugin import hookimpl
 @hookimpl
 def negotiator_queues_changed(changes):
     with pathlib.Path({path!r}).open("a") as out:
@@ -227,7 +228,7 @@ def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
 def test_plugins_are_not_asked_for_the_groups_of_what_can_be_no_user(tmp_path):
     """A plugin that answers for all whom it is asked about would answer wrongly, and everybody be rejected."""
     knows = """
-from negotiator.hooks import UserGroups, hookimpl
+from negotiator.plugin import UserGroups, hookimpl
 @hookimpl
 def negotiator_user_groups(users):
     return [UserGroups(user, ("staff",)) for user in users]
@@ -356,7 +357,7 @@ def test_where_no_plugin_listens_there_is_nothing_to_tell(world):
     with world:
         use(world, WITHOUT_TWO)
         result = world.cycle()
-        assert not world.bundle.hooks.listens("negotiator_queues_changed")
+        assert not world.bundle.hooks.implements(specs.negotiator_queues_changed)
         assert world.run.state_manager.notices(result) == ()
 
 

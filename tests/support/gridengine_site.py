@@ -8,7 +8,7 @@ from __future__ import annotations
 import yaml
 
 from negotiator.classad import unparse
-from negotiator.hooks import CommandTargets
+from negotiator.plugin import CommandTargets
 from negotiator.runtime.state import StateStore
 from pools import ad
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse_old
 from negotiator.cycle.loop import run_cycle
-from negotiator.hooks import Cycle
+from negotiator.plugin import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Station
 

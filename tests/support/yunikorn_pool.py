@@ -10,6 +10,7 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.queues import read_queues
 from negotiator.bundle.text import SourceText
+from negotiator.hooks import specs
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, make_chain
@@ -67,7 +68,9 @@ def read(config, *, static=True):
     chain = found.chain
     if not static:
         codes -= STATIC
-        chain, _ = make_chain(found.partition, hooks.placement_rules().records, static=False)
+        chain, _ = make_chain(
+            found.partition, hooks.ask(specs.negotiator_placement_rules).records, static=False
+        )
     return Reading(found.partition, chain, frozenset(codes))
 
 

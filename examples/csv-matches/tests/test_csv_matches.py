@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.hooks.testkit import PluginFailedError, call, cycle, match
+from negotiator.testing import PluginFailedError, call, cycle_record, match
 
 PROJECT = Path(__file__).parents[1]
 PLUGIN = PROJECT / "negotiator_csv_matches"
@@ -28,7 +28,7 @@ def tell(settings, *matches, number=1):
         "negotiator_matches_made",
         matches=matches,
         settings=settings,
-        cycle=cycle(number=number, now=now),
+        cycle=cycle_record(number=number, now=now),
     )
 
 
@@ -103,13 +103,15 @@ def test_a_file_that_cannot_be_written_is_a_failure(tmp_path, settings):
 
 SCRIPT = """
 import sys
+from negotiator.hooks import specs
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.hooks.testkit import cycle, match
+from negotiator.testing import cycle_record, match
 manager, problems = load_plugins(PluginSettings())
 (info,) = [info for info in manager.plugins if info.name == "csv-matches"]
-(section,) = [stamped.record for stamped in manager.sections().records if stamped.plugin == "csv-matches"]
+(section,) = [stamped.record for stamped in manager.ask(specs.negotiator_section).records if stamped.plugin == "csv-matches"]
 print(info.version, info.origin)
-print(manager.matches_made([match()], cycle(), {"csv-matches": section.schema(csv_matches=sys.argv[1])}))
+settings = {"csv-matches": section.schema(csv_matches=sys.argv[1])}
+print(manager.ask(specs.negotiator_matches_made, matches=(match(),), settings=settings, cycle=cycle_record()).failures)
 """
 
 

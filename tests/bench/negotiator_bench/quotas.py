@@ -20,6 +20,7 @@ from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.hooks import specs
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger
 from negotiator.queues import QueueTree
@@ -106,7 +107,13 @@ class _QuotaRun:
         among = ~self.board.taken
         found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
         bundle, start = self.bundle, clock()
-        bundle.hooks.filter_slots(request, self.slots, _CYCLE, bundle.settings)
+        bundle.hooks.ask(
+            specs.negotiator_filter_slots,
+            request=request,
+            slots=self.slots,
+            cycle=_CYCLE,
+            settings=bundle.settings,
+        )
         granted = charge(request, found, self.board, bundle, self.ledger, self.queues, _CYCLE, {})
         self.seconds += clock() - start
         self.board.taken[granted.rows] = True

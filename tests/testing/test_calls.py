@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.hooks import (
+from negotiator.plugin import (
     Access,
     AccessDecision,
     AccessKind,
@@ -13,10 +13,10 @@ from negotiator.hooks import (
     QueueTarget,
     UserGroups,
 )
-from negotiator.hooks.testkit import PluginFailedError, ads, call, cycle, queues, request, rule, table
+from negotiator.testing import PluginFailedError, ads, call, cycle_record, queues, request, rule, table
 
 GOOD = """
-from negotiator.hooks import Filter, hookimpl
+from negotiator.plugin import Filter, hookimpl
 @hookimpl
 def negotiator_filter_slots(request, slots, settings, cycle):
     yield Filter(rule="r", allow=slots.numbers("Cpus") >= request.ad.integer("RequestCpus"), code="c", text=str(settings))
@@ -46,7 +46,7 @@ def test_a_file_is_called_through_the_guard(tmp_path):
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "good.py").chmod(0o666)
     slots = table("Cpus = 1\n\nCpus = 4")
-    asked = {"slots": slots, "request": request("RequestCpus = 2"), "settings": 5, "cycle": cycle()}
+    asked = {"slots": slots, "request": request("RequestCpus = 2"), "settings": 5, "cycle": cycle_record()}
     (answer,) = call(tmp_path / "good.py", "negotiator_filter_slots", **asked)
     assert answer.allow.tolist() == [False, True]
     assert answer.text == "5"
@@ -55,7 +55,7 @@ def test_a_file_is_called_through_the_guard(tmp_path):
 
 
 QUEUES = """
-from negotiator.hooks import *
+from negotiator.plugin import *
 @hookimpl
 def negotiator_access(questions, queues):
     for asked in questions:
@@ -106,7 +106,7 @@ def test_queues_are_made_with_all_above_them():
 
 
 QUOTAS = """
-from negotiator.hooks import *
+from negotiator.plugin import *
 @hookimpl
 def negotiator_charges(request, slots, queues, settings):
     for resource, amount in request.resources.items():
@@ -155,14 +155,14 @@ def test_usage_is_reported_of_what_a_test_counts(tmp_path):
 
 
 def test_groups_come_back_for_the_users_that_are_known(policy):
-    """In the order in which they were asked about, at the time of the cycle where no other is given."""
+    """As the plugin returns them; at the time of the cycle if no other is given."""
     users = ["bob", "eve", "ann"]
     assert call(policy, "negotiator_user_groups", users=users, now=5.0) == (
-        UserGroups("bob", ("5.0",)),
         UserGroups("ann", ("5.0",)),
+        UserGroups("bob", ("5.0",)),
     )
     (known,) = call(policy, "negotiator_user_groups", users=["bob"])
-    assert known.groups == (str(cycle().now),)
+    assert known.groups == (str(cycle_record().now),)
     assert call(policy, "negotiator_user_groups", users=["bob"], settings="s")[0].groups == ("s",)
     assert call(policy, "negotiator_user_groups") == ()
 
@@ -192,11 +192,25 @@ def test_an_observer_of_queues_is_told(policy):
         ("def negotiator_filter_slots(): return 3", "expected an iterable of Filter, got int"),
         ("def negotiator_filter_slots(): return 1 / 0", "ZeroDivisionError"),
         ("def negotiator_filter_slots(job): return []", "there is no argument job"),
-        ("def negotiator_commands(): return []", "the plugin has no hook negotiator_filter_slots"),
+        (
+            "def negotiator_commands(): return []",
+            "the plugin does not implement negotiator_filter_slots; it implements: negotiator_commands",
+        ),
     ],
 )
 def test_what_the_program_would_report_fails_the_test(tmp_path, source, message):
     """A refusal, an exception and a wrong answer alike."""
-    (tmp_path / "bad.py").write_text(f"from negotiator.hooks import hookimpl\n@hookimpl\n{source}\n")
+    (tmp_path / "bad.py").write_text(f"from negotiator.plugin import hookimpl\n@hookimpl\n{source}\n")
     with pytest.raises(PluginFailedError, match=message):
         call(tmp_path / "bad.py", "negotiator_filter_slots")
+
+
+def test_an_unknown_argument_is_refused_with_the_valid_names(tmp_path):
+    """A misspelled argument would be ignored otherwise, and the test would test nothing."""
+    (tmp_path / "good.py").write_text(GOOD)
+    expected = (
+        r"unknown argument slot of negotiator_filter_slots; its arguments are: request, slots, settings, cycle"
+        r" \(did you mean slots\?\)"
+    )
+    with pytest.raises(TypeError, match=expected):
+        call(tmp_path / "good.py", "negotiator_filter_slots", slot=table(""))

@@ -1,0 +1,104 @@
+"""Checks of what plugins declare when a bundle is loaded: sections, commands, constraints, attributes, placement rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import click
+
+from negotiator.classad import Expr
+from negotiator.hooks.fields import (
+    MAX_NAME,
+    WrongAnswerError,
+    check_exactly,
+    check_instance,
+    checked_name,
+    checked_rule,
+    checked_text,
+    kind_of,
+)
+from negotiator.hooks.placement import PlacementRule
+from negotiator.hooks.records import Constraint, ConstraintSide, Section
+
+MAX_PATTERNS = 100  # of the files of a Section
+
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+_RULE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+
+
+def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
+    """Return a Section with an attrs class and, if given, a check that can be called and patterns of files."""
+    del arguments
+    check_exactly(record, Section, "a Section")
+    if not (isinstance(record.schema, type) and attrs.has(record.schema)):
+        raise WrongAnswerError(
+            f"expected an attrs class as schema of a Section, got {kind_of(record.schema)}"
+        )
+    if record.check is not None and not callable(record.check):
+        raise WrongAnswerError(f"expected a function as check of a Section, got {kind_of(record.check)}")
+    if type(record.files) is not tuple or len(record.files) > MAX_PATTERNS:
+        raise WrongAnswerError(
+            f"expected a tuple of up to {MAX_PATTERNS} patterns as files of a Section, got {kind_of(record.files)}"
+        )
+    for pattern in record.files:
+        _check_pattern(pattern)
+    if type(record.apart) is not tuple or not all(
+        isinstance(key, str) and key.isidentifier() for key in record.apart
+    ):
+        raise WrongAnswerError("expected a tuple of keys of the class as apart of a Section")
+    return record  # type: ignore[no-any-return]
+
+
+def checked_command(record: Any, arguments: Mapping[str, Any]) -> click.Command:
+    """Return a click command that has a name."""
+    del arguments
+    check_instance(record, click.Command, "a click.Command")
+    checked_name(record.name, "name of a command")
+    return record  # type: ignore[no-any-return]
+
+
+def checked_constraint(record: Any, arguments: Mapping[str, Any]) -> Constraint:
+    """Return a Constraint whose every field is of its type."""
+    del arguments
+    check_exactly(record, Constraint, "a Constraint")
+    check_instance(record.side, ConstraintSide, "a ConstraintSide as side of a Constraint")
+    check_instance(record.expression, Expr, "an expression (negotiator.plugin.parse) in a Constraint")
+    constraint: Constraint = attrs.evolve(record, **checked_rule(record, "Constraint"))
+    return constraint
+
+
+def checked_attribute(record: Any, arguments: Mapping[str, Any]) -> str:
+    """Return the name of a job attribute in lower case: names are equal whatever their case."""
+    del arguments
+    if type(record) is not str or _ATTRIBUTE.fullmatch(record) is None:
+        shown = repr(record[:MAX_NAME]) if type(record) is str else kind_of(record)
+        raise WrongAnswerError(f"expected the name of an attribute, got {shown}")
+    return record.lower()
+
+
+def checked_placement_rule(record: Any, arguments: Mapping[str, Any]) -> PlacementRule:
+    """Return a PlacementRule with a name that a configuration may give, and functions that can be called."""
+    del arguments
+    check_exactly(record, PlacementRule, "a PlacementRule")
+    name = checked_name(record.name, "name of a PlacementRule")
+    if _RULE.fullmatch(name) is None:
+        raise WrongAnswerError(f"expected letters, digits and _ as name of a PlacementRule, got {name!r}")
+    for function in (record.target, record.tags):
+        if not callable(function):
+            raise WrongAnswerError(f"expected functions in a PlacementRule, got {kind_of(function)}")
+    for flag in (record.needs_value, record.fixed):
+        check_exactly(flag, bool, "True or False as needs_value and fixed of a PlacementRule")
+    text = checked_text(record.absent, "absent of a PlacementRule")
+    rule: PlacementRule = attrs.evolve(record, name=name.lower(), absent=text)
+    return rule
+
+
+def _check_pattern(pattern: Any) -> None:
+    checked_name(pattern, "pattern of files of a Section")
+    if "/" in pattern or pattern.startswith(".") or pattern.endswith("~"):
+        raise WrongAnswerError(
+            f"the files {pattern!r} of a Section: expected those at the top of the bundle, neither hidden nor *~"
+        )

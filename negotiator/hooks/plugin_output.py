@@ -1,0 +1,47 @@
+"""Where plugins print: what hooks write to standard output goes to standard error.
+
+What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
+code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TextIO, cast
+
+#: True while code of a plugin runs in this context.
+inside_plugin: ContextVar[bool] = ContextVar("inside_plugin", default=False)
+
+
+@contextmanager
+def running_plugin() -> Iterator[None]:
+    """Mark the time in which code of a plugin runs. The guard sets ``inside_plugin`` itself, which is faster."""
+    token = inside_plugin.set(True)
+    try:
+        yield
+    finally:
+        inside_plugin.reset(token)
+
+
+@contextmanager
+def plugin_output_to_stderr() -> Iterator[None]:
+    """Send what plugins print in hooks to standard error, as long as the context lasts."""
+    stdout = sys.stdout
+    sys.stdout = cast("TextIO", _RoutedOutput(stdout))
+    try:
+        yield
+    finally:
+        sys.stdout = stdout
+
+
+class _RoutedOutput:
+    """Standard output, to all but plugins; each attribute is looked up on the stream that applies at that moment."""
+
+    def __init__(self, stdout: TextIO) -> None:
+        self._stdout = stdout
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr if inside_plugin.get() else self._stdout, name)

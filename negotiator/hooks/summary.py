@@ -1,0 +1,80 @@
+"""The whole result of a cycle, as observers and the tests of plugins see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import attrs
+
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.records import AdKind, Match
+from negotiator.records import Reason
+
+
+def _no_seconds() -> Mapping[str, float]:
+    return MappingProxyType({})
+
+
+@attrs.frozen
+class ReasonCount:
+    """One reason, and the number of slots that it removed from a request.
+
+    ``removed`` counts the slots that were still candidates then. ``rejected`` counts all admitted slots that the reason
+    rejects, whatever the others say.
+    """
+
+    reason: Reason
+    removed: int
+    rejected: int
+
+
+@attrs.frozen
+class Denial:
+    """A request with jobs that got no slot, and all reasons.
+
+    ``jobs`` is the number of these jobs, ``first_job`` the id ("cluster.proc") of the first.
+    """
+
+    submitter: str
+    schedd: str
+    user: str
+    queue: str
+    jobs: int
+    first_job: str
+    reasons: tuple[ReasonCount, ...]
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all reasons."""
+        return frozenset(each.reason.code for each in self.reasons)
+
+
+@attrs.frozen
+class DiscardCount:
+    """One reason that kept ads of one kind out of the cycle: how many, and the names of the first few."""
+
+    kind: AdKind
+    reason: Reason
+    count: int
+    examples: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class CycleSummary:
+    """What a cycle did.
+
+    ``matches`` are those that were delivered. ``seconds`` has the time that each station of the cycle took, by its name;
+    it is measured outside the cycle, so that the same input still gives the same result.
+    """
+
+    matches: tuple[Match, ...] = ()
+    denials: tuple[Denial, ...] = ()
+    discarded: tuple[DiscardCount, ...] = ()
+    failures: tuple[HookFailure, ...] = ()
+    seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The matches as (id of the job, name of the slot)."""
+        return tuple((match.job, match.slot) for match in self.matches)
