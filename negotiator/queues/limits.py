@@ -1,7 +1,7 @@
-"""Which limits of the configuration hold for a user or a group, queue by queue, and which group an application is in.
+"""The limits of users and groups on each queue, and the group that an application counts for.
 
-Source: "User and Group Quota Enforcement", Wildcard interpretation; YuniKorn's group resolution. Queues that are not
-configured (placement rules make them) have no limits of their own; those above them hold as well.
+Source: "User and Group Quota Enforcement", Wildcard interpretation; YuniKorn's group resolution. Queues that placement
+rules create have no limits of their own; those of the queues above hold for them.
 """
 
 from __future__ import annotations
@@ -19,84 +19,85 @@ from negotiator.records import Source
 
 @attrs.frozen
 class EffectiveLimit:
-    """A limit, the queue that it is written at, and the name it is written under: perhaps the wildcard."""
+    """A limit, the queue it is configured for, and the name it is listed under, which may be the wildcard."""
 
-    whom: SubjectKind
+    kind: SubjectKind
     name: str
-    path: str
+    queue: str
     limit: QueueLimit
 
     @property
     def resources(self) -> Resources:
-        """The most of each resource; what is not named is not limited."""
+        """The maximum of each resource; resources that are missing are unlimited."""
         return self.limit.resources
 
     @property
     def applications(self) -> int:
-        """The most running applications; 0 is no limit."""
+        """The maximum of running applications; 0 is unlimited."""
         return self.limit.applications
 
     @property
     def source(self) -> Source:
-        """Where it is written."""
+        """The file and line of the limit."""
         return self.limit.source
 
     def __str__(self) -> str:
         """``limit of user * at root.a``."""
-        return f"limit of {self.whom} {self.name} at {self.path}"
+        return f"limit of {self.kind} {self.name} at {self.queue}"
 
 
 class LimitIndex:
-    """The limits of a configuration, found by queue and name."""
+    """The limits of a configuration, by queue and name."""
 
     def __init__(self, root: QueueConfig) -> None:
-        self.root = root
-        self._held: Mapping[SubjectKind, dict[str, dict[str, EffectiveLimit]]] = {
-            whom: {} for whom in SubjectKind
+        self._limits: Mapping[SubjectKind, dict[str, dict[str, EffectiveLimit]]] = {
+            kind: {} for kind in SubjectKind
         }
         for queue in root.walk():
             for limit in queue.limits:
                 self._add(queue.path, SubjectKind.USER, limit.users, limit)
                 self._add(queue.path, SubjectKind.GROUP, limit.groups, limit)
         self._names = {
-            whom: frozenset(name for held in queues.values() for name in held)
-            for whom, queues in self._held.items()
+            kind: frozenset(name for limits in queues.values() for name in limits)
+            for kind, queues in self._limits.items()
         }
 
-    def _add(self, path: str, whom: SubjectKind, names: Collection[str], limit: QueueLimit) -> None:
+    def _add(self, queue: str, kind: SubjectKind, names: Collection[str], limit: QueueLimit) -> None:
+        limits = self._limits[kind].setdefault(queue, {})
         for name in names:
-            self._held[whom].setdefault(path, {}).setdefault(name, EffectiveLimit(whom, name, path, limit))
+            limits.setdefault(name, EffectiveLimit(kind, name, queue, limit))
 
-    def names(self, whom: SubjectKind) -> frozenset[str]:
-        """All names that limits are written under, the wildcard among them."""
-        return self._names[whom]
+    def names(self, kind: SubjectKind) -> frozenset[str]:
+        """Return all names that have a limit in some queue, the wildcard included."""
+        return self._names[kind]
 
-    def queues(self, whom: SubjectKind, name: str) -> Iterator[str]:
-        """The queues that have a limit written under this name."""
-        return (path for path, held in self._held[whom].items() if name in held)
+    def queues(self, kind: SubjectKind, name: str) -> Iterator[str]:
+        """Yield the queues with a limit for exactly this name."""
+        return (queue for queue, limits in self._limits[kind].items() if name in limits)
 
-    def limit(self, whom: SubjectKind, name: str, path: str) -> EffectiveLimit | None:
-        """The limit of one queue that holds for a user, or a group.
+    def limit(self, kind: SubjectKind, name: str, queue: str) -> EffectiveLimit | None:
+        """Return the limit of one queue that holds for a user or a group, or None.
 
-        A user whom none of the queue's limits names has the wildcard's; one who is named has nothing of it. The
-        wildcard of groups is one shared group of that name, and holds for no other.
+        A user whom the queue's limits name has that limit alone, any other user the wildcard's. The wildcard of groups
+        is one shared group of that name, and holds for no other group.
         """
-        held = self._held[whom].get(path, {})
-        return held.get(name) or (held.get(WILDCARD) if whom is SubjectKind.USER else None)
+        limits = self._limits[kind].get(queue, {})
+        return limits.get(name) or (limits.get(WILDCARD) if kind is SubjectKind.USER else None)
 
-    def group(self, groups: Collection[str], path: str) -> str:
-        """The group that an application counts for: empty for none.
+    def group(self, groups: Collection[str], queue: str) -> str:
+        """Return the group that an application counts for, or an empty string.
 
-        From the leaf to the root, the first queue decides that names a group of the user, or everybody by the
-        wildcard: the order of its limits, not that of the user's groups. Without groups nothing matches.
+        From the queue upwards, the first queue decides whose limits name a group of the user, or the wildcard. Within
+        one queue the order of the limits decides, not that of the user's groups; the wildcard comes last. A user
+        without groups never matches the wildcard.
         """
         if not groups:
             return ""
-        for each in upwards(path):
-            held = self._held[SubjectKind.GROUP].get(each, {})
-            for name in held:
+        for path in upwards(queue):
+            limits = self._limits[SubjectKind.GROUP].get(path, {})
+            for name in limits:
                 if name in groups:
                     return name
-            if WILDCARD in held:
+            if WILDCARD in limits:
                 return WILDCARD
         return ""

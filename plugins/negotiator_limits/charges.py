@@ -1,40 +1,60 @@
-"""The charges of a whole request, for admission of as many of its jobs as fit."""
+"""What a match is charged: on each queue from the leaf to the root, for its user and for its group.
+
+Source: "User and Group Quota Enforcement", Hierarchy traversal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 
-from negotiator.plugin import Charge, Ints, KeyCharge, LimitIndex
-from negotiator_limits.levels import APPLICATIONS, levels
+from negotiator.plugin import (
+    Charge,
+    EffectiveLimit,
+    KeyCharge,
+    LimitIndex,
+    Quota,
+    Request,
+    SubjectKind,
+    upwards,
+)
+from negotiator_limits.keys import applications_key, resource_key
+
+_MAX_RULE = 200  # characters; users and groups name themselves
 
 
-def charges_for(
-    scope: LimitIndex,
-    user: str,
-    group: str,
-    queue: str,
-    resources: Mapping[str, int | Ints],
-    applications: Sequence[str],
-) -> tuple[list[Charge], list[KeyCharge]]:
-    """What a request is charged for its user and its group, on each queue from the leaf to the root.
+def charges_of(request: Request, limits: LimitIndex) -> Iterator[Charge | KeyCharge]:
+    """Yield the charges of a request: the sums of all levels first, then the sets of running applications.
 
-    Every counter is charged, whether or not there is a limit: a later configuration may have one. The label of each
-    charge is a ``Label``.
-
-    :param scope: the limits of the configuration; make it once for a cycle.
-    :param group: what the applications count for (``LimitIndex.group``, kept from when they were first seen), or empty.
-    :param queue: the path of the leaf, which need not be configured.
-    :param resources: what one job takes of each resource, in the resource's unit: one value, or (N,) over the slots.
-    :param applications: (M,), the application of each job.
+    Every counter is charged, with a limit or without one: usage is reported for all, and a later configuration may
+    limit any of them. An application without a group is charged for its user alone.
     """
-    found = levels(scope, user, group, queue.lower())
-    sums = [
-        Charge(level.key(name), amount, level.most(name), level.label(name))
-        for level in found
-        for name, amount in resources.items()
+    subjects = [(SubjectKind.USER, request.user), (SubjectKind.GROUP, request.group)]
+    levels = [
+        (kind, name, queue, limits.limit(kind, name, queue))
+        for kind, name in subjects
+        if kind is SubjectKind.USER or name
+        for queue in upwards(request.queue.lower())
     ]
-    keys = [
-        KeyCharge(level.applications, applications, level.most_applications, level.label(APPLICATIONS))
-        for level in found
-    ]
-    return sums, keys
+    for kind, name, queue, limit in levels:
+        for resource, amount in request.resources.items():
+            most = limit.resources.get(resource) if limit else None
+            label = _quota(kind, name, queue, limit, resource)
+            yield Charge(resource_key(kind, name, queue, resource), amount, most, label)
+    for kind, name, queue, limit in levels:
+        most = (limit.applications or None) if limit else None
+        label = _quota(kind, name, queue, limit)
+        yield KeyCharge(applications_key(kind, name, queue), request.applications, most, label)
+
+
+def _quota(
+    kind: SubjectKind, name: str, queue: str, limit: EffectiveLimit | None, resource: str = ""
+) -> Quota:
+    """The label of a charge on a resource, or on the running applications."""
+    counted = "" if resource else "running applications of "
+    return Quota(
+        rule=(str(limit) if limit else f"usage of {kind} {name}")[:_MAX_RULE],
+        text=f"{counted}{kind} {name} in {queue}",
+        resource=resource,
+        code=f"{kind}_limit",
+        source=limit.source if limit else None,
+    )

@@ -1,8 +1,8 @@
-"""What users and groups use, queue by queue, beside the limits that hold for them."""
+"""What users and groups use, queue by queue, beside their limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import attrs
@@ -22,31 +22,31 @@ from negotiator_limits.keys import APPLICATIONS_PARTS, RESOURCE_PARTS
 
 
 @attrs.define
-class TrackedUsage:
-    """What is used in one queue and below it."""
+class SubjectUsage:
+    """What a user or group uses in one queue and below it."""
 
     resources: dict[str, int] = attrs.field(factory=dict)
-    applications: Mapping[str, int] = attrs.field(factory=dict)  # with how often each was added
+    applications: Mapping[str, int] = attrs.field(factory=dict)  # with the number of jobs of each
 
 
 #: By user or group, and by queue.
-Usage: TypeAlias = Mapping[tuple[SubjectKind, str], Mapping[str, TrackedUsage]]
+Usage: TypeAlias = Mapping[tuple[SubjectKind, str], Mapping[str, SubjectUsage]]
 
-_NOTHING = TrackedUsage()
+_NOTHING = SubjectUsage()
 
 
 @attrs.frozen
 class UsageNode:
-    """One queue of a user or group: what they use there and below, and the limit that holds for it."""
+    """One queue in the usage of a user or group, with their limit there and the queues below."""
 
     path: str
     resources: Resources
     applications: tuple[str, ...]
-    holding: EffectiveLimit | None
+    limit: EffectiveLimit | None
     children: tuple[UsageNode, ...]
 
     def walk(self) -> Iterator[UsageNode]:
-        """The queue and all below it, each before its children."""
+        """Yield the queue and all below it, each before its children."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -55,70 +55,58 @@ class UsageNode:
 def read_usage(
     sums: Iterable[tuple[CounterKey, int]], sets: Iterable[tuple[CounterKey, Mapping[str, int]]]
 ) -> Usage:
-    """Find the counters of users and groups among all others.
+    """Return the usage that the counters of this plugin hold.
 
-    :param sums: sums by key; those that are 0 count for nothing.
-    :param sets: sets of applications by key.
+    :param sums: sums by key; those that are 0 are left out.
+    :param sets: sets of applications by key; empty ones are left out.
     """
-    usage: dict[tuple[SubjectKind, str], dict[str, TrackedUsage]] = {}
+    usage: dict[tuple[SubjectKind, str], dict[str, SubjectUsage]] = {}
 
-    def used(key: CounterKey) -> TrackedUsage:
-        return usage.setdefault((SubjectKind(key[0]), key[1]), {}).setdefault(key[2], TrackedUsage())
+    def used(key: CounterKey) -> SubjectUsage:
+        return usage.setdefault((SubjectKind(key[0]), key[1]), {}).setdefault(key[2], SubjectUsage())
 
     for key, amount in sums:
-        if amount and len(key) == RESOURCE_PARTS and key[0] in _WHOM:
+        if amount and len(key) == RESOURCE_PARTS and key[0] in _KINDS:
             used(key).resources[key[3]] = amount
     for key, members in sets:
-        if members and len(key) == APPLICATIONS_PARTS and key[0] in _WHOM:
+        if members and len(key) == APPLICATIONS_PARTS and key[0] in _KINDS:
             used(key).applications = members
     return usage
 
 
-_WHOM = frozenset(SubjectKind)
+_KINDS = frozenset(SubjectKind)
 
 
-def holders(
-    scope: LimitIndex, whom: SubjectKind, usage: Usage, covered: Mapping[str, Collection[str]]
-) -> list[str]:
-    """Whose usage is told: all users and groups that a limit names, and users who use something, sorted.
+def reported_names(limits: LimitIndex, kind: SubjectKind, usage: Usage) -> list[str]:
+    """Return the sorted names of all users and groups that a limit names, and of users who use something.
 
-    A group that no limit names is not told. The wildcard is a group like others, and no user.
+    A group without a limit is not reported. The wildcard is reported as a group, not as a user.
     """
-    if whom is SubjectKind.GROUP:
-        return sorted(scope.names(whom))
-    reached = (
-        user for user, paths in covered.items() if any(scope.limit(whom, user, each) for each in paths)
-    )
-    return sorted(
-        {user for kind, user in usage if kind is whom} | scope.names(whom) - {WILDCARD} | {*reached}
-    )
+    if kind is SubjectKind.GROUP:
+        return sorted(limits.names(kind))
+    return sorted({user for subject, user in usage if subject is kind} | limits.names(kind) - {WILDCARD})
 
 
-def tree(
-    scope: LimitIndex,
-    whom: SubjectKind,
-    name: str,
-    used: Mapping[str, TrackedUsage],
-    covered: Collection[str] = (),
+def usage_tree(
+    limits: LimitIndex, kind: SubjectKind, name: str, used: Mapping[str, SubjectUsage]
 ) -> UsageNode | None:
-    """The queues in which somebody uses something or is named by a limit, from the root; None where there are none.
+    """Return the queues in which a user or group uses something or is named by a limit, and those above them.
 
-    :param used: what they use, by queue.
-    :param covered: further queues to tell of if they have a limit for the user: those where a wildcard reached them.
+    :param used: the usage by queue.
+    :return: the root queue; None without usage and limits, and for a group that no limit names.
     """
-    if whom is SubjectKind.GROUP and name not in scope.names(whom):
+    if kind is SubjectKind.GROUP and name not in limits.names(kind):
         return None
-    named = scope.queues(whom, name) if whom is SubjectKind.GROUP or name != WILDCARD else ()
-    paths = {*used, *named, *(each for each in covered if scope.limit(whom, name, each))}
+    named = limits.queues(kind, name) if kind is SubjectKind.GROUP or name != WILDCARD else ()
+    paths = {*used, *named}
     below: dict[str, list[str]] = {}
-    for each in {above for path in paths for above in upwards(path)}:
-        below.setdefault(parent_of(each), []).append(each)
+    for path in {above for lowest in paths for above in upwards(lowest)}:
+        below.setdefault(parent_of(path), []).append(path)
 
     def node(path: str) -> UsageNode:
         here = used.get(path, _NOTHING)
         children = tuple(node(child) for child in sorted(below.get(path, ())))
-        return UsageNode(
-            path, here.resources, tuple(sorted(here.applications)), scope.limit(whom, name, path), children
-        )
+        applications = tuple(sorted(here.applications))
+        return UsageNode(path, here.resources, applications, limits.limit(kind, name, path), children)
 
     return node(ROOT) if paths else None

@@ -1,12 +1,15 @@
-"""What a match is charged: the list that admission, usage and headroom share."""
+"""The charges of a request, as the plugin declares them."""
 
 import numpy as np
 import pytest
 
-from negotiator.ledger import Ledger
+from negotiator.classad import ClassAd
+from negotiator.hooks.records import Request
+from negotiator.ledger import Charge, Ledger
+from negotiator.queues import QueueTree
 from negotiator.queues.checks.limits import SubjectKind
-from negotiator_limits import LimitIndex, charges_for, read_usage
-from negotiator_limits.levels import levels
+from negotiator_limits import negotiator_charges
+from negotiator_limits.usage import read_usage
 from yunikorn_pool import read
 
 CONFIG = """
@@ -21,12 +24,24 @@ partitions:
             limits:
               - {users: [sue], groups: [dev], maxapplications: 2}
 """
-SCOPE = LimitIndex(read({"text": CONFIG}).partition.root)
+QUEUES = QueueTree.of(read({"text": CONFIG}).partition.root, 0)
+
+
+def charges(user, group, resources, applications, queue="root.a"):
+    """The charges of sums, and those of sets of applications."""
+    request = Request(
+        submitter=user, schedd="", ad=ClassAd(), count=len(applications), first_job="1.0",
+        queue=queue, user=user, group=group, resources=resources, applications=applications,
+    )  # fmt: skip
+    found = list(negotiator_charges(request, QUEUES))
+    return [each for each in found if isinstance(each, Charge)], [
+        each for each in found if not isinstance(each, Charge)
+    ]
 
 
 def test_every_level_is_charged_for_the_user_and_then_for_the_group():
-    """From the leaf to the root, each resource, whether or not it is limited there; applications are sets of keys."""
-    sums, keys = charges_for(SCOPE, "sue", "dev", "root.A", {"memory": 5, "gpu": 1}, ["app"])
+    """From the leaf to the root, each resource, with or without a limit; applications are sets of keys."""
+    sums, keys = charges("sue", "dev", {"memory": 5, "gpu": 1}, ["app"], "root.A")
     assert [(charge.counter, charge.amount, charge.limit) for charge in sums] == [
         (("user", "sue", "root.a", "memory"), 5, None),
         (("user", "sue", "root.a", "gpu"), 1, None),
@@ -47,53 +62,35 @@ def test_every_level_is_charged_for_the_user_and_then_for_the_group():
 
 def test_without_a_group_only_the_user_is_charged():
     """An application of no group counts for its user alone."""
-    sums, keys = charges_for(SCOPE, "sue", "", "root.a", {"memory": 5}, ["app"])
+    sums, keys = charges("sue", "", {"memory": 5}, ["app"])
     assert {charge.counter[0] for charge in [*sums, *keys]} == {"user"}
 
 
-def test_a_resource_of_any_name_is_no_set_of_applications():
+def test_the_name_of_a_resource_never_gives_the_key_of_a_set():
     """Jobs name their resources themselves."""
-    sums, keys = charges_for(SCOPE, "sue", "dev", "root.a", {"applications": 1, "": 1}, ["app"])
+    sums, keys = charges("sue", "dev", {"applications": 1, "": 1}, ["app"])
     assert not {charge.counter for charge in sums} & {charge.counter for charge in keys}
 
 
-def test_amounts_may_differ_from_slot_to_slot():
-    """They are handed on as they are, (N,) over the slots."""
-    column = np.array([1, 2, 3], np.int64)
-    sums, _ = charges_for(SCOPE, "sue", "", "root.a", {"memory": column}, ["app"])
-    assert all(charge.amount is column for charge in sums)
-
-
 @pytest.mark.parametrize(
-    ("resource", "at", "needed", "used", "limit", "text"),
+    ("sort", "at", "rule", "text", "line"),
     [
-        ("memory", 1, 2 * 10**9, 9 * 10**9, 10 * 10**9, ("user sue has memory 9G in root and would have memory 11G:"
-         " the limit of user * at root is memory 10G (queues.yaml:7:13)")),
-        ("vcore", 1, 500, 2000, 2000, ("user sue has vcore 2 in root and would have vcore 2500m:"
-         " the limit of user * at root is vcore 2 (queues.yaml:7:13)")),
-        ("", 2, 1, 2, 2, ("group dev has 2 running applications in root.a and would have 3 running applications:"
-         " the limit of group dev at root.a is 2 running applications (queues.yaml:11:17)")),
+        (0, 0, "limit of user sue at root.a", "user sue in root.a", 11),
+        (0, 1, "limit of user * at root", "user sue in root", 7),
+        (1, 2, "limit of group dev at root.a", "running applications of group dev in root.a", 11),
+        (1, 3, "usage of group dev", "running applications of group dev in root", None),
     ],
-)  # fmt: skip
-def test_a_denial_names_the_limit_the_numbers_and_the_line(resource, at, needed, used, limit, text):
-    """In the units in which people write amounts."""
-    level = levels(SCOPE, "sue", "dev", "root.a")[at]
-    assert level.label(resource).sentence(needed, used, limit) == text
-
-
-def test_where_there_is_no_limit_nothing_is_denied_but_what_cannot_be_counted():
-    """It says so, and names no limit."""
-    level = levels(SCOPE, "sue", "", "root.made")[0]
-    text = level.label("gpu").sentence(1, 2**63 - 1, 2**63 - 1)
-    assert text.endswith("more than gpu 9223372036854775807 can't be counted")
-    assert (level.label("gpu").rule, level.label("gpu").source) == ("", None)
+)
+def test_a_label_names_the_limit_and_its_line(sort, at, rule, text, line):
+    """Without a limit it names whose usage is counted."""
+    label = charges("sue", "dev", {"memory": 5}, ["app"])[sort][at].label
+    assert (label.rule, label.text, label.source and label.source.line) == (rule, text, line)
 
 
 def test_as_many_jobs_are_admitted_as_fit_the_smallest_limit():
-    """With the ledger's own admission, in one call; the label of the charge that said stop is its limit's."""
+    """In one call of the ledger; the label of the charge that refused the next job is its limit's."""
     ledger = Ledger()
-    usage = {"memory": 10**9, "vcore": 300}
-    sums, keys = charges_for(SCOPE, "bob", "dev", "root.a", usage, ["one"] * 10_000)
+    sums, keys = charges("bob", "dev", {"memory": 10**9, "vcore": 300}, ["one"] * 10_000)
     admitted = ledger.admit(sums, keys, np.arange(20_000), 10_000)
     assert len(admitted) == 6
     stopped = next(number for number, count in enumerate(admitted.refused) if count)
@@ -105,7 +102,18 @@ def test_as_many_jobs_are_admitted_as_fit_the_smallest_limit():
 
 
 def test_applications_beyond_their_limit_are_passed_over():
-    """Jobs of those that run already go on."""
-    ledger = Ledger()
-    sums, keys = charges_for(SCOPE, "sue", "", "root.a", {"memory": 1}, ["a", "b", "c", "a", "c"])
-    assert ledger.admit(sums, keys, np.arange(9), 5).copies.tolist() == [0, 1, 3]
+    """Further jobs of running applications are admitted."""
+    sums, keys = charges("sue", "", {"memory": 1}, ["a", "b", "c", "a", "c"])
+    assert Ledger().admit(sums, keys, np.arange(9), 5).copies.tolist() == [0, 1, 3]
+
+
+def test_two_configurations_are_kept_apart():
+    """Two bundles in one process: each queue tree has its own limits, however often they take turns."""
+    other = QueueTree.of(read({"text": CONFIG.replace("10G", "3G")}).partition.root, 0)
+    request = Request(
+        submitter="sue", schedd="", ad=ClassAd(), count=1, first_job="1.0",
+        queue="root", user="sue", resources={"memory": 1}, applications=("app",),
+    )  # fmt: skip
+    for _ in range(2):
+        for queues, most in ((QUEUES, 10), (other, 3)):
+            assert next(iter(negotiator_charges(request, queues))).limit == most * 10**9

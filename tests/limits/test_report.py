@@ -1,8 +1,8 @@
-"""Usage as YuniKorn's REST interface tells it, and as the specification prints it."""
+"""Usage in the form of YuniKorn's REST interface, and in that of the specification."""
 
-from negotiator.ledger import Counters, Postings
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator_limits import LimitIndex, Tracking, group_usage, read_usage, user_usage
+from negotiator.hooks.charges import CounterUsage
+from negotiator.queues import QueueTree
+from negotiator_limits import negotiator_usage
 from yunikorn_pool import read
 
 CONFIG = {
@@ -26,16 +26,34 @@ HALF = {"memory": 6_000_000_000, "vcore": 6000}
 WHOLE = {"memory": 12_000_000_000, "vcore": 12000}
 
 
-def tracked():
-    tracking = Tracking(read(CONFIG).partition.root)
-    tracking.increase("user1", ["tester"], "root.default", "app1", HALF)
-    tracking.increase("user1", ["tester"], "root.test", "app2", HALF)
-    return tracking
+QUEUES = QueueTree.of(read(CONFIG).partition.root, 0)
+
+
+def counted(kind, name, *leaves):
+    """The counters of a user or group that uses HALF in each leaf, by its applications there."""
+    sums, sets = {}, {}
+    for leaf, application in leaves:
+        for queue in (leaf, "root"):
+            sets.setdefault((kind, name, queue), {})[application] = 1
+            for resource, amount in HALF.items():
+                key = (kind, name, queue, resource)
+                sums[key] = sums.get(key, 0) + amount
+    return sums, sets
+
+
+def reported(report, *, spec_names=False):
+    """The report of user1, whose second application counts for a group."""
+    users, apps = counted("user", "user1", ("root.default", "app1"), ("root.test", "app2"))
+    groups, group_apps = counted("group", "tester", ("root.test", "app2"))
+    of_apps = {("user1", "app1"): "", ("user1", "app2"): "tester"}
+    return negotiator_usage(
+        report, CounterUsage(users | groups, apps | group_apps, of_apps), QUEUES, spec_names
+    )
 
 
 def test_users_in_the_form_of_yunikorn():
     """Full paths, amounts in the unit of their resource; what is zero or empty is left out."""
-    assert tracked().report(SubjectKind.USER) == [
+    assert reported("users") == [
         {
             "userName": "user1",
             "groups": {"app2": "tester"},
@@ -60,8 +78,8 @@ def test_users_in_the_form_of_yunikorn():
 
 
 def test_users_with_the_names_of_the_specification():
-    """The specification's example, key by key: empty values stand there."""
-    (entry,) = tracked().report(SubjectKind.USER, spec_names=True)
+    """The specification's example, key by key, with empty values."""
+    (entry,) = reported("users", spec_names=True)
     assert entry["queues"]["children"][1] == {
         "queuename": "root.test",
         "resourceUsage": HALF,
@@ -76,7 +94,7 @@ def test_users_with_the_names_of_the_specification():
 
 def test_groups_in_both_forms():
     """With their applications, or with their users."""
-    (entry,) = tracked().report(SubjectKind.GROUP)
+    (entry,) = reported("groups")
     assert (entry["groupName"], entry["applications"]) == ("tester", ["app2"])
     assert entry["queues"]["children"] == [
         {
@@ -87,15 +105,15 @@ def test_groups_in_both_forms():
             "maxResources": {"vcore": 10_000},
         }
     ]
-    (entry,) = tracked().report(SubjectKind.GROUP, spec_names=True)
+    (entry,) = reported("groups", spec_names=True)
     assert list(entry) == ["groupName", "users", "queues"]
     assert entry["users"] == ["user1"]
 
 
-def test_what_is_limited_is_told_before_it_is_used():
-    """With nothing but its limits; in the specification's form nothing is left out."""
-    tracking = Tracking(read(CONFIG).partition.root)
-    assert tracking.report(SubjectKind.GROUP) == [
+def test_limits_are_reported_before_anything_is_used():
+    """Only the limits in YuniKorn's form; empty values too in that of the specification."""
+    nothing = CounterUsage({}, {}, {})
+    assert negotiator_usage("groups", nothing, QUEUES, spec_names=False) == [
         {
             "groupName": "tester",
             "queues": {
@@ -106,30 +124,30 @@ def test_what_is_limited_is_told_before_it_is_used():
             },
         }
     ]
-    (entry,) = tracking.report(SubjectKind.USER, spec_names=True)
+    (entry,) = negotiator_usage("users", nothing, QUEUES, spec_names=True)
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
-def test_any_counters_can_be_told_of():
-    """Those of a ledger, among counters that are not of users or groups."""
-    counters = Counters()
-    counters.add(
-        Postings(
-            (
-                (("user", "bob", "root", "memory"), 5),
-                (("queue", "root", "memory", "x"), 7),
-                (("user", "x"), 1),
-                (("user", "x", "root", "memory", "more"), 1),
-            ),
-            ((("user", "bob", "root"), "app"), (("queue", "root", "applications"), "app")),
-        )
-    )
-    scope = LimitIndex(read(CONFIG).partition.root)
-    usage = read_usage(counters, counters.key_sets())
-    bob, _ = user_usage(scope, usage, {("bob", "app"): "tester", ("bob", "free"): ""})
+def test_other_counters_are_left_out():
+    """Only keys of users and groups are read, with as many parts as they have."""
+    sums = {
+        ("user", "bob", "root", "memory"): 5,
+        ("queue", "root", "memory", "x"): 7,
+        ("user", "x"): 1,
+        ("user", "x", "root", "memory", "more"): 1,
+    }
+    sets = {("user", "bob", "root"): {"app": 1}, ("queue", "root", "applications"): {"app": 1}}
+    used = CounterUsage(sums, sets, {("bob", "app"): "tester", ("bob", "free"): ""})
+    bob, _ = negotiator_usage("users", used, QUEUES, spec_names=False)
     assert bob == {
         "userName": "bob",
         "groups": {"app": "tester"},
         "queues": {"queuePath": "root", "resourceUsage": {"memory": 5}, "runningApplications": ["app"]},
     }
-    assert [entry["groupName"] for entry in group_usage(scope, usage, {})] == ["tester"]
+    groups = negotiator_usage("groups", used, QUEUES, spec_names=False)
+    assert [entry["groupName"] for entry in groups] == ["tester"]
+
+
+def test_other_reports_are_empty():
+    """They may be other plugins'."""
+    assert negotiator_usage("hosts", CounterUsage({}, {}, {}), QUEUES, spec_names=False) == ()

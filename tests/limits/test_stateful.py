@@ -1,4 +1,4 @@
-"""Random configurations, matches and reloads against a model that recounts everything."""
+"""Random configurations, matches and reloads, charged through the hooks and the ledger, against a model that recounts all."""
 
 from collections import defaultdict
 
@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from negotiator.queues import QueueConfig, QueueLimit
 from negotiator.queues.checks.limits import SubjectKind
-from negotiator_limits import Tracking
+from yunikorn_replay import Replay
 
 LEAVES = ("root.a.x", "root.a.made", "root.b")
 CONFIGURED = ("root", "root.a", "root.a.x", "root.b")
@@ -63,7 +63,7 @@ class Model:
         self.queues = queues
         self.group = {}  # of an application, from when it was first seen
         self.used = defaultdict(int)  # by application, leaf and resource
-        self.running = defaultdict(set)  # by application the queues
+        self.running = defaultdict(set)  # by application the leaves
 
     def limited(self):
         return {name for _, groups in self.queues.values() for name in groups}
@@ -102,7 +102,7 @@ class Model:
         return {resource: amount for resource, amount in total.items() if amount}
 
     def applications(self, whom, name, path):
-        return {app for app in self.apps(whom, name) if path in self.running[app]}
+        return {app for app in self.apps(whom, name) if any(path in up(leaf) for leaf in self.running[app])}
 
     def levels(self, app, leaf):
         holders = [(SubjectKind.USER, app[0])] + [(SubjectKind.GROUP, self.group[app])] * bool(
@@ -130,23 +130,30 @@ class Model:
             self.used[app, leaf, resource] += sign * amount
 
 
+def nodes(root):
+    """Yield each queue of a usage tree with its path."""
+    yield root["queuePath"], root
+    for child in root.get("children", ()):
+        yield from nodes(child)
+
+
 class Limits(RuleBasedStateMachine):
     """One partition under random use."""
 
     @initialize(queues=configurations())
     def begin(self, queues):
         self.model = Model(queues)
-        self.tracking = Tracking(root_of(queues))
+        self.replay = Replay(root_of(queues))
 
     @rule(queues=configurations())
     def reload(self, queues):
         self.model.queues = queues
-        self.tracking.update(root_of(queues))
+        self.replay.configure(root_of(queues))
 
     @rule(user=USERS, name=APPS, leaf=st.sampled_from(LEAVES), usage=USAGE)
     def increase(self, user, name, leaf, usage):
         self.model.see((user, name), leaf)
-        self.tracking.increase(user, MEMBERS[user], leaf, name, usage)
+        self.replay.increase(user, MEMBERS[user], leaf, name, usage)
         self.charged((user, name), leaf, usage)
 
     @rule(user=USERS, name=APPS, leaf=st.sampled_from(LEAVES), usage=USAGE)
@@ -156,28 +163,24 @@ class Limits(RuleBasedStateMachine):
         left = self.model.headroom(app, leaf) or {}
         fits = all(not amount or amount <= left.get(resource, amount) for resource, amount in usage.items())
         allowed = fits and self.model.can_run(app, leaf)
-        denial = self.tracking.try_increase(user, MEMBERS[user], leaf, name, usage)
-        assert (denial is None) == allowed
-        if denial is None:
+        assert self.replay.try_increase(user, MEMBERS[user], leaf, name, usage) is allowed
+        if allowed:
             self.charged(app, leaf, usage)
-        else:
-            assert denial.used + denial.needed > denial.limit
-            assert denial.label.holding is not None
 
     @rule(user=USERS, name=APPS, leaf=st.sampled_from(LEAVES))
     def ask(self, user, name, leaf):
         app = (user, name)
         self.model.see(app, leaf)
         asked = (user, MEMBERS[user], leaf, name)
-        assert self.tracking.headroom(*asked) == self.model.headroom(app, leaf)
-        assert self.tracking.can_run(*asked) == self.model.can_run(app, leaf)
+        assert self.replay.headroom(*asked) == self.model.headroom(app, leaf)
+        assert self.replay.can_run(*asked) == self.model.can_run(app, leaf)
 
     @precondition(lambda self: any(self.model.running.values()))
     @rule(data=st.data(), usage=USAGE)
     def decrease(self, data, usage):
         """Perhaps by more than there is."""
         app, leaf = self.one(data)
-        self.tracking.decrease(app[0], leaf, app[1], usage)
+        self.replay.decrease(app[0], leaf, app[1], usage)
         self.model.add(app, leaf, usage, -1)
 
     @precondition(lambda self: any(self.model.running.values()))
@@ -187,13 +190,13 @@ class Limits(RuleBasedStateMachine):
         app, leaf = self.one(data)
         left = {name: self.model.used[app, leaf, name] for name in ("memory", "vcore")}
         owed = {name: -amount for name, amount in left.items() if amount < 0}
-        self.tracking.increase(app[0], MEMBERS[app[0]], leaf, app[1], owed)
+        self.replay.increase(app[0], MEMBERS[app[0]], leaf, app[1], owed)
         self.model.see(app, leaf)
         self.charged(app, leaf, owed)
         rest = {name: max(0, amount) for name, amount in left.items()}
-        self.tracking.decrease(app[0], leaf, app[1], rest, remove_app=True)
+        self.replay.decrease(app[0], leaf, app[1], rest, remove_app=True)
         self.model.add(app, leaf, rest, -1)
-        self.model.running[app] -= set(up(leaf))
+        self.model.running[app].discard(leaf)
         if not self.model.running[app]:
             del self.model.group[app], self.model.running[app]
 
@@ -204,36 +207,34 @@ class Limits(RuleBasedStateMachine):
 
     def charged(self, app, leaf, usage):
         self.model.add(app, leaf, usage)
-        self.model.running[app] |= set(up(leaf))
+        self.model.running[app].add(leaf)
 
     @invariant()
     def usage_is_what_happened(self):
         if not hasattr(self, "model"):
             return
-        trees = [(SubjectKind.USER, user, self.tracking.user_usage(user)) for user in MEMBERS]
+        trees = [(SubjectKind.USER, user, self.replay.tree("users", user)) for user in MEMBERS]
         trees += [
-            (SubjectKind.GROUP, group, self.tracking.group_usage(group)) for group in ("dev", "ops", "*")
+            (SubjectKind.GROUP, group, self.replay.tree("groups", group)) for group in ("dev", "ops", "*")
         ]
         for whom, name, root in trees:
-            told = {node.path: node for node in root.walk()} if root else {}
+            told = dict(nodes(root)) if root else {}
             for path in {*CONFIGURED, *LEAVES}:
                 node = told.get(path)
                 if whom is SubjectKind.GROUP and name not in self.model.limited():
                     assert node is None
                     continue
-                assert dict(node.resources if node else {}) == self.model.usage(whom, name, path)
+                assert (node or {}).get("resourceUsage", {}) == self.model.usage(whom, name, path)
                 running = {app for _, app in self.model.applications(whom, name, path)}
-                assert set(node.applications if node else ()) == running
+                assert set((node or {}).get("runningApplications", ())) == running
                 if node:
-                    held = (
-                        (dict(node.holding.resources), node.holding.applications) if node.holding else ({}, 0)
-                    )
-                    assert held == self.model.limit(whom, name, path)
+                    limit = (node.get("maxResources", {}), node.get("maxApplications", 0))
+                    assert limit == self.model.limit(whom, name, path)
 
     @invariant()
     def groups_are_kept(self):
         for app, group in getattr(self, "model", Model({})).group.items():
-            assert self.tracking.app_group(*app) == (group if group in self.model.limited() else "")
+            assert self.replay.app_group(*app) == (group if group in self.model.limited() else "")
 
 
 TestLimits = Limits.TestCase

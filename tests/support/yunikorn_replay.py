@@ -14,8 +14,6 @@ from collections.abc import Collection, Mapping
 
 import attrs
 import numpy as np
-from yunikorn_pool import NOW, bundle
-from yunikorn_trackers import ReachedUsers
 
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import Charges
@@ -26,6 +24,8 @@ from negotiator.queues import QueueConfig, QueueTree
 from negotiator.queues.limits import LimitIndex
 from negotiator.queues.names import parent_of, upwards
 from negotiator.records import Mode
+from yunikorn_pool import NOW, bundle
+from yunikorn_trackers import ReachedUsers
 
 PLUGIN = "limits"
 SLOT = np.zeros(1, np.intp)
@@ -70,7 +70,9 @@ class Replay:
     ) -> None:
         """Charge a match without limits; ignored if the user, the queue or the application is missing."""
         if user and queue and application:
-            self._add(AppMatch(user, self._see(user, groups, queue, application), queue, application, {**usage}))
+            match = AppMatch(user, self._see(user, groups, queue, application), queue, application, {**usage})
+            match.receipt = self._count(self.ledger, self._charges(match))
+            self._add(match)
 
     def try_increase(
         self, user: str, groups: Collection[str], queue: str, application: str, usage: Mapping[str, int]
@@ -81,8 +83,10 @@ class Replay:
         match = AppMatch(user, self._see(user, groups, queue, application), queue, application, {**usage})
         admission = self._raised(self._charges(match)).admit(self.ledger, SLOT, 1, Mode.ENFORCE)
         (match.receipt,) = self.ledger.commit(admission) or (None,)
-        self.matches += [match] if match.receipt else []
-        return match.receipt is not None
+        if match.receipt is None:
+            return False
+        self._add(match)
+        return True
 
     def decrease(
         self, user: str, queue: str, application: str, usage: Mapping[str, int], *, remove_app: bool = False
@@ -189,7 +193,9 @@ class Replay:
 
     def _reduce(self, matches: list[AppMatch], by: AppMatch) -> None:
         """Replace the matches of an application in a queue by what is left of them."""
-        used = {name: sum(each.usage.get(name, 0) for each in matches) for each in matches for name in each.usage}
+        used = {
+            name: sum(each.usage.get(name, 0) for each in matches) for each in matches for name in each.usage
+        }
         left = {name: used.get(name, 0) - by.usage.get(name, 0) for name in {**used, **by.usage}}
         self.matches = [each for each in self.matches if each not in matches]
         if matches:
@@ -234,11 +240,20 @@ class Replay:
             limit = None if record.limit is None else record.limit + excess.used(record.counter)
             return attrs.evolve(record, limit=limit)
 
-        return Charges(tuple(attrs.evolve(each, record=raised(each.record)) for each in charges.sums), charges.keys)
+        return Charges(
+            tuple(attrs.evolve(each, record=raised(each.record)) for each in charges.sums), charges.keys
+        )
 
     def _add(self, match: AppMatch) -> None:
-        match.receipt = self._count(self.ledger, self._charges(match))
+        """Keep a match that was charged; what its application has in excess there is paid back."""
         self.matches.append(match)
+        key = _key(match)
+        for each in [each for each in self.excessive if _key(each) == key]:
+            paid = {name: min(each.usage[name], match.usage.get(name, 0)) for name in each.usage}
+            match.usage = {name: amount - paid.get(name, 0) for name, amount in match.usage.items()}
+            each.usage = {name: amount - paid[name] for name, amount in each.usage.items()}
+            self._rebuild()
+        self.excessive = [each for each in self.excessive if any(each.usage.values())]
 
     def _rebuild(self) -> None:
         """Charge what runs on new counters, whatever the limits."""
@@ -291,6 +306,10 @@ class FlawedReplay(Replay):
             self.excessive += forgotten
             self._regroup(user, application, group)
         return group
+
+
+def _key(match: AppMatch) -> tuple[str, ...]:
+    return match.user, match.group, match.queue, match.application
 
 
 def _group_limits(root: QueueConfig) -> set[tuple[str, str]]:

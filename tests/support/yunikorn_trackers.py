@@ -58,7 +58,9 @@ class ReachedUsers:
 
     def _limits(self, user: str, path: str) -> dict[str, Any]:
         limit = self._limit(user, path)
-        found = {"maxResources": dict(limit.resources), "maxApplications": limit.applications} if limit else {}
+        found = (
+            {"maxResources": dict(limit.resources), "maxApplications": limit.applications} if limit else {}
+        )
         return {key: value for key, value in found.items() if value}
 
     def _limit(self, user: str, path: str):

@@ -93,7 +93,9 @@ _STEPS = {
     "headroom": _headroom,
     "fits": lambda replay, step: replay.fits(*_subject(step), step["usage"]),
     "can_run": lambda replay, step: replay.can_run(*_subject(step)),
-    "resolve_group": lambda replay, step: replay.resolve_group(step.get("groups") or (), step["queue"].lower()),
+    "resolve_group": lambda replay, step: replay.resolve_group(
+        step.get("groups") or (), step["queue"].lower()
+    ),
     "app_group": lambda replay, step: replay.app_group(step["user"], step["app"]),
     "user_usage": lambda replay, step: _usage(replay.tree("users", step["user"])),
     "group_usage": lambda replay, step: _usage(replay.tree("groups", step["group"])),

@@ -1,4 +1,4 @@
-"""Which limit holds for whom, queue by queue, and which group an application counts for."""
+"""The limits that hold for users and groups in each queue, and the group that an application counts for."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from negotiator.queues import QueueConfig, QueueLimit
 from negotiator.queues.checks.limits import SubjectKind
-from negotiator_limits import LimitIndex
+from negotiator.queues.limits import LimitIndex
 from yunikorn_pool import read
 
 CONFIG = """
@@ -25,7 +25,7 @@ partitions:
               - {groups: ["*"], maxapplications: 9}
           - name: c
 """
-SCOPE = LimitIndex(read({"text": CONFIG}).partition.root)
+LIMITS = LimitIndex(read({"text": CONFIG}).partition.root)
 
 
 def limit(users=(), groups=(), applications=1):
@@ -33,7 +33,7 @@ def limit(users=(), groups=(), applications=1):
 
 
 @pytest.mark.parametrize(
-    ("whom", "name", "path", "under"),
+    ("kind", "name", "path", "under"),
     [
         (SubjectKind.USER, "sue", "root", "sue"),
         (SubjectKind.USER, "bob", "root", "*"),
@@ -45,22 +45,22 @@ def limit(users=(), groups=(), applications=1):
         (SubjectKind.GROUP, "b", "root", None),
     ],
 )
-def test_a_queue_has_one_limit_for_a_name(whom, name, path, under):
+def test_a_queue_has_one_limit_for_a_name(kind, name, path, under):
     """Its own, or for users the wildcard's; the wildcard of groups is a group of its own."""
-    holding = SCOPE.limit(whom, name, path)
-    assert (holding.name if holding else None) == under
+    held = LIMITS.limit(kind, name, path)
+    assert (held.name if held else None) == under
 
 
 def test_a_named_limit_has_nothing_of_the_wildcard():
     """It takes the place of the wildcard's as a whole: what it does not say is not limited."""
-    holding = SCOPE.limit(SubjectKind.USER, "sue", "root")
-    assert (holding.applications, holding.resources) == (9, {})
+    held = LIMITS.limit(SubjectKind.USER, "sue", "root")
+    assert (held.applications, held.resources) == (9, {})
 
 
 def test_a_limit_knows_where_it_is_written():
     """In the file of the queues, with line and column."""
-    assert str(SCOPE.limit(SubjectKind.USER, "bob", "root").source) == "queues.yaml:8:13"
-    assert str(SCOPE.limit(SubjectKind.USER, "bob", "root")) == "limit of user * at root"
+    assert str(LIMITS.limit(SubjectKind.USER, "bob", "root").source) == "queues.yaml:8:13"
+    assert str(LIMITS.limit(SubjectKind.USER, "bob", "root")) == "limit of user * at root"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_limit_knows_where_it_is_written():
 )
 def test_the_first_queue_with_a_group_of_the_user_decides(groups, path, group):
     """From the leaf up, in the order of its limits; the wildcard takes who is left and hides what is above."""
-    assert SCOPE.group(groups, path) == group
+    assert LIMITS.group(groups, path) == group
 
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c", "*"]), unique=True, max_size=3)
