@@ -153,7 +153,7 @@ def _reached(owner: Side, found: ReferenceScan, *, exact: bool) -> Iterator[_Nam
     """Give the attributes that one expression names, in every ad in which they may be looked up."""
     other = _SLOT if owner is _JOB else _JOB
     for side, names in found.names.items():
-        if side is None or found.wandering or not exact:
+        if side is None or found.moves_scope or not exact:
             yield from ((place, name) for place in (owner, other) for name in names)
         else:
             yield from ((owner if side is Side.MY else other, name) for name in names)

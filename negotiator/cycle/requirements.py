@@ -138,7 +138,7 @@ class Requirements:
     def _take_apart(self, written: Expr) -> _Written:
         parts = split(written)
         found = [self.reaches.of(part, on_rows=False, shadowed=False).found for part in parts]
-        moving = [part for part, reach in zip(parts, found, strict=True) if reach.wandering or reach.opaque]
+        moving = [part for part, reach in zip(parts, found, strict=True) if reach.moves_scope or reach.opaque]
         return _Written(
             written, tuple(map(self._of_job, parts)), frozenset().union(*map(moved_attributes, moving))
         )

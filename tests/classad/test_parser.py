@@ -176,12 +176,12 @@ def test_old_syntax(text, value):
         ("a.1", 1, 2, "expected an operator or the end of the text, found a constant"),
         ('a == "b', 1, 6, "a quote is not closed"),
         ("a // comment", 1, 3, "a comment must end before the text does"),
-        ("007", 1, 1, "an integer is written in decimal without leading zeros"),
+        ("007", 1, 1, "an integer must be decimal, without leading zeros"),
         ("1.", 1, 1, "a digit must follow the decimal point"),
         (r'"a\0"', 1, 1, "a string cannot hold the character NUL"),
-        ("a\0", 1, 2, "the text holds the character NUL"),
-        ('"\ud800"', 1, 2, "the text holds a character that has no bytes"),
-        ('absTime("junk")', 1, 15, "absTime does not understand its text"),
+        ("a\0", 1, 2, "the text contains the character NUL"),
+        ('"\ud800"', 1, 2, "the text contains a character that cannot be encoded"),
+        ('absTime("junk")', 1, 15, "invalid text for absTime"),
     ],
 )
 def test_error(text, line, column, message):

@@ -178,7 +178,7 @@ def test_what_is_folded(text, wanted):
     assert unparse(folded) == unparse(parse(wanted))
 
 
-SPECIAL = [
+PREDEFINED_NAMES = [
     "CurrentTime > 5", "MY.CurrentTime > 5", "TARGET.CurrentTime > 5", "isUndefined(parent)", "MY.parent =?= undefined",
     "LEFT.Ask", "MY.LEFT.Ask", "TARGET.RIGHT.Memory", ".Ask", "isUndefined(.RIGHT)", "symmetricMatch", "MY.leftRankValue",
     "self.Ask", "other.Memory", "TARGET.other.Ask", "MY.TARGET.MY.Memory", "isClassAd(MY)", "isUndefined(toplevel)",
@@ -190,7 +190,7 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize("text", SPECIAL + FAILING)
+@pytest.mark.parametrize("text", PREDEFINED_NAMES + FAILING)
 def test_names_that_mean_something_by_themselves_and_evaluations_that_fail(text):
     """What no ad defines may have a meaning all the same; and a failure ends more than the part it stands in."""
     target = parse_ad("[Memory = 7; Requirements = Memory > 5; Rank = 3]")

@@ -21,7 +21,7 @@ def test_what_is_reached_is_what_the_footprint_says(text, rows, other, on_rows, 
     followed, _ = reaches.follow(reach, ad)
     whole = footprint(expr, table, ad, on_rows=on_rows, shadowed=shadowed)
     assert followed.found.names == whole.names
-    assert (followed.found.opaque, followed.found.wandering) == (whole.opaque, whole.wandering)
+    assert (followed.found.opaque, followed.found.moves_scope) == (whole.opaque, whole.moves_scope)
 
 
 def _key(reaches, text, other, *, on_rows=False):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, ParseError, Side, parse, parse_old, unparse, unparse_value
 from negotiator.classad.syntax import (
+    PRECEDENCE,
     AdRef,
     Attr,
     Binary,
@@ -27,7 +28,6 @@ from negotiator.classad.syntax import (
     unparse_indented,
     unparse_old,
 )
-from negotiator.classad.syntax.parser import PRECEDENCE
 from negotiator.classad.values import AbsTime, RelTime
 
 

@@ -8,11 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from expressions import expressions
-from negotiator.classad import ClassAd, Side, Table, parse, parse_old
-from negotiator.classad.syntax.printing import unparse
-from negotiator.classad.syntax.tree import AdRef, Binary, Literal
-from negotiator.classad.tables.byte_stream import ByteReader, ByteWriter, DamagedDataError
-from negotiator.classad.tables.dictionary import AdDictionary
+from negotiator.classad import ClassAd, Side, Table, parse, parse_old, unparse
+from negotiator.classad.syntax import AdRef, Binary, Literal
+from negotiator.classad.tables import AdDictionary, ByteReader, ByteWriter, DamagedDataError
 from negotiator.classad.tables.expression_codec import MAX_NESTING, expression_of, expression_tokens
 from negotiator.errors import NegotiatorError
 from negotiator.pool import PoolError, Snapshot, read_pool

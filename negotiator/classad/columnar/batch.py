@@ -236,7 +236,7 @@ class RowBatch:
     def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
         """Evaluate a piece of an expression by the scalar evaluator, if that is the same as evaluating it in place."""
         reach = self._reach(expr, on_rows=on_rows)
-        if reach.opaque or reach.wandering or reach.bounds is None:
+        if reach.opaque or reach.moves_scope or reach.bounds is None:
             raise NotVectorizableError  # what reaches an attribute that is being evaluated goes in circles
         self.work.deepest = max(self.work.deepest, depth + reach.bounds.depth)
         self.work.steps += reach.bounds.steps

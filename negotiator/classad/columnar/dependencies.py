@@ -180,13 +180,13 @@ class DependencyIndex:
             leads_back=any(in_rows and self.table.has_expressions(name) for in_rows, name in found.names),
             has_key=not found.opaque and len(names) <= MAX_NAMES,
             small=bounds is not None and bounds.depth <= _SMALL.depth and bounds.steps <= _SMALL.steps,
-            stays=not (found.wandering or found.opaque) or stays(expr),
+            stays=not (found.moves_scope or found.opaque) or stays(expr),
         )
 
     def _plain(self, expr: Expr, *, on_rows: bool) -> Footprint | None:
         """Give the footprint of an expression that reaches no others: most are of this kind."""
         found = scan(expr)
-        if found.opaque or found.wandering:
+        if found.opaque or found.moves_scope:
             return None
         names: set[Name] = set()
         uses = 0
@@ -197,7 +197,7 @@ class DependencyIndex:
                 names.update([(in_rows, name) for name in mentioned])
                 uses += sum(mentioned.values())
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
-        return Footprint(frozenset(names), opaque=False, wandering=False, bounds=bounds)
+        return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)
 
     def _key(self, names: tuple[str, ...], other: ClassAd) -> tuple[Key, Key]:
         """Return the key of these attributes, and what in it are expressions: their names and numbers."""

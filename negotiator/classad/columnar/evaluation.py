@@ -22,7 +22,7 @@ from negotiator.classad.context import AdValue, Environment, Exhausted, ListValu
 from negotiator.classad.functions import FUNCTIONS, Function
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import (
-    SPECIAL,
+    PREDEFINED_NAMES,
     AdRef,
     Attr,
     Binary,
@@ -112,7 +112,7 @@ def _name_in_rows(expr: Expr, side: Side) -> str | None:
     """Return the name of an attribute that is looked up in the rows and nowhere else, whatever these define."""
     if type(expr) is Attr and type(expr.scope) is AdRef and expr.scope.side is side:
         name = fold(expr.name)
-        return None if name in SPECIAL or name == "currenttime" else name
+        return None if name in PREDEFINED_NAMES or name == "currenttime" else name
     return None
 
 
@@ -247,7 +247,7 @@ def _called(batch: RowBatch, function: Function, args: list[Value]) -> Value:
 
 def _reference(batch: RowBatch, expr: Attr, /, *, on_rows: bool, depth: int) -> Column:
     name = fold(expr.name)
-    if name in SPECIAL or expr.absolute:
+    if name in PREDEFINED_NAMES or expr.absolute:
         raise NotVectorizableError
     if expr.scope is None:
         return batch.unscoped(name, on_rows=on_rows, depth=depth)

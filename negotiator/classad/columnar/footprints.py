@@ -36,7 +36,7 @@ class Footprint:
 
     names: frozenset[Name]
     opaque: bool
-    wandering: bool
+    moves_scope: bool
     bounds: CostBounds | None
 
     def row_names(self) -> list[str]:
@@ -52,12 +52,12 @@ def footprint(
     ``shadowed`` says that one of the ads has an attribute called MY or TARGET, so that these may mean anything.
     """
     nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=not shadowed)
-    wandering = any(node.wandering for node in nodes.values())
-    if wandering and not shadowed:
+    moves_scope = any(node.moves_scope for node in nodes.values())
+    if moves_scope and not shadowed:
         nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=False)
     opaque = any(node.opaque for node in nodes.values())
     names = frozenset(key for key in nodes if key is not None)
-    return Footprint(names, opaque, wandering, _bounds(nodes))
+    return Footprint(names, opaque, moves_scope, _bounds(nodes))
 
 
 @attrs.frozen
@@ -72,8 +72,8 @@ class _Node:
         return any(part.opaque for part in self.scans)
 
     @property
-    def wandering(self) -> bool:
-        return any(part.wandering for part in self.scans)
+    def moves_scope(self) -> bool:
+        return any(part.moves_scope for part in self.scans)
 
 
 def _follow(

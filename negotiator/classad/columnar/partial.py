@@ -31,9 +31,9 @@ from negotiator.classad.context import (
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.scalar import evaluate
 from negotiator.classad.syntax import (
-    OPAQUE,
-    SPECIAL,
-    WANDERING,
+    OPAQUE_FUNCTIONS,
+    PREDEFINED_NAMES,
+    SCOPE_MOVING_FUNCTIONS,
     AdRef,
     Attr,
     Binary,
@@ -69,8 +69,8 @@ MAX_DEPTH: Final = 200
 MAX_TEXT: Final = 10_000
 """Longer strings are not made into literals: the folded expression may be the key of a dictionary."""
 
-_LEFT_ALONE: Final = OPAQUE | WANDERING
-_NOT_ATTRIBUTES: Final = RESERVED | SPECIAL
+_LEFT_ALONE: Final = OPAQUE_FUNCTIONS | SCOPE_MOVING_FUNCTIONS
+_NOT_ATTRIBUTES: Final = RESERVED | PREDEFINED_NAMES
 _LOGICAL: Final = COMPARE.keys() | {"=?=", "=!=", "&&", "||"}
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="} | {
     op: op for op in ("==", "!=", "=?=", "=!=")
@@ -231,7 +231,7 @@ def stays(expr: Expr) -> bool:
     return True
 
 
-MOVING: Final = WANDERING | {"unresolved"}
+MOVING: Final = SCOPE_MOVING_FUNCTIONS | {"unresolved"}
 """Functions that leave the evaluator where they find the attribute that is their first argument, or at the outermost ad."""
 
 

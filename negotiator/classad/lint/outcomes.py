@@ -51,7 +51,7 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
 def is_of_one_side(expr: Expr, my: Table) -> bool:
     """Return whether an expression of these ads has the same value whatever the other ad is."""
     for part in _followed(expr, set(SHADOWS), (my,)):
-        if part.opaque or part.wandering or part.names[Side.TARGET]:
+        if part.opaque or part.moves_scope or part.names[Side.TARGET]:
             return False
         if any(my.column(name).has(Kind.ABSENT) for name in part.names[None]):
             return False
@@ -62,7 +62,7 @@ def _reached(expr: Expr, *tables: Table) -> list[str] | None:
     """Return all names that the expression can reach in ads of either side; None where it can be any."""
     names = set(SHADOWS)
     for part in _followed(expr, names, tables):
-        if part.opaque or part.wandering or len(names) > MAX_NAMES:
+        if part.opaque or part.moves_scope or len(names) > MAX_NAMES:
             return None
     return sorted(names)
 

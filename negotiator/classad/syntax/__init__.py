@@ -23,6 +23,7 @@ from negotiator.classad.syntax.lexer import NAME as NAME
 from negotiator.classad.syntax.lexer import Token as Token
 from negotiator.classad.syntax.lexer import tokenize as tokenize
 from negotiator.classad.syntax.literals import literal_value as literal_value
+from negotiator.classad.syntax.parser import PRECEDENCE as PRECEDENCE
 from negotiator.classad.syntax.parser import parse as parse
 from negotiator.classad.syntax.parser import parse_old as parse_old
 from negotiator.classad.syntax.parser import parse_record as parse_record
@@ -30,9 +31,9 @@ from negotiator.classad.syntax.printing import unparse as unparse
 from negotiator.classad.syntax.printing import unparse_constant as unparse_constant
 from negotiator.classad.syntax.printing import unparse_indented as unparse_indented
 from negotiator.classad.syntax.printing import unparse_old as unparse_old
-from negotiator.classad.syntax.reference_scan import OPAQUE as OPAQUE
-from negotiator.classad.syntax.reference_scan import SPECIAL as SPECIAL
-from negotiator.classad.syntax.reference_scan import WANDERING as WANDERING
+from negotiator.classad.syntax.reference_scan import OPAQUE_FUNCTIONS as OPAQUE_FUNCTIONS
+from negotiator.classad.syntax.reference_scan import PREDEFINED_NAMES as PREDEFINED_NAMES
+from negotiator.classad.syntax.reference_scan import SCOPE_MOVING_FUNCTIONS as SCOPE_MOVING_FUNCTIONS
 from negotiator.classad.syntax.reference_scan import ReferenceScan as ReferenceScan
 from negotiator.classad.syntax.reference_scan import scan as scan
 from negotiator.classad.syntax.reference_scan import scope_side as scope_side

@@ -1,8 +1,8 @@
-"""An ad: attribute names and their expressions.
+"""An ad without evaluation: attribute names and their expressions.
 
-A pool holds a hundred thousand ads of well over a hundred attributes, most with the same names in the same order. So
-an ad is a tuple of expressions and a *shape*, the names, which ads share; equal expressions come shared from the
-parser's cache.
+A pool has a hundred thousand ads of well over a hundred attributes, most with the same names in the same order. An ad
+is therefore a tuple of expressions and a *shape*, the index of its names, which ads share. Equal expressions are
+shared through the parser's cache.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z"
 
 @lru_cache(maxsize=1 << 14)
 def fold(name: str) -> str:
-    """Give the form of a name that all its spellings share: only ASCII letters have case."""
+    """Return a name in lower case. Only ASCII letters have case in names."""
     return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)
 
 
 @attrs.frozen(eq=False)
 class NameIndex:
-    """The names of an ad, and where each folded name stands.
+    """The names of an ad (its shape): ``index`` has the position of each name in lower case.
 
-    ``pick`` says which of the given names count, by their places, where a name was given more than once; ``repeated``
-    has these names in lower case.
+    If a name was given more than once, ``pick`` has the positions in ``given`` that count and ``repeated`` those names
+    in lower case; otherwise ``pick`` is None.
     """
 
     given: tuple[str, ...]
@@ -47,7 +47,7 @@ class NameIndex:
 
 @lru_cache(maxsize=4096)
 def index_names(names: tuple[str, ...]) -> NameIndex:
-    """Return the shape of an ad in which these names are given."""
+    """Return the shape of an ad with these names. Of repeated names the last counts, in the place of the first."""
     index: dict[str, int] = {}
     kept: list[str] = []
     pick: list[int] = []
@@ -67,17 +67,19 @@ def index_names(names: tuple[str, ...]) -> NameIndex:
 
 def _literal(value: Expr | LiteralValue) -> Expr:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError("an integer has 64 bits")
+        raise ValueError("the integer does not fit 64 bits")
     if isinstance(value, _LITERALS):
         return Literal(value)
-    raise TypeError(f"an attribute is an expression or a constant, not {type(value).__name__}")
+    raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
 
 
 class AttributeMap:
-    """An immutable, ordered mapping of attribute names, whose ASCII letters have no case, to expressions.
+    """An immutable, ordered mapping of attribute names to expressions. ASCII letters in names have no case.
 
     Of several attributes of one name the last counts, in the place and the spelling of the first, as in HTCondor.
-    TypeError for what is neither an expression nor a constant, ValueError for an integer beyond 64 bits.
+
+    :raises TypeError: an attribute is neither an expression nor a constant.
+    :raises ValueError: an integer does not fit 64 bits.
     """
 
     __slots__ = ("expressions", "shape")
@@ -97,19 +99,19 @@ class AttributeMap:
 
     @classmethod
     def of(cls, shape: NameIndex, expressions: Sequence[Expr]) -> Self:
-        """Return the ad of a shape with its expressions, one for each of the names of the shape."""
+        """Return the ad of a shape and its expressions, one for each name of the shape."""
         ad = cls.__new__(cls)
         ad.shape = shape
         ad.expressions = expressions
         return ad
 
     def get(self, name: str) -> Expr | None:
-        """Give the expression of an attribute, None if there is no such attribute."""
+        """Return the expression of an attribute, None if it is missing."""
         place = self.shape.index.get(fold(name))
         return None if place is None else self.expressions[place]
 
     def folded(self, name: str) -> Expr | None:
-        """Give the expression of an attribute whose name is in lower case already, as ``get`` does."""
+        """Return the expression of an attribute like ``get``, given its name in lower case."""
         place = self.shape.index.get(name)
         return None if place is None else self.expressions[place]
 
@@ -123,20 +125,20 @@ class AttributeMap:
         return iter(self.shape.names)
 
     def names(self) -> tuple[str, ...]:
-        """Give the names as they are spelled, in order."""
+        """Return the names as they are spelled, in order."""
         return self.shape.names
 
     def items(self) -> Iterator[tuple[str, Expr]]:
-        """Give pairs of name and expression, in order."""
+        """Return pairs of name and expression, in order."""
         return zip(self.shape.names, self.expressions, strict=True)
 
     def project(self, names: Iterable[str]) -> Self:
-        """Give an ad of those attributes of this one that are named, in this ad's order."""
+        """Return an ad with only the named attributes, in this ad's order."""
         wanted = {fold(name) for name in names}
         return type(self)([(name, expr) for name, expr in self.items() if fold(name) in wanted])
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
-        """Give an ad with further attributes, or other expressions for some."""
+        """Return an ad with these attributes added or replaced."""
         return type(self)([*self.items(), *items])
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What can be wrong with the text of an expression or an ad."""
+"""The exceptions of the ClassAd language."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from negotiator.errors import NegotiatorError
 
 
 class ClassAdError(NegotiatorError):
-    """The root of what this room raises."""
+    """Root of the exceptions of the ClassAd language."""
 
 
 class ParseError(ClassAdError, ValueError):
-    """A text that is no expression, with the place in it: line and column count from 1."""
+    """Invalid text of an expression or an ad, and where: ``line`` and ``column`` count from 1."""
 
     def __init__(self, message: str, text: str, line: int, column: int) -> None:
         super().__init__(message, text, line, column)

@@ -1,4 +1,4 @@
-"""Expressions and values as short texts: the work hangs on how much is shown, not on how much there is."""
+"""Short texts of expressions. The work depends on the length of the excerpt, not on the size of the expression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CUT: Final = "..."
 
 
 def excerpt(expr: Expr, most: int) -> str:
-    """Print an expression in the new syntax, on one line of at most ``most`` characters; ``...`` says that it was cut."""
+    """Return an expression in the new syntax on one line of at most ``most`` characters, ending in ``...`` if cut."""
     out: list[str] = []
     length = 0
     pending: list[str | Expr] = [expr]
@@ -35,12 +35,12 @@ def excerpt(expr: Expr, most: int) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Give the beginning of a text where it has more than ``most`` characters."""
+    """Return a text, cut to ``most`` characters including a final ``...`` if it is longer."""
     return text if len(text) <= most else text[: max(most - len(CUT), 0)] + CUT
 
 
 def _shortened(node: Expr, most: int) -> Expr:
-    """Leave out of a node what can't be reached within ``most`` characters."""
+    """Return a node without the parts that cannot appear in the first ``most`` characters."""
     match node:
         case Literal(str(text)) if len(text) > most:
             return Literal(text[: most + 1])

@@ -1,8 +1,9 @@
-"""Text to tokens, in the new syntax and in the one of long-form lines (SEMANTICS sections 2 and 7).
+"""Splits text into tokens, in the new syntax and in that of long-form lines (SEMANTICS sections 2 and 7).
 
-The kind of a token is its own text for operators and punctuation (``is`` and ``isnt`` become ``=?=`` and ``=!=``);
-otherwise ``LITERAL`` (the value is a ``Literal``), ``NAME`` (the value is the name), ``END`` or ``BAD`` (the value says
-what is wrong). The lexer never raises: in the old syntax what follows a complete expression is ignored, bad or not.
+For operators and punctuation the kind of a token is its text; ``is`` and ``isnt`` become ``=?=`` and ``=!=``. Other
+kinds are ``LITERAL`` (the value is a ``Literal``), ``NAME`` (the value is the name), ``END`` and ``BAD`` (the value is
+the error message). The lexer never raises: in the old syntax, text after a complete expression is ignored even if it
+is invalid.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ _CONSTANTS: Final = {
 _WORD_OPERATORS: Final = {"is": "=?=", "isnt": "=!="}
 RESERVED: Final = frozenset({*_CONSTANTS, *_WORD_OPERATORS})
 
-# Each part can match in one way only, which keeps the matching linear. Only sets of characters are possessive: before
+# Each alternative can match in one way only, which keeps matching linear. Only character sets are possessive: before
 # Python 3.11.5 possessive groups do not always match (CPython issue 106052).
 #
-# A comment that runs to the end of the text is an error, as it is in
-# HTCondor, which wraps an expression in brackets on one line.
+# A comment that runs to the end of the text is an error, as in HTCondor, which wraps an expression in brackets on one
+# line.
 _COMMON: Final = r"""
     (?P<space>   (?: [ \t\n\v\f\r]++ | //[^\n]*+\n | /\*(?s:.*?)\*/ )+ )
   | (?P<name>    [A-Za-z_][A-Za-z0-9_]*+ )
@@ -55,7 +56,7 @@ _NEW: Final = re.compile(
 """,
     re.VERBOSE,
 )
-# A quote after a backslash belongs to the string, unless the line ends there.
+# A quote after a backslash is part of the string unless the line ends after it.
 _OLD: Final = re.compile(
     _COMMON
     + r"""
@@ -71,12 +72,12 @@ _PARTS: Final = {
 }
 _SIMPLE_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
-# After one of these a minus is an operator; elsewhere it may begin a number.
+# After one of these kinds a minus is an operator. Elsewhere it may begin a number.
 _OPERAND_ENDS: Final = frozenset({LITERAL, NAME, ")", "]", "}", "."})
 
 
 def tokenize(text: str, *, old: bool) -> list[Token]:
-    """Give the tokens of ``text``, ended by one of kind END or BAD."""
+    """Return the tokens of ``text``; the last one is of kind END or BAD."""
     tokens: list[Token] = []
     append = tokens.append
     previous = ""  # the kind of the last token
@@ -89,7 +90,7 @@ def tokenize(text: str, *, old: bool) -> list[Token]:
         value: Any = match[0]
         if group == "op":
             minus = match.end() if value == "-" and previous not in _OPERAND_ENDS else -1
-            previous = "." if value == ".." else value  # HTCondor takes two dots for one
+            previous = "." if value == ".." else value  # HTCondor reads two dots as one
             append((previous, value, start))
             continue
         if group == "name":
@@ -128,16 +129,16 @@ def _word(word: str) -> tuple[str, Literal | str]:
 
 
 def _number(digits: str, following: str, *, negative: bool) -> tuple[str, Literal | str]:
-    """Make a number of its text; ``following`` is the character after it."""
+    """Return the token of a number; ``following`` is the character after it."""
     if digits.startswith(".."):
-        return BAD, "a number has one decimal point"
+        return BAD, "a number can have only one decimal point"
     if digits.isdigit():
         if following == ".":
             return BAD, "a digit must follow the decimal point"
         if following and following in "eE":
             return BAD, "digits must follow the exponent sign"
         if digits[0] == "0" and not negative and (len(digits) > 1 or (following and following in "xX")):
-            return BAD, "an integer is written in decimal without leading zeros"
+            return BAD, "an integer must be decimal, without leading zeros"
         return LITERAL, Literal(_int64(digits, negative=negative))
     if following and following in "eE" and "e" not in digits.lower():
         return BAD, "digits must follow the exponent sign"
@@ -145,7 +146,7 @@ def _number(digits: str, following: str, *, negative: bool) -> tuple[str, Litera
 
 
 def _int64(digits: str, *, negative: bool) -> int:
-    """Give 0 for what does not fit, as HTCondor does; never convert a number of thousands of digits."""
+    """Return the integer, or 0 if it does not fit 64 bits, as HTCondor does. Never converts thousands of digits."""
     significant = digits.lstrip("0") or "0"
     if len(significant) > 19:
         return 0
@@ -170,14 +171,14 @@ def _quoted_name(source: str, *, old: bool) -> tuple[str, str]:
 
 
 def _unescaped(source: str, quote: str) -> str | None:
-    """Join adjacent literals and resolve the escapes; None where there is a NUL."""
+    """Join adjacent string literals and resolve their escapes. Return None if one is a NUL."""
     body = source[1:-1]
     if quote in body:
         body = "".join(_PARTS[quote].findall(source))
     if "\\" not in body:
         return body
     text = _ESCAPE.sub(_escape, body)
-    if not text.isascii():  # bytes written in octal may make up a character
+    if not text.isascii():  # octal escapes may be the bytes of one character
         text = text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     return None if "\0" in text else text
 
@@ -197,4 +198,4 @@ def _complaint(source: str) -> str:
         return "a comment is not closed"
     if source in "\"'":
         return "a quote is not closed"
-    return "a character that begins no token"
+    return "unexpected character"

@@ -1,4 +1,4 @@
-"""Literals as ads write them: also with a sign, or in parentheses."""
+"""Constants as ads write them, including those with a sign or in parentheses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue, Paren, Unary
 
 MAX_FOLDED: Final = 8
-"""Parentheses and signs around a literal that are looked through; an expression may have any number of them."""
+"""The number of parentheses and signs around a literal that are looked through; users may write any number."""
 
 
 def literal_value(expr: Expr) -> LiteralValue | None:
-    """Return the value of a literal, also with a sign or in parentheses, and None for any other expression."""
+    """Return the value of a literal, possibly with a sign or in parentheses; None for any other expression."""
     if type(expr) is Literal:
         return expr.value
     sign = ""

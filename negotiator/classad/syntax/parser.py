@@ -1,8 +1,8 @@
-"""Tokens to trees.
+"""Builds trees from tokens.
 
-An operator-precedence parser with a stack of its own instead of recursion, so that no text can exhaust Python's. The
-depth it allows is HTCondor's: a bracket of any kind counts 3, an operator before its operand, each ``?:`` and each
-branch of a conditional 1, and there is room for 497 (165 parentheses).
+An operator-precedence (shunting-yard) parser with its own stack instead of recursion, so that no text can exhaust
+Python's. The depth limit is HTCondor's, 497: a bracket of any kind costs 3 (so 165 parentheses fit); a prefix operator,
+each ``?:`` and each branch of a conditional cost 1.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _UNARY_PRECEDENCE: Final = 11
 _ELVIS_PRECEDENCE: Final = 12
 _UNARY_OPERATORS: Final = frozenset("-+!~")
 
-# What a pending entry of the stack is; a bracket stops reductions, and so does the middle of a conditional.
+# The kinds of pending entries. Brackets and the middle of a conditional stop reductions.
 _BINARY, _UNARY, _ELVIS, _BRANCH = "binary", "unary", "?:", "branch"
 _MIDDLE, _PAREN, _CALL, _LIST, _RECORD, _SUBSCRIPT = "?", "(", "call", "{", "[", "subscript"
 _COST: Final = {_BINARY: 0, _UNARY: 1, _ELVIS: 1, _BRANCH: 1, _MIDDLE: 1}
@@ -90,7 +90,7 @@ class _Pending(NamedTuple):
     kind: str
     precedence: int
     text: str
-    base: int  # how many operands there were when the bracket was opened
+    base: int  # the number of operands when the bracket was opened
     names: list[str]
 
 
@@ -98,20 +98,28 @@ _NO_NAMES: Final[list[str]] = []
 
 
 def parse(text: str) -> Expr:
-    """Parse one expression in the new syntax: the whole text, but for semicolons at its end (ParseError if not)."""
+    """Parse one expression in the new syntax. The text may end with semicolons.
+
+    :raises ParseError: the text is invalid.
+    """
     return _parse_new(text) if len(text) <= CACHED_TEXT else _expression(text, old=False)
 
 
 def parse_old(text: str) -> Expr:
-    r"""Parse what stands right of the ``=`` of a long-form line (SEMANTICS section 7; ParseError).
+    r"""Parse the text right of the ``=`` of a long-form line (SEMANTICS section 7).
 
-    Strings have no escapes but ``\"``, and what follows a complete expression is ignored.
+    ``\"`` is the only escape in strings. Text after a complete expression is ignored.
+
+    :raises ParseError: the text is invalid.
     """
     return _parse_old(text) if len(text) <= CACHED_TEXT else _expression(text, old=True)
 
 
 def parse_record(text: str) -> RecordExpr:
-    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]`` (ParseError), into the names and expressions it has."""
+    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]``, into its names and expressions.
+
+    :raises ParseError: the text is invalid.
+    """
     record = _expression(text, old=False, depth=-_BRACKET_COST)
     if not isinstance(record, RecordExpr):
         raise ParseError("expected an ad in square brackets", text, 1, 1)
@@ -128,7 +136,7 @@ def _parse_old(text: str) -> Expr:
     return _expression(text, old=True)
 
 
-# Most attributes of an ad are such constants, alike in both syntaxes.
+# A fast path: most attributes of an ad are such constants, which both syntaxes spell alike.
 _PLAIN: Final = re.compile(r' *(?:(-?(?:0|[1-9][0-9]{0,17}))|"([ !#-\[\]-~]*)")\Z')
 
 
@@ -139,7 +147,7 @@ def _expression(text: str, *, old: bool, depth: int = 0) -> Expr:
     if plain is not None:
         return Literal(int(plain[1]) if plain[2] is None else plain[2])
     if "\0" in text:
-        raise _error(text, text.index("\0"), "the text holds the character NUL")
+        raise _error(text, text.index("\0"), "the text contains the character NUL")
     if not text.isascii():
         _check_encodable(text)
     return _Parser(text, old=old, depth=depth).parse()
@@ -149,7 +157,7 @@ def _check_encodable(text: str) -> None:
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise _error(text, error.start, "the text holds a character that has no bytes") from None
+        raise _error(text, error.start, "the text contains a character that cannot be encoded") from None
 
 
 def _error(text: str, offset: int, message: str) -> ParseError:
@@ -158,7 +166,7 @@ def _error(text: str, offset: int, message: str) -> ParseError:
 
 
 class _Parser:
-    """One parse: ``operands`` and ``pending`` are the two stacks of the shunting-yard algorithm."""
+    """One parse. ``operands`` and ``pending`` are the two stacks of the shunting-yard algorithm."""
 
     __slots__ = ("at", "depth", "old", "operands", "pending", "text", "tokens")
 
@@ -178,7 +186,7 @@ class _Parser:
         return self.finish()
 
     def finish(self) -> Expr:
-        """Check that nothing is open, and nothing follows that matters."""
+        """Return the tree after checking that no bracket is open and no text is left (new syntax)."""
         if self.pending:
             raise self.expected(f"an operator or {_CLOSING[self.pending[-1].kind]}")
         if not self.old:
@@ -194,7 +202,7 @@ class _Parser:
     # Where an operand is expected
 
     def operand(self) -> bool:
-        """Take what begins an operand; True if an operand is expected still."""
+        """Read the next token where an operand is expected. Return True if an operand is still expected."""
         kind, value, _ = self.tokens[self.at]
         if kind is LITERAL:
             self.at += 1
@@ -266,7 +274,7 @@ class _Parser:
     # Where an operator is expected
 
     def operator(self) -> bool | None:
-        """Take what follows an operand: True if an operand is expected next, None if the expression ends here."""
+        """Read the token after an operand. Return True if an operand must follow, None at the end of the expression."""
         kind = self.kind()
         precedence = PRECEDENCE.get(kind)
         if precedence is not None:
@@ -291,7 +299,7 @@ class _Parser:
         return self.separator(kind, self.pending[-1].kind) if self.pending else None
 
     def separator(self, kind: str, opened: str) -> bool | None:
-        """Take what may end an operand of the innermost bracket; None if it is not for this bracket."""
+        """Read a separator or the end of the innermost bracket. Return None if the token does not belong to it."""
         if kind == ":" and opened is _MIDDLE:
             self.depth -= 1
             self.pending.pop()
@@ -314,7 +322,7 @@ class _Parser:
     # The stacks
 
     def push(self, kind: str, precedence: int = -1, text: str = "") -> None:
-        """Take the token of an operator or an opening bracket."""
+        """Push the entry of an operator or an opening bracket."""
         self.depth += _COST.get(kind, _BRACKET_COST)
         if self.depth > MAX_DEPTH:
             raise self.fail("the expression is nested too deep")
@@ -323,7 +331,7 @@ class _Parser:
         self.at += 1
 
     def reduce(self, precedence: int) -> None:
-        """Apply the pending operators that bind at least as tightly."""
+        """Apply the pending operators of at least this precedence."""
         pending, operands = self.pending, self.operands
         while pending and pending[-1].precedence >= precedence:
             entry = pending.pop()
@@ -341,7 +349,7 @@ class _Parser:
                 operands[-1] = Conditional(operands[-1], yes, right)
 
     def close(self) -> None:
-        """Take a closing bracket, and make one operand of those inside."""
+        """Read a closing bracket and replace the operands inside by one."""
         entry = self.pending.pop()
         self.depth -= _BRACKET_COST
         inside = tuple(self.operands[entry.base :])
@@ -361,7 +369,7 @@ class _Parser:
         return Subscript(self.operands.pop(), inside[0])
 
     def call(self, name: str, args: tuple[Expr, ...]) -> Expr:
-        """Make a call, or the literal that a time written as a string stands for."""
+        """Return a call; for ``absTime`` and ``relTime`` of a constant string, the literal."""
         read = _TIMES.get(name.lower())
         if read is None or len(args) != 1 or not isinstance(args[0], Literal):
             return Call(name, args)
@@ -370,7 +378,7 @@ class _Parser:
             return Call(name, args)
         moment = read(text)
         if moment is None:
-            raise self.fail(f"{name} does not understand its text")
+            raise self.fail(f"invalid text for {name}")
         return Literal(moment)
 
     # Errors

@@ -1,8 +1,8 @@
-"""Trees and values to text, as HTCondor prints them.
+"""Prints trees and constants as HTCondor does.
 
-The text parses back to a tree of the same value. To the same tree, but for what HTCondor's spelling loses: the 17th
-digit of a real, the blank in ``- 5``, and the order and the duplicates of the attributes of a record (``treekey``
-loses nothing). Parentheses stand where the tree has them: a tree put together by hand needs its ``Paren`` nodes.
+The text parses to a tree of the same value. It is the same tree except for what HTCondor's spelling loses: the 17th
+digit of a real, the blank in ``- 5``, and the order and the duplicates of the attributes of a record (``tree_key``
+loses nothing). Only ``Paren`` nodes print parentheses, so a tree built by hand needs them.
 
 Nothing here recurses: chains of thousands of operators are ordinary input.
 """
@@ -55,31 +55,31 @@ _ESCAPES: Final = {
 
 
 def unparse(expr: Expr) -> str:
-    """Print an expression in the new syntax, on one line."""
+    """Return the text of an expression in the new syntax, on one line."""
     return _print(expr, _NEW)
 
 
 def unparse_old(expr: Expr) -> str:
-    """Print an expression as it stands right of the ``=`` of a long-form line.
+    """Return the text of an expression for the right side of a long-form line.
 
-    That form has no way to write a line feed in a string, nor a backslash at the end of one inside a list.
+    That form cannot express a line feed in a string, nor a backslash at the end of a string inside a list.
     """
     return _print(expr, _OLD)
 
 
 def unparse_constant(value: LiteralValue) -> str:
-    """Print a constant in the new syntax."""
+    """Return the text of a constant in the new syntax."""
     return _constant(value, _NEW)
 
 
 def unparse_indented(expr: Expr) -> str:
-    """Print an expression as the function ``unparse`` does: lists and records over several lines."""
+    """Return the text of an expression as the function ``unparse`` prints it: lists and records on several lines."""
     return _print(expr, _INDENTED)
 
 
 @attrs.frozen
 class _PrintStyle:
-    """The ways to print: what differs between them."""
+    """The differences between the ways to print."""
 
     string: Callable[[str], str]
     real: Callable[[float], str]
@@ -108,7 +108,7 @@ _INDENTS: Final[dict[type, int]] = {ListExpr: 6, RecordExpr: 8}
 
 
 def _parts(expr: Expr, style: _PrintStyle, indent: int) -> _Parts:
-    """Give the texts and the operands that make up a node."""
+    """Yield the texts and the operands that make up a node, in order."""
     match expr:
         case Attr():
             yield from _attribute(expr)
@@ -142,7 +142,7 @@ def _attribute(expr: Attr) -> _Parts:
         yield f".{_name(expr.name)}" if expr.absolute else _name(expr.name)
         return
     yield expr.scope
-    # HTCondor writes 1.a, and no quotes here nor in calls, which its own parser does not read
+    # HTCondor writes 1.a, and names without quotes here and in calls; its own parser cannot read either.
     yield " ." if isinstance(expr.scope, Literal) and type(expr.scope.value) is int else "."
     yield _other_name(expr.name)
 
@@ -185,7 +185,7 @@ def _indented_record(items: Iterable[tuple[str, Expr]], indent: int) -> _Parts:
 
 
 def _in_order(items: _Items) -> list[tuple[str, Expr]]:
-    """Sort as HTCondor stores attributes: short names first; of duplicates the last counts, spelled as the first."""
+    """Sort attributes as HTCondor stores them: short names first. Of duplicates the last counts, spelled as the first."""
     kept: dict[str, tuple[str, Expr]] = {}
     for name, expr in items:
         folded = fold(name)
@@ -205,7 +205,7 @@ def _name(name: str) -> str:
 
 
 def _other_name(name: str) -> str:
-    """Print a name that is no reference of its own: ``parent`` is special only as one."""
+    """Return the text of a name after a dot or of a function. There ``parent`` needs no quotes."""
     return name if fold(name) == "parent" else _name(name)
 
 

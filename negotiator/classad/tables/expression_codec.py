@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from negotiator.classad.syntax import (
+    PRECEDENCE,
     Attr,
     Binary,
     Call,
@@ -23,9 +24,8 @@ from negotiator.classad.syntax import (
     RecordExpr,
     Subscript,
     Unary,
+    children,
 )
-from negotiator.classad.syntax.analysis import children
-from negotiator.classad.syntax.parser import PRECEDENCE
 from negotiator.classad.tables.byte_stream import DamagedDataError
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime
 

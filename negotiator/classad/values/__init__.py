@@ -1,4 +1,4 @@
-"""ClassAd values: their types, their text forms, and the operators on them."""
+"""Simple ClassAd values: their types, their text forms, and the arithmetic of C they follow."""
 
 from negotiator.classad.values.bytestrings import MAX_BYTES as MAX_BYTES
 from negotiator.classad.values.bytestrings import SPACES as SPACES

@@ -1,20 +1,20 @@
 """Strings as the bytes they are in HTCondor.
 
-A string of the language is UTF-8 decoded with ``surrogateescape`` (see ``values``). What counts or cuts bytes goes
-through ``to_bytes`` and ``from_bytes``, which are each other's inverse for every string without a NUL.
+A string of the language is UTF-8 decoded with ``surrogateescape`` (see ``kinds``). Code that counts or cuts bytes uses
+``to_bytes`` and ``from_bytes``. Each is the inverse of the other for every string without a NUL.
 """
 
 from __future__ import annotations
 
 MAX_BYTES = 1 << 22
-"""The longest string a function makes: beyond it the value is an error, where HTCondor would go on allocating."""
+"""Length limit of the strings that functions build. A longer result is an error; HTCondor would go on allocating."""
 
 _UPPER_TO_LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 
 _DIGITS = b"0123456789"
 
 SPACES = b" \t\n\v\f\r"
-"""What ``isspace`` of the C locale says yes to."""
+"""White space according to ``isspace`` in the C locale."""
 
 
 def to_bytes(text: str) -> bytes:
@@ -22,7 +22,7 @@ def to_bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        # A lone surrogate that no byte stands behind: JSON can spell one. Any bytes will do, as long as there are some.
+        # A lone surrogate that does not encode a byte, which JSON can spell. Any bytes will do.
         return text.encode("utf-8", "surrogatepass")
 
 
@@ -32,21 +32,21 @@ def from_bytes(data: bytes) -> str:
 
 
 def until_nul(data: bytes) -> bytes:
-    """Return what C sees of a string: the bytes before the first NUL."""
+    """Return the bytes before the first NUL: the string as C sees it."""
     end = data.find(b"\0")
     return data if end < 0 else data[:end]
 
 
 def fold_bytes(data: bytes) -> bytes:
-    """Return the bytes with A to Z made small, the folding by which HTCondor compares without regard to case."""
+    """Return the bytes with A to Z in lower case, as HTCondor folds strings for comparisons that ignore case."""
     return data.translate(_UPPER_TO_LOWER)
 
 
 def natural_compare(left: bytes, right: bytes) -> int:
-    """Compare version-like strings as glibc's ``strverscmp`` does; the sign says which comes first, 0 says equal.
+    """Compare version-like strings like glibc's ``strverscmp``: negative if ``left`` sorts first, 0 if equal.
 
-    The size of the number is HTCondor's own (``versioncmp`` shows it to users): a difference of bytes, of the counts
-    of leading zeros, or of the lengths of two runs of digits. Bytes count as signed, as on x86.
+    ``versioncmp`` shows the number to users, so its size matters too. It is HTCondor's: a difference of bytes, of the
+    numbers of leading zeros, or of the lengths of two runs of digits. Bytes are signed, as on x86.
     """
     first = _first_mismatch(left, right)
     one, other = _signed(left, first), _signed(right, first)

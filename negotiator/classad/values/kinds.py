@@ -1,11 +1,11 @@
-"""The values of the language (SEMANTICS: HTCondor ClassAds, old-ClassAd semantics on).
+"""The simple values of the language (SEMANTICS: HTCondor ClassAds, old-ClassAd semantics on).
 
-A value is one of: ``UNDEFINED``, ``ERROR``, ``bool``, ``int`` (64-bit two's complement), ``float`` (binary64), ``str``,
-``AbsTime``, ``RelTime``, ``ListValue``, ``AdValue``. Python counts ``True == 1 == 1.0``; the language does not, so ask
-``type(value)`` before comparing values of different kinds.
+A value is ``UNDEFINED``, ``ERROR``, ``bool``, ``int`` (64-bit two's complement), ``float`` (binary64), ``str``,
+``AbsTime`` or ``RelTime``; lists and ads, which need a scope, are in ``context``. In Python ``True == 1 == 1.0``, in
+the language not: check ``type(value)`` before comparing values of different kinds.
 
-Strings are byte strings without NUL in HTCondor. Here they are ``str`` decoded as UTF-8 with ``surrogateescape``, so
-that bytes that are not UTF-8 come out as they went in; sizes, offsets and order are those of the bytes.
+HTCondor's strings are byte strings without NUL. Here they are ``str`` decoded as UTF-8 with ``surrogateescape``, which
+preserves bytes that are not UTF-8. Sizes, offsets and order are those of the bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 
 
 class Exceptional(enum.Enum):
-    """The two values that are not values: compare them with ``is``."""
+    """The values undefined and error. Compare them with ``is``."""
 
     UNDEFINED = "undefined"
     ERROR = "error"
@@ -30,7 +30,7 @@ ERROR = Exceptional.ERROR
 
 
 class Kind(enum.IntEnum):
-    """The kind of a cell of a table. ABSENT says that the ad has no such attribute, which is not UNDEFINED."""
+    """The kind of a cell of a table. ABSENT (the ad lacks the attribute) differs from UNDEFINED (it has that value)."""
 
     ABSENT = 0
     UNDEFINED = 1
@@ -45,7 +45,7 @@ class Kind(enum.IntEnum):
 
 @attrs.frozen
 class AbsTime:
-    """A moment: seconds since the epoch, and the offset of the zone in which it is written (seconds east)."""
+    """A moment: seconds since the epoch, and the UTC offset in which it is printed (seconds east)."""
 
     seconds: int
     offset: int = 0

@@ -1,4 +1,4 @@
-"""Numbers as C makes them: two's complement integers, truncation of reals, numbers read from text."""
+"""Numbers by the rules of C: two's complement integers, truncation of reals, numbers read from text."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _NUMBER = re.compile(
 
 
 def wrap64(number: int) -> int:
-    """Return the integer as 64-bit two's complement arithmetic leaves it."""
+    """Return the integer wrapped to 64 bits, two's complement."""
     return ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
 def wrap32(number: int) -> int:
-    """Return the integer as a C ``int`` keeps it: its lower 32 bits, signed."""
+    """Return the integer wrapped to 32 bits, two's complement: a C ``int``."""
     return ((number + (1 << 31)) & ((1 << 32) - 1)) - (1 << 31)
 
 
 def truncate64(real: float) -> int:
-    """Return ``(long long)real`` of x86: towards zero, and the least integer where it does not fit (also NaN)."""
+    """Return ``(long long)real`` of x86: rounded towards zero; the least integer for NaN and what does not fit."""
     return int(real) if -(2.0**63) <= real < 2.0**63 else INT64_MIN
 
 
 def truncate32(real: float) -> int:
-    """Return ``(int)real`` of x86: towards zero, and the least integer where it does not fit (also NaN)."""
+    """Return ``(int)real`` of x86: rounded towards zero; the least integer for NaN and what does not fit."""
     return int(real) if -(2.0**31) - 1 < real < 2.0**31 else INT32_MIN
 
 
 def real_prefix(text: str) -> float | None:
-    """Return the number the text begins with, read as C's ``strtod`` does, or None where it begins with none.
+    """Return the number at the start of a text, read as C's ``strtod`` does; None without one.
 
-    Leading white space, a sign, decimal and hexadecimal numbers, ``inf`` and ``nan`` in any case; what comes after
-    the number does not matter.
+    Accepts leading white space, a sign, decimal and hexadecimal numbers, and ``inf`` and ``nan`` in any case. Ignores
+    text after the number.
     """
     found = _NUMBER.match(to_bytes(text))
     if found is None:

@@ -1,6 +1,6 @@
-"""``strftime`` of glibc in the C locale and UTC, which ``formatTime`` shows to users.
+"""``strftime`` of glibc in the C locale and UTC, for ``formatTime``.
 
-Our own, since Python's takes the machine's C library and refuses the days, months and weekdays that an ad may hold.
+Python's ``time.strftime`` would depend on the machine's C library and refuses the impossible dates an ad may contain.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class _FieldStyle:
 
 
 def strftime(pattern: bytes, time: Calendar, most: int = 1023) -> bytes | None:
-    """Return the pattern with its directives filled in, or None where that is longer than ``most`` bytes.
+    """Return the pattern with its directives replaced, or None if that is longer than ``most`` bytes.
 
-    What is no directive stays as it is, though a width pads it.
+    Unknown directives are copied, padded to their width.
     """
     output = bytearray()
     at = 0
@@ -150,7 +150,7 @@ def _epoch(time: Calendar) -> int:
 
 
 def _iso_week(time: Calendar) -> tuple[int, int]:
-    """Return year and week of ISO 8601, by glibc's arithmetic, which has a result for impossible days too."""
+    """Return year and week of ISO 8601 by glibc's arithmetic, which also covers impossible dates."""
     year, days = time.year, _iso_days(time.yearday, time.weekday)
     if days < 0:
         year -= 1

@@ -1,7 +1,7 @@
-"""Times and their texts: ``absTime`` and ``relTime`` literals, the calendar, how they are printed.
+"""Times and their texts: ``absTime`` and ``relTime`` literals, the calendar, printing.
 
-Local time is UTC here, whatever the machine says: one input has one result. Source: HTCondor's ``classad/util.cpp``
-and ``literals.cpp`` as documented by SEMANTICS sections 2 and 6, and ``gmtime`` and ``mktime`` of POSIX.
+Local time is always UTC, whatever the machine's zone, so that equal input gives equal output. Sources: HTCondor's
+``classad/util.cpp`` and ``literals.cpp`` (SEMANTICS sections 2 and 6), and ``gmtime`` and ``mktime`` of POSIX.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _ZONE = re.compile(rb"([+-])([0-9]{2})([0-9]{2})\Z")
 
 @attrs.frozen
 class Calendar:
-    """A broken-down time, in the numbers of C's ``struct tm`` but for the full ``year``.
+    """A broken-down time like C's ``struct tm``, except that ``year`` is the full year.
 
-    ``month`` 0 to 11, ``weekday`` 0 is Sunday, ``yearday`` from 0. A time given by hand may hold any numbers.
+    ``month`` is 0 to 11, ``weekday`` 0 is Sunday, ``yearday`` counts from 0. A time built from an ad may have any
+    numbers.
     """
 
     year: int
@@ -52,7 +53,7 @@ def calendar(seconds: int) -> Calendar:
 
 
 def days_before(year: int, month: int) -> int:
-    """Return the days from the epoch to the first of the month (0 to 11)."""
+    """Return the days from the epoch to the first day of a month (0 to 11)."""
     march_year = year - (month < 2)
     era, of_era = divmod(march_year, 400)
     of_year = (153 * ((month + 10) % 12) + 2) // 5
@@ -60,7 +61,7 @@ def days_before(year: int, month: int) -> int:
 
 
 def moment(year: int, month: int, day: int, hour: int, minute: int, second: int) -> int:
-    """Return the seconds since the epoch, as ``mktime``: numbers beyond their range carry over."""
+    """Return the seconds since the epoch, like ``mktime``: numbers outside their range carry over."""
     carried, month = divmod(month, 12)
     days = days_before(year + carried, month) + day - 1
     return days * 86_400 + hour * 3600 + minute * 60 + second
@@ -76,11 +77,11 @@ def _civil(days: int) -> tuple[int, int, int]:
 
 
 def parse_abs_time(text: str) -> AbsTime | None:
-    """Read the text of an ``absTime`` literal, such as ``2003-01-25T09:00:00-06:00``; None if it is none.
+    """Read the text of an ``absTime`` literal such as ``2003-01-25T09:00:00-06:00``; None if invalid.
 
-    A year of four digits, then up to five numbers of two digits, with anything but digits between them; then
-    a zone ``Z``, ``+hhmm`` or ``+hh:mm``. What is missing is 0, also the day, which makes it the last of the month
-    before. The moment before the epoch cannot be written: HTCondor takes it for a failure.
+    The text has a year of four digits, up to five numbers of two digits with any non-digits between them, and a zone
+    ``Z``, ``+hhmm`` or ``+hh:mm``. Missing numbers are 0; a missing day is therefore the last of the previous month.
+    The second before the epoch is invalid: HTCondor takes ``mktime``'s -1 for a failure.
     """
     data, offset = _without_zone(to_bytes(text))
     at = _next_digit(data, 0)
@@ -130,10 +131,10 @@ def _leading_int(data: bytes) -> int:
 
 
 def parse_rel_time(text: str) -> float | None:
-    """Read the text of a ``relTime`` literal, ``[-][[[days+]hh:]mm:]ss`` or ``1d2h3m4s``, in seconds; None if it is none.
+    """Return the seconds of a ``relTime`` literal, ``[-][[[days+]hh:]mm:]ss`` or ``1d2h3m4s``; None if invalid.
 
-    Read from the end, as HTCondor does, so that each part may be missing. Days, hours and minutes that do not fit
-    a C ``int`` are 0, and their sum wraps as one.
+    The text is read from its end, as HTCondor does, so that any part may be missing. Days, hours and minutes that do
+    not fit a C ``int`` are 0, and their sum wraps like one.
     """
     rest = to_bytes(text).rstrip(SPACES)
     seconds = 0.0
@@ -175,7 +176,7 @@ def _digits_start(data: bytes, end: int) -> int:
 
 
 def abs_time_text(time: AbsTime) -> str:
-    """Return the text of an absolute time, in its own zone: what stands in an ``absTime`` literal."""
+    """Return the text of an absolute time in its own zone, as in an ``absTime`` literal."""
     zone = abs(time.offset)
     local = calendar(wrap64(time.seconds + time.offset))
     sign = "+" if time.offset > 0 else "-"
@@ -186,7 +187,7 @@ def abs_time_text(time: AbsTime) -> str:
 
 
 def rel_time_text(seconds: float) -> str:
-    """Return the text of a span of time, whole seconds only: what stands in a ``relTime`` literal."""
+    """Return the text of a span of time in whole seconds, as in a ``relTime`` literal."""
     sign, total = "", truncate32(seconds)
     if total < 0:
         sign, total = "-", truncate32(-float(total))
@@ -201,7 +202,7 @@ def rel_time_text(seconds: float) -> str:
 
 
 def c_divmod(number: int, by: int) -> tuple[int, int]:
-    """Return quotient and rest of C's division, which rounds towards zero; ``by`` is positive."""
+    """Return quotient and remainder of C's division, which rounds towards zero; ``by`` must be positive."""
     quotient = number // by if number >= 0 else -(-number // by)
     return quotient, number - quotient * by
 
