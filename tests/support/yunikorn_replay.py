@@ -17,7 +17,9 @@ import numpy as np
 
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import Charges
+from negotiator.hooks import specs
 from negotiator.hooks.charges import CounterUsage
+from negotiator.hooks.hook import per_plugin
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger, Receipt
 from negotiator.queues import QueueConfig, QueueTree
@@ -149,7 +151,14 @@ class Replay:
         sums = {key[1:]: counters.used(key) - excess.used(key) for key in keys}
         sets = {key[1:]: members for key, members in counters.key_sets()}
         used = CounterUsage(sums, sets, self.groups)
-        answers = bundle().hooks.usage(report, lambda _: used, self.queues, bundle().settings)
+        answers = bundle().hooks.ask(
+            specs.negotiator_usage,
+            report=report,
+            used=per_plugin(lambda _: used),
+            queues=self.queues,
+            settings=bundle().settings,
+            spec_names=False,
+        )
         assert not answers.failures, answers.failures
         entries = [each.record for each in answers.records]
         return self.reached.added_to(entries) if report == "users" else entries
@@ -227,7 +236,14 @@ class Replay:
             applications=(match.application,),
         )
         slots, cycle = Table.from_ads([ClassAd()]), Cycle(1, NOW, bundle().digest)
-        answers = bundle().hooks.charges(request, slots, self.queues, cycle, bundle().settings)
+        answers = bundle().hooks.ask(
+            specs.negotiator_charges,
+            request=request,
+            slots=slots,
+            queues=self.queues,
+            settings=bundle().settings,
+            cycle=cycle,
+        )
         assert not answers.failures, answers.failures
         charges = Charges.of([each for each in answers.records if each.plugin == PLUGIN], enforcing=True)
         return charges if match.running else Charges(charges.sums, ())
