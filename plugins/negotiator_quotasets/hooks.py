@@ -1,4 +1,4 @@
-"""The quota sets as a plugin: what each request is charged, where it must not run, and what is used."""
+"""The hooks of the plugin: charges, filters, usage, commands."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def negotiator_section() -> Section:
 
 @hookimpl
 def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
-    """What jobs are told apart by."""
-    return _bundle(settings).terms.attributes()
+    """Declare the job attributes that are read."""
+    return _state(settings).reader.attributes()
 
 
 @hookimpl
 def negotiator_filter_slots(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Filter]:
-    """Keep a job from slots where what it asks for is not there, or more than a rule allows of what is not consumed."""
-    rules = _rules(settings, slots, cycle)
+    """Remove slots that lack what a job requests, or whose rules limit a complex that is not consumed."""
+    rules = _pool_rules(settings, slots, cycle)
     return rules.filters(request) if rules else ()
 
 
@@ -42,51 +42,54 @@ def negotiator_filter_slots(
 def negotiator_charges(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Charge]:
-    """Charge what a job takes on the counter of the rule of each set that is for it, host by host."""
-    rules = _rules(settings, slots, cycle)
+    """Charge a job by the rule of each set that applies to it, host by host."""
+    rules = _pool_rules(settings, slots, cycle)
     return rules.charges(request) if rules else ()
 
 
 @hookimpl
 def negotiator_usage(report: str, used: CounterUsage, settings: QuotaSettings) -> Iterable[Mapping[str, Any]]:
-    """Report ``quotas``: what is used of each limit; that of a formula is told as the formula."""
+    """Report ``quotas``: the usage of each limit; a formula is printed as it was written."""
     return as_entries(settings, used.sums) if report == "quotas" else ()
 
 
 @hookimpl
 def negotiator_commands() -> Iterable[click.Command]:
-    """Bring Grid Engine's commands."""
+    """Add Grid Engine's commands."""
     return qconf, qquota
 
 
 @attrs.define(eq=False)
-class _Bundle:
-    """What is worked out once for a bundle, and for the slots of a cycle; ``latest`` is what was asked for last."""
+class _SettingsState:
+    """What is computed once for the settings of a bundle, and for the slots of a cycle.
 
-    terms: RequestReader
+    ``latest`` is the table of the latest call: within a cycle, all calls are about one.
+    """
+
+    reader: RequestReader
     pools: WeakKeyDictionary[Table, PoolRules] = attrs.field(factory=WeakKeyDictionary)
     latest: tuple[ref[Table], PoolRules] | None = None
 
 
-_BUNDLES: WeakKeyDictionary[QuotaSettings, _Bundle] = WeakKeyDictionary()
+_STATES: WeakKeyDictionary[QuotaSettings, _SettingsState] = WeakKeyDictionary()
 
 
-def _bundle(settings: QuotaSettings) -> _Bundle:
-    known = _BUNDLES.get(settings)
-    if known is None:
-        known = _BUNDLES[settings] = _Bundle(RequestReader(settings))
-    return known
+def _state(settings: QuotaSettings) -> _SettingsState:
+    state = _STATES.get(settings)
+    if state is None:
+        state = _STATES[settings] = _SettingsState(RequestReader(settings))
+    return state
 
 
-def _rules(settings: QuotaSettings, slots: Table, cycle: Cycle) -> PoolRules | None:
-    """The rules over the slots of a cycle; None where a bundle says nothing of quotas."""
-    bundle = _bundle(settings)
-    if not bundle.terms.active:
+def _pool_rules(settings: QuotaSettings, slots: Table, cycle: Cycle) -> PoolRules | None:
+    """Return the rules over the slots of a cycle; None if the bundle configures no quotas."""
+    state = _state(settings)
+    if not state.reader.active:
         return None
-    if bundle.latest is not None and bundle.latest[0]() is slots:
-        return bundle.latest[1]
-    known = bundle.pools.get(slots)
-    if known is None:
-        known = bundle.pools[slots] = PoolRules(settings, bundle.terms, slots, cycle.environment)
-    bundle.latest = ref(slots), known
-    return known
+    if state.latest is not None and state.latest[0]() is slots:
+        return state.latest[1]
+    rules = state.pools.get(slots)
+    if rules is None:
+        rules = state.pools[slots] = PoolRules(settings, state.reader, slots, cycle.environment)
+    state.latest = ref(slots), rules
+    return rules

@@ -11,7 +11,7 @@ from negotiator.bundle import check_bundle, load_bundle
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "quota-sets.md").read_text(encoding="utf-8")
 BUNDLE = ROOT / "policies" / "resource-quotas"
-HEAD = "| user | project | asks for | runs already | is matched | because |"
+HEAD = "| user | project | requests | running | matched | reason |"
 
 
 def rows(head):

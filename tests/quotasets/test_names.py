@@ -1,4 +1,4 @@
-"""Which users, projects, queues and hosts a filter is for."""
+"""The users, projects, queues and hosts that a filter matches."""
 
 import pytest
 from hypothesis import given
@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from negotiator_quotasets.complexes import matcher
 from negotiator_quotasets.language import NameFilter
 from negotiator_quotasets.matching import Hosts, queue_matches
-from negotiator_quotasets.matching.names import is_for, is_for_user
+from negotiator_quotasets.matching.names import filter_matches, user_filter_matches
 
 NAMES = [
-    # names, excluded, value, is it for it
+    # names, excluded, value, matches
     (("alice",), (), "alice", True),
     (("alice",), (), "Alice", False),
     (("alice", "bob"), (), "bob", True),
@@ -31,9 +31,9 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("names", "excluded", "value", "wanted"), NAMES)
-def test_what_is_left_out_wins_over_what_is_named(names, excluded, value, wanted):
-    """Wildcards as in fnmatch(3); case counts; exclusions alone are for everybody else."""
-    assert is_for(NameFilter(names, excluded), value) is wanted
+def test_exclusions_take_precedence(names, excluded, value, wanted):
+    """Wildcards as in fnmatch(3), case-sensitively; exclusions alone match everybody else."""
+    assert filter_matches(NameFilter(names, excluded), value) is wanted
 
 
 @pytest.mark.parametrize(
@@ -47,19 +47,19 @@ def test_what_is_left_out_wins_over_what_is_named(names, excluded, value, wanted
     ],
 )
 def test_a_job_without_a_project_matches_exclusions_only(names, excluded, wanted):
-    """Even ``!*``: that is how rules for jobs without a project are written."""
-    assert is_for(NameFilter(names, excluded), None) is wanted
+    """Even ``!*``: so are rules for jobs without a project written."""
+    assert filter_matches(NameFilter(names, excluded), None) is wanted
 
 
 @pytest.mark.parametrize("value", ["anything", None])
-def test_a_filter_that_is_not_there_is_for_all(value):
-    """Also for what has no name."""
-    assert is_for(None, value)
+def test_a_missing_filter_matches_all(value):
+    """Also jobs without a name in that scope."""
+    assert filter_matches(None, value)
 
 
 @given(st.text(alphabet="ab*?[]!^-.", max_size=6), st.text(alphabet="ab*.", max_size=6))
-def test_a_pattern_without_wildcards_is_for_its_own_text_only(text, value):
-    """And no pattern is an error."""
+def test_a_pattern_without_wildcards_matches_only_itself(text, value):
+    """And no pattern raises an error."""
     found = bool(matcher(text)(value))
     if not set(text) & set("*?["):
         assert found is (text == value)
@@ -85,9 +85,9 @@ USERSETS = {"staff": ("roland", "@wheel"), "stuff": ("eve",), "empty": ()}
         ((), ("@st*",), "andre", ("wheel",), False),
     ],
 )
-def test_a_userset_has_its_members_and_those_of_its_groups(names, excluded, user, groups, wanted):
-    """A group of the system counts where the userset names it; no user is taken for a group."""
-    assert is_for_user(NameFilter(names, excluded), user, groups, USERSETS) is wanted
+def test_a_user_set_matches_its_members_and_the_members_of_its_groups(names, excluded, user, groups, wanted):
+    """A Unix group counts if the user set names it; no user is mistaken for a group."""
+    assert user_filter_matches(NameFilter(names, excluded), user, groups, USERSETS) is wanted
 
 
 GROUPS = {
@@ -127,28 +127,28 @@ def hosts(wanted, names=("lxa", "lxb.site", "sol1", "sol2"), **options):
         (NameFilter(("nowhere",)), []),
     ],
 )
-def test_hosts_are_found_by_name_wildcard_and_group(wanted, found):
-    """Groups lie in groups, also in each other; case and domains do not count; unknown names match nothing."""
+def test_hosts_match_by_name_wildcard_and_group(wanted, found):
+    """Groups nest, even in each other; case and domains are ignored; unknown names match nothing."""
     assert hosts(wanted) == found
 
 
-def test_domains_count_where_they_are_not_ignored():
+def test_domains_are_compared_unless_ignored():
     """``ignore_fqdn`` of sge_bootstrap(5)."""
     assert hosts(NameFilter(("lxb",)), ignore_domain=False) == []
     assert hosts(NameFilter(("lxb.SITE",)), ignore_domain=False) == ["lxb.site"]
 
 
-def test_hosts_of_several_domains_are_told_apart_by_their_whole_names():
-    """The short name is for both."""
+def test_hosts_of_two_domains_differ_by_their_full_names():
+    """The short name matches both."""
     names = ("a.north", "a.south")
     assert hosts(NameFilter(("a.north",)), names) == ["a.north"]
     assert hosts(NameFilter(("a",)), names) == ["a.north", "a.south"]
-    assert Hosts(names, {}).spelled("A.NORTH") == "a.north"
-    assert Hosts(names, {}).spelled("A") == "A"
+    assert Hosts(names, {}).canonical("A.NORTH") == "a.north"
+    assert Hosts(names, {}).canonical("A") == "A"
 
 
-def test_a_long_chain_of_groups_and_a_large_group_are_no_trouble():
-    """Each group and each member is looked at once."""
+def test_long_chains_of_groups_and_large_groups_take_linear_time():
+    """Each group and each member is visited once."""
     size = 20_000
     groups = {f"@g{number}": (f"@g{number + 1}", "@g0") for number in range(size)}
     groups[f"@g{size}"] = tuple(f"h{number}" for number in range(size))
@@ -174,6 +174,6 @@ def test_a_long_chain_of_groups_and_a_large_group_are_no_trouble():
         ("root.two", "root.one.two", False),
     ],
 )
-def test_a_queue_is_called_by_its_leaf_or_with_a_dot_by_its_path(name, queue, wanted):
-    """With its root or without; names of queues have no case."""
+def test_a_queue_matches_by_its_leaf_or_with_a_dot_by_its_path(name, queue, wanted):
+    """With or without its root; names of queues ignore case."""
     assert queue_matches(name, queue) is wanted

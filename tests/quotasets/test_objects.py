@@ -38,7 +38,7 @@ def test_values_are_found_by_full_names(tmp_path):
             "010.0", "5"
         ),
     )
-    assert own.everywhere == {"lic": "5"}
+    assert own.of_pool == {"lic": "5"}
     assert own.of_hosts == {"a": {"mem": "1G", "lic": "2"}}
     assert own.of_queues == {"q": {"slots": "4", "h_rt": "1:00:00"}}
 
@@ -52,7 +52,7 @@ def test_nothing_is_declared_by_default(tmp_path):
         "MY.ParallelEnvironment",
         "MY.RequestCpus",
     ]
-    assert (own.everywhere, own.of_hosts, own.of_queues, own.ignore_fqdn) == ({}, {}, {}, True)
+    assert (own.of_pool, own.of_hosts, own.of_queues, own.ignore_fqdn) == ({}, {}, {}, True)
 
 
 COMPLEX = "complexes:\n  - {{name: {name}, shortcut: s1, type: {type}, relop: <=, consumable: {consumable}, default: {default}{more}}}\n"
@@ -70,17 +70,17 @@ def declared(name="a", type_="INT", consumable="'NO'", default="0", more=""):
         (declared(type_="STRING", consumable="'YES'"), 'complex "a" of type STRING can\'t be consumed'),
         (declared(type_="HOST", consumable="JOB"), 'complex "a" of type HOST can\'t be consumed'),
         (declared(type_="NUMBER"), "gridengine.yaml:2:"),
-        (declared(name="gpu-a100"), "can't be the attribute Requestgpu-a100 of a job"),
-        (declared(name="a.b"), "can't be the attribute Requesta.b of a job"),
-        (declared(name="x" * 300), "can't be the attribute"),
-        (declared(name="x" * 300, more=", request: MY.X"), "can't be the attribute"),
+        (declared(name="gpu-a100"), "invalid job attribute Requestgpu-a100"),
+        (declared(name="a.b"), "invalid job attribute Requesta.b"),
+        (declared(name="x" * 300), "invalid job attribute"),
+        (declared(name="x" * 300, more=", request: MY.X"), "invalid job attribute"),
         (declared() + "  - {name: b, shortcut: s1, type: INT, relop: <=}\n", 'complexes "a" and "b" are both called "s1"'),
         (declared() + "  - {name: a, shortcut: s2, type: INT, relop: <=}\n", 'both called "a"'),
-        ("complex_values: {nothing: 1}\n", 'gridengine.yaml:1:27: error: there is no complex "nothing"'),
+        ("complex_values: {nothing: 1}\n", 'gridengine.yaml:1:27: error: unknown complex "nothing"'),
         ("complex_values: {h_rt: x}\n", 'attribute "h_rt" is not a time value'),
-        ("hosts: {a: {complex_values: {nothing: 1}}}\n", 'there is no complex "nothing"'),
+        ("hosts: {a: {complex_values: {nothing: 1}}}\n", 'unknown complex "nothing"'),
         ("queues: {a: {complex_values: {h_rt: x}}}\n", 'attribute "h_rt" is not a time value'),
-        ("hostgroups: {lx: [a]}\n", "host group 'lx' does not begin with @"),
+        ("hostgroups: {lx: [a]}\n", "host group 'lx' must begin with @"),
         ("hostgroups: {'@lx': ['@sol']}\n", "host group '@lx' has the group '@sol', which is not declared"),
         ("nothing: 1\n", "gridengine.yaml:1:1: error"),
         ("usersets: [a]\n", "gridengine.yaml:1:11: error"),

@@ -13,7 +13,7 @@ from negotiator.plugin import Cycle
 from negotiator.testing import request
 from negotiator_quotasets import hooks
 from pools import NOW, cycle, job, matched, slot, snapshot
-from quota_sets import ENGINE, bundle, counted, decide, host_slots, rules, told, write
+from quota_sets import ENGINE, bundle, counted, decide, host_slots, reasons, rules, write
 
 HOSTS = host_slots("lxa", "lxb", "sol", each=2)
 
@@ -66,7 +66,7 @@ partitions:
         sets = rules("name one users {*} hosts {*} to slots=1")
         result = decide(bundle(tmp_path, sets), alike(9), HOSTS)
         assert where(result) == ["0@lxa", "0@lxb", "0@sol"]
-        (reason,) = told(result)
+        (reason,) = reasons(result)
         assert reason[:2] == ("waiting", "resource_quota")
         assert 'cannot run because it exceeds limit "tester////lxa/" in rule "r/one" and 2 more' in reason[2]
         result = decide(
@@ -74,7 +74,7 @@ partitions:
             alike(2),
             host_slots("lxa", each=2),
         )
-        assert [each[2] for each in told(result)] == [
+        assert [each[2] for each in reasons(result)] == [
             'cannot run because it exceeds limit "tester////lxa/" in rule "r/1": slots uses 1, needs 1, may have 1'
         ]
 
@@ -183,7 +183,7 @@ partitions:
         assert bool(matched(result)) is passes
         if not passes:
             text = 'cannot run because it exceeds limit "/////" in rule "r/1"'
-            assert told(result) == [("denied", "resource_quota", text)]
+            assert reasons(result) == [("denied", "resource_quota", text)]
 
     @pytest.mark.parametrize(
         ("attributes", "room"),
@@ -227,7 +227,7 @@ class TestWhatRuns:
         given = jobs(runs("0@lxa", RequestCpus="5"), {}, {"Owner": '"eve"'})
         result = decide(bundle(tmp_path, rules("users {*} to slots=2")), given, HOSTS)
         assert [job for job, _ in matched(result)] == ["1.2"]
-        assert "uses 5, needs 1, may have 2" in told(result)[0][2]
+        assert "uses 5, needs 1, may have 2" in reasons(result)[0][2]
 
     def test_other_sets_count_what_runs_anew(self, tmp_path):
         """A bundle that is loaded again while jobs run."""
@@ -311,8 +311,8 @@ class TestHostileJobs:
         own = host_slots("lxa", each=2, static="9", word='"x"')
         result = decide(bundle(tmp_path, sets, ENGINE), given, own)
         assert [job for job, _ in matched(result)] == ["1.1"]
-        assert {each[:2] for each in told(result)} == {("misconfigured", "request_unreadable")}
-        assert all(each[2].isprintable() and len(each[2]) <= 500 for each in told(result))
+        assert {each[:2] for each in reasons(result)} == {("misconfigured", "request_unreadable")}
+        assert all(each[2].isprintable() and len(each[2]) <= 500 for each in reasons(result))
 
     @pytest.mark.parametrize(
         "much", [{"Requestlic": "1e300"}, {"RequestCpus": "1e300"}, {"Requestlic": '"99999999t"'}]
@@ -320,7 +320,7 @@ class TestHostileJobs:
     def test_a_huge_request_is_more_than_any_limit(self, tmp_path, much):
         """Denied by the rule, not by a failure."""
         result = decide(bundle(tmp_path, rules("users {*} to slots=2,lic=2"), ENGINE), jobs(much), HOSTS)
-        assert {each[:2] for each in told(result)} == {("denied", "resource_quota")}
+        assert {each[:2] for each in reasons(result)} == {("denied", "resource_quota")}
 
     @pytest.mark.parametrize("value", ["3", "1 + 2", 'eval("3")', "MY.N", "N + 0"])
     def test_expressions_that_need_no_slot_are_read(self, tmp_path, value):
@@ -331,7 +331,7 @@ class TestHostileJobs:
             HOSTS,
         )
         verdict = "misconfigured" if "eval" in value else "denied"
-        assert [each[0] for each in told(result)] == [verdict]
+        assert [each[0] for each in reasons(result)] == [verdict]
 
     def test_names_with_slashes_do_not_share_a_counter(self, tmp_path):
         """Though they read alike in reasons."""
@@ -370,8 +370,8 @@ class TestHostileSlots:
             bundle(tmp_path, sets, ENGINE), given, [slot(0, Machine=machine), slot(1, Machine=machine)]
         )
         assert len(matched(result)) == 1
-        assert {each[0] for each in told(result)} == {"denied", "waiting"}
-        assert all(each[2].isprintable() for each in told(result))
+        assert {each[0] for each in reasons(result)} == {"denied", "waiting"}
+        assert all(each[2].isprintable() for each in reasons(result))
 
     @pytest.mark.parametrize("value", ['"x"', "-5", "{ 1 }", "2.5", "error", f'"{"9" * 500}"'])
     def test_a_host_that_says_nonsense_of_what_it_has_has_nothing(self, tmp_path, value):
@@ -383,7 +383,7 @@ class TestHostileSlots:
         )
         result = decide(bundle(tmp_path, "", engine), given, own)
         assert sorted(where(result)) == ["0@good", "1@good"]
-        assert "broken_plugin" not in {each[0] for each in told(result)}
+        assert "broken_plugin" not in {each[0] for each in reasons(result)}
 
 
 class TestBundles:
@@ -409,7 +409,12 @@ class TestBundles:
             ("{\n name a\n limit to nothing=1\n}\n", "", "a.rqs:3:", "nothing"),
             ("{\n name a\n}\n", "", "a.rqs:", "no rules"),
             (rules("to slots=1"), "complexes: [{name: lic}]\n", "gridengine.yaml:1:", "shortcut"),
-            (rules("to slots=1"), "complex_values:\n  nothing: 5\n", "gridengine.yaml:2:12", "no complex"),
+            (
+                rules("to slots=1"),
+                "complex_values:\n  nothing: 5\n",
+                "gridengine.yaml:2:12",
+                "unknown complex",
+            ),
             (rules("to slots=1"), "usersets: 5\n", "gridengine.yaml:1:", ""),
             (rules("to slots=1"), "a: [\n", "gridengine.yaml:", ""),
         ],

@@ -46,7 +46,7 @@ def row(scope, names, excluded=(), value=None, resource="slots"):
     ids=str,
 )
 def test_shown(selected, shown):
-    assert RowSelection(**shown).wants(selected, MEMBERS, COMPLEXES)
+    assert list(RowSelection(**shown).select([selected], MEMBERS, COMPLEXES))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_shown(selected, shown):
     ids=str,
 )
 def test_hidden(selected, hidden):
-    assert not RowSelection(**hidden).wants(selected, MEMBERS, COMPLEXES)
+    assert not list(RowSelection(**hidden).select([selected], MEMBERS, COMPLEXES))
 
 
 def test_rows_of_a_rule_come_user_by_user():
@@ -86,7 +86,7 @@ def test_rows_of_a_rule_come_user_by_user():
     selection = RowSelection(users=["andre", "@staff", "al*"], hosts=["durin", "c*", "durin"])
     found = [
         (row.values["users"], row.values["hosts"], row.complex.name)
-        for row in selection.chosen(rows, MEMBERS, COMPLEXES)
+        for row in selection.select(rows, MEMBERS, COMPLEXES)
     ]
     assert found == [
         (user, host, resource)
@@ -101,4 +101,4 @@ def test_rows_of_several_rules_are_decided_each_by_its_own_rule():
     rows = [row("users", ["*"], value="alice"), row("users", [], ["alice"]), row("users", ["*"], value="bob")]
     rows += [row("hosts", ["@all"], value="Durin"), row("hosts", ["@lx"], value="Durin")]
     selection = RowSelection(users=["alice"], hosts=["@lx"])
-    assert list(selection.chosen(rows, MEMBERS, COMPLEXES)) == [rows[0], rows[4]]
+    assert list(selection.select(rows, MEMBERS, COMPLEXES)) == [rows[0], rows[4]]

@@ -1,4 +1,4 @@
-"""Which rule of each set counts where, on which counter, and up to which limit."""
+"""The rule of each set that applies on each host, its counter and its limit."""
 
 import pytest
 from hypothesis import given
@@ -6,24 +6,24 @@ from hypothesis import strategies as st
 
 from negotiator_quotasets.complexes import LARGEST
 from negotiator_quotasets.matching import Rules
-from negotiator_quotasets.matching.names import is_for
+from negotiator_quotasets.matching.names import filter_matches
 from negotiator_quotasets.requests import Claimant, RequestedResources
-from quota_sets import COMPLEXES, on_slots, parsed, rules, spots
+from quota_sets import COMPLEXES, host_index, on_slots, parsed, rules
 
 USERSETS = {"staff": ("roland", "@wheel")}
 ONE = RequestedResources({"slots": 1, "lic": 1, "mem": 1}, {})
 ALICE = Claimant("alice")
 
 
-def account(text, claimant=ALICE, places=None):
+def limits_of(text, claimant=ALICE, index=None):
     return Rules(
-        parsed(text), COMPLEXES, USERSETS, spots("lxa", "lxb", "sol") if places is None else places
-    ).account(claimant)
+        parsed(text), COMPLEXES, USERSETS, host_index("lxa", "lxb", "sol") if index is None else index
+    ).for_claimant(claimant)
 
 
-def charged(text, claimant=ALICE, places=None, asked=ONE):
-    """What each charge is, slot by slot: its counter and its limit."""
-    return [on_slots(charge) for charge in account(text, claimant, places).charges(asked)]
+def charged(text, claimant=ALICE, index=None, requested=ONE):
+    """The counter and the limit of each charge, slot by slot."""
+    return [on_slots(charge) for charge in limits_of(text, claimant, index).charges(requested)]
 
 
 @pytest.mark.parametrize(
@@ -36,29 +36,29 @@ def charged(text, claimant=ALICE, places=None, asked=ONE):
         (Claimant("alice", pe="mpi"), 3, 1),
     ],
 )
-def test_the_first_rule_whose_filters_match_counts(claimant, rule, limit):
-    """The example of the specification, of one set."""
+def test_the_first_rule_whose_filters_match_applies(claimant, rule, limit):
+    """The specification's example of one set."""
     text = rules("users roland to lic=3", "projects * to lic=2", "users * to lic=1")
     assert charged(text, claimant) == [[(f"r/{rule}/lic/////", limit)]]
 
 
-def test_it_counts_whatever_it_limits():
-    """A rule about another resource, or about none, ends the search all the same."""
+def test_the_first_matching_rule_ends_the_search_whatever_it_limits():
+    """Even if it limits another resource, or none."""
     other = rules("users alice to lic=9", "users * to slots=1")
-    assert charged(other, asked=RequestedResources({"slots": 1}, {})) == []
+    assert charged(other, requested=RequestedResources({"slots": 1}, {})) == []
     assert charged(rules("users alice to NONE", "users * to slots=1")) == []
     assert charged(rules("users bob to NONE", "users * to slots=1")) == [[("r/2/slots/////", 1)]]
 
 
-def test_every_enabled_set_counts():
-    """Each with one rule; one that is not enabled has none."""
+def test_one_rule_of_every_enabled_set_applies():
+    """A disabled set has no effect."""
     text = rules("to slots=5", name="a") + rules("to slots=3", name="b")
     text += rules("to slots=1", name="c", further="enabled false\n")
     assert charged(text) == [[("a/1/slots/////", 5)], [("b/1/slots/////", 3)]]
 
 
-def test_a_list_is_one_counter_and_an_expanded_one_has_one_for_each():
-    """For users, projects, environments, queues and hosts alike."""
+def test_a_list_has_one_counter_and_an_expanded_list_one_for_each_name():
+    """Of users, projects, environments, queues and hosts alike."""
     claimant = Claimant("alice", (), "p", "mpi", "root.one.two")
     filters = "users {%s} projects {%s} pes {%s} queues {%s} hosts {%s}" % (("*",) * 5)
     (found,) = charged(rules(f"{filters} to slots=1"), claimant)
@@ -67,8 +67,8 @@ def test_a_list_is_one_counter_and_an_expanded_one_has_one_for_each():
     assert charged(rules(f"{summed} to slots=1"), claimant) == [[("r/1/slots/////", 1)]]
 
 
-def test_rules_differ_from_host_to_host():
-    """The first that is for a host counts there, and only there."""
+def test_the_rule_that_applies_differs_from_host_to_host():
+    """The first that matches a host applies there, and only there."""
     text = rules("hosts lxa to slots=1", "hosts {@lx} to slots=2", "users {*} to slots=3")
     assert charged(text) == [
         [("r/1/slots/////", 1), None, None],
@@ -78,8 +78,7 @@ def test_rules_differ_from_host_to_host():
 
 
 def test_all_slots_of_a_host_share_its_counter():
-    """However many there are."""
-    (found,) = charged(rules("hosts {*} to slots=1"), places=spots("a", "b", slots=2))
+    (found,) = charged(rules("hosts {*} to slots=1"), index=host_index("a", "b", slots=2))
     assert found == [("r/1/slots/////a", 1)] * 2 + [("r/1/slots/////b", 1)] * 2
 
 
@@ -103,8 +102,8 @@ def test_all_slots_of_a_host_share_its_counter():
         ("hosts !*", Claimant("eve"), False),
     ],
 )
-def test_whom_a_rule_is_for(filters, claimant, counts):
-    """What is left out wins; a job without a project or an environment is in no list of them."""
+def test_which_claimants_a_rule_applies_to(filters, claimant, counts):
+    """Exclusions win; a job without a project or an environment matches no list of names."""
     assert bool(charged(rules(f"{filters} to slots=1"), claimant)) is counts
 
 
@@ -115,8 +114,8 @@ LISTS = st.lists(
 
 
 @given(st.lists(st.tuples(st.sampled_from(("*", "alice", "bob", "!alice")), LISTS), min_size=1, max_size=5))
-def test_on_each_host_the_first_matching_rule_charges_and_no_other(drawn):
-    """Whatever the filters: the same as looking at each host by itself."""
+def test_only_the_first_matching_rule_of_each_host_is_charged(drawn):
+    """Whatever the filters, the result is that of matching each host separately."""
     text = rules(
         *[f"users {user} hosts {','.join(hosts)} to slots={n}" for n, (user, hosts) in enumerate(drawn)]
     )
@@ -127,14 +126,14 @@ def test_on_each_host_the_first_matching_rule_charges_and_no_other(drawn):
             (
                 number
                 for number, rule in enumerate(found.rules)
-                if is_for(rule.users, "alice")
-                and is_for(rule.hosts, host, lambda name, host: _is(name, host, members))
+                if filter_matches(rule.users, "alice")
+                and filter_matches(rule.hosts, host, lambda name, host: _is(name, host, members))
             ),
             None,
         )
         for host in HOSTS
     ]
-    columns = [on_slots(charge) for charge in account(text).charges(ONE)]
+    columns = [on_slots(charge) for charge in limits_of(text).charges(ONE)]
     columns = [column * len(HOSTS) if len(column) == 1 else column for column in columns]
     for place, wanted in enumerate(expected):
         limits = [column[place][1] for column in columns if column[place]]
@@ -159,26 +158,27 @@ def _is(name, host, groups):
         ("slots=$num_proc*2", -(10**40), -LARGEST),
     ],
 )
-def test_a_formula_gives_each_host_its_limit(formula, value, limit):
-    """Rounded down; a host that does not tell gets nothing; the largest numbers are no others."""
-    places = spots("a", "b", num_proc=[value, 1], mem_total=[value, 1])
-    asked = RequestedResources({"slots": 1, "shared": 1, "mem": 1}, {})
-    (found,) = charged(rules(f"hosts {{*}} to {formula}"), places=places, asked=asked)
+def test_a_formula_is_computed_for_each_host(formula, value, limit):
+    """Rounded down; 0 on a host without the value; huge numbers are cut off at the largest counter."""
+    index = host_index("a", "b", num_proc=[value, 1], mem_total=[value, 1])
+    requested = RequestedResources({"slots": 1, "shared": 1, "mem": 1}, {})
+    (found,) = charged(rules(f"hosts {{*}} to {formula}"), index=index, requested=requested)
     assert found[0][1] == limit
 
 
-def test_what_is_not_asked_for_is_not_charged_and_nothing_is_held_against_the_limit():
-    """A request of 0 probes."""
-    charges = list(account(rules("to slots=1,lic=2")).charges(RequestedResources({"lic": 0}, {})))
+def test_a_request_of_0_probes_the_limit_and_a_missing_request_is_not_charged():
+    charges = list(limits_of(rules("to slots=1,lic=2")).charges(RequestedResources({"lic": 0}, {})))
     assert [(charge.amount, charge.probes, charge.limit) for charge in charges] == [(0, True, 2)]
-    charges = list(account(rules("to slots=1,lic=2")).charges(RequestedResources({"slots": 3}, {})))
+    charges = list(limits_of(rules("to slots=1,lic=2")).charges(RequestedResources({"slots": 3}, {})))
     assert [(charge.amount, charge.probes) for charge in charges] == [(3, False)]
 
 
-def test_limits_keep_their_fractions():
+def test_limits_are_in_units_of_the_counter():
     """Decimals in millionths, memory in bytes, time in seconds."""
-    asked = RequestedResources({"shared": 1, "mem": 1, "tm": 1}, {})
-    assert [found[0][1] for found in charged(rules("to shared=0.3,mem=1.5K,tm=1:00:00"), asked=asked)] == [
+    requested = RequestedResources({"shared": 1, "mem": 1, "tm": 1}, {})
+    assert [
+        found[0][1] for found in charged(rules("to shared=0.3,mem=1.5K,tm=1:00:00"), requested=requested)
+    ] == [
         300_000,
         1536,
         3600,
@@ -201,99 +201,93 @@ def test_limits_keep_their_fractions():
         ("virtual_used=1G", "1M", True),
     ],
 )
-def test_what_is_not_consumed_is_compared_by_its_relation(limit, value, refused):
-    """Only where a job asks for it; nothing is charged."""
-    found = account(rules(f"to {limit}"))
-    asked = RequestedResources({}, {limit.partition("=")[0]: value})
-    assert bool(list(found.refusals(asked))) is refused
-    assert list(found.charges(asked)) == []
-    assert list(found.refusals(ONE)) == []
+def test_complexes_that_are_not_consumed_are_compared_by_their_relation(limit, value, refused):
+    """Only if a job requests them; nothing is charged."""
+    found = limits_of(rules(f"to {limit}"))
+    requested = RequestedResources({}, {limit.partition("=")[0]: value})
+    assert bool(list(found.violated(requested))) is refused
+    assert list(found.charges(requested)) == []
+    assert list(found.violated(ONE)) == []
 
 
-def test_a_refusal_names_the_rule_the_expanded_values_and_where_it_holds():
+def test_a_violated_constraint_names_its_rule_its_counter_and_its_slots():
     """Of several hosts the first, and how many more."""
     text = rules("name no_rt users {*} hosts {@lx} to h_rt=0")
-    (bound,) = account(text).refusals(RequestedResources({}, {"h_rt": "1"}))
-    assert bound.where.tolist() == [True, True, False]
-    assert bound.text() == 'cannot run because it exceeds limit "alice////lxa/" in rule "r/no_rt" and 1 more'
-    (everywhere,) = account(rules("users {*} to h_rt=0")).refusals(RequestedResources({}, {"h_rt": "1"}))
+    (constraint,) = limits_of(text).violated(RequestedResources({}, {"h_rt": "1"}))
+    assert constraint.where.tolist() == [True, True, False]
+    assert (
+        constraint.text()
+        == 'cannot run because it exceeds limit "alice////lxa/" in rule "r/no_rt" and 1 more'
+    )
+    (everywhere,) = limits_of(rules("users {*} to h_rt=0")).violated(RequestedResources({}, {"h_rt": "1"}))
     assert (everywhere.where, everywhere.text()) == (
         None,
         'cannot run because it exceeds limit "alice/////" in rule "r/1"',
     )
 
 
-def test_a_charge_says_which_rule_it_is_for_and_where_it_stands():
-    """In the words of Grid Engine; names that are longer than a reason may be are cut there, and told apart all the same."""
-    (charge,) = account(rules("users {*} to slots=1")).charges(ONE)
+def test_a_charge_names_its_rule_and_its_line_in_the_words_of_grid_engine():
+    """Long names are cut off in reasons, but not in counters."""
+    (charge,) = limits_of(rules("users {*} to slots=1")).charges(ONE)
     assert charge.label.text == 'cannot run because it exceeds limit "alice/////" in rule "r/1"'
     assert (charge.label.rule, charge.label.resource, charge.label.source.line) == ("r/1", "slots", 3)
     name = "n" * 400
     text = rules(f"name {name}a users bob to slots=1", f"name {name}b to slots=2", name="s" * 500)
-    (charge,) = account(text).charges(ONE)
+    (charge,) = limits_of(text).charges(ONE)
     assert len(charge.label.rule) == 200
     assert charge.counter[0].endswith("nb")
 
 
-def test_claimants_are_told_apart_by_all_that_rules_read():
-    """A slash in a name does not make it another's: ``a/b`` and no environment is not ``a`` and ``b``."""
+def test_names_with_slashes_do_not_share_a_counter():
+    """Project ``a/b`` in environment ``c`` is not project ``a`` in environment ``b/c``."""
     text = rules("users {*} projects {*} pes {*} to slots=1")
     one, other = Claimant("u", project="a/b", pe="c"), Claimant("u", project="a", pe="b/c")
-    made = Rules(parsed(text), COMPLEXES, {}, spots("h"))
-    keys = [next(made.account(each).charges(ONE)).counter for each in (one, other)]
+    made = Rules(parsed(text), COMPLEXES, {}, host_index("h"))
+    keys = [next(made.for_claimant(each).charges(ONE)).counter for each in (one, other)]
     assert keys[0] != keys[1]
 
 
-def test_what_is_worked_out_is_shared_by_claimants():
-    """The codes of slots are one array, so that the ledger sorts it once; what is kept is bounded."""
+def test_claimants_share_the_columns_of_a_rule():
+    """The codes of slots are one array, so that the ledger sorts it once."""
     made = Rules(
         parsed(rules("users {*} hosts {*} to slots=$num_proc")),
         COMPLEXES,
         {},
-        spots("a", "b", num_proc=[1, 2]),
+        host_index("a", "b", num_proc=[1, 2]),
     )
-    (one,), (other,) = (list(made.account(Claimant(user)).charges(ONE)) for user in "xy")
+    (one,), (other,) = (list(made.for_claimant(Claimant(user)).charges(ONE)) for user in "xy")
     assert one.counter.codes is other.counter.codes
     assert one.limit is other.limit
-    assert made.account(Claimant("x")) is made.account(Claimant("x"))
+    assert made.for_claimant(Claimant("x")) is made.for_claimant(Claimant("x"))
 
 
-def test_memory_of_claimants_is_bounded(monkeypatch):
-    """Jobs say what they like: of many projects only the latest are kept."""
-    monkeypatch.setattr("negotiator_quotasets.matching.rules._PLACES", 200)
-    made = Rules(parsed(rules("projects {*} hosts {*} to slots=1")), COMPLEXES, {}, spots("a", "b"))
-    first = made.account(Claimant("x", project="0"))
+def test_the_cache_of_claimants_is_bounded(monkeypatch):
+    """Jobs choose their projects freely: only the latest stay in the cache."""
+    monkeypatch.setattr("negotiator_quotasets.matching.rules._MAX_COUNTERS", 200)
+    made = Rules(parsed(rules("projects {*} hosts {*} to slots=1")), COMPLEXES, {}, host_index("a", "b"))
+    first = made.for_claimant(Claimant("x", project="0"))
     for number in range(1, 100):
-        made.account(Claimant("x", project=str(number)))
-    assert made.account(Claimant("x", project="0")) is not first
-    last = made.account(Claimant("x", project="99"))
-    assert made.account(Claimant("x", project="99")) is last
+        made.for_claimant(Claimant("x", project=str(number)))
+    assert made.for_claimant(Claimant("x", project="0")) is not first
+    last = made.for_claimant(Claimant("x", project="99"))
+    assert made.for_claimant(Claimant("x", project="99")) is last
 
 
-def test_places_may_have_queues_of_their_own():
-    """Counters by queue, and by queue and host, where rules expand both."""
-    places = spots("h1", "h2", queues=("a.q", "b.q"))
-    (found,) = charged(rules("queues {*} to slots=1"), places=places)
-    assert [key for key, _ in found] == ["r/1/slots////a.q/", "r/1/slots////b.q/"] * 2
-    (found,) = charged(rules("queues {a.q} hosts {*} to slots=1"), places=places)
-    assert [key and key[0] for key in found] == ["r/1/slots////a.q/h1", None, "r/1/slots////a.q/h2", None]
-
-
-def test_which_complexes_are_limited():
-    """Of enabled sets."""
+def test_only_enabled_sets_limit():
     text = rules("to slots=1,lic=2") + rules("to mem=1", name="off", further="enabled false\n")
-    account = Rules(parsed(text), COMPLEXES, {}, spots("h")).account(Claimant("anyone"))
-    assert [tariff.complex.name for tariff in account.tariffs] == ["slots", "lic"]
+    limits = Rules(parsed(text), COMPLEXES, {}, host_index("h")).for_claimant(Claimant("anyone"))
+    assert [each.complex.name for each in limits.rule_charges] == ["slots", "lic"]
 
 
-def test_a_pool_without_slots_is_no_error():
-    """No rule about hosts counts there."""
-    none = spots()
-    assert charged(rules("hosts {*} to slots=1", "hosts * to slots=1"), places=none) == []
+def test_a_pool_without_slots_has_no_rules_about_hosts():
+    none = host_index()
+    assert charged(rules("hosts {*} to slots=1", "hosts * to slots=1"), index=none) == []
     assert (
         list(
-            account(rules("hosts {*} to h_rt=0"), places=none).refusals(RequestedResources({}, {"h_rt": "1"}))
+            limits_of(rules("hosts {*} to h_rt=0"), index=none).violated(
+                RequestedResources({}, {"h_rt": "1"})
+            )
         )
         == []
     )
-    assert charged(rules("users {*} to slots=1"), places=none) == [[("r/1/slots/alice////", 1)]]
+    assert charged(rules("users {*} to slots=1"), index=none) == [[("r/1/slots/alice////", 1)]]

@@ -1,9 +1,9 @@
-"""The rule sets of a bundle: all files ``*.rqs``, as one list."""
+"""The rule sets of a bundle: all files ``*.rqs`` as one list."""
 
 import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
-from negotiator_quotasets.settings import QuotaSettings, check, in_place_of
+from negotiator_quotasets.settings import QuotaSettings, check, superseding_line
 from quota_sets import ENGINE, rules, write
 
 
@@ -23,7 +23,7 @@ def problems(folder):
 
 
 def test_the_sets_of_all_files_are_one_list_in_the_order_of_their_names(tmp_path):
-    """Those of a file in the order in which they stand."""
+    """Within a file, in the order of the file."""
     own = files(
         tmp_path,
         b=rules("to slots=1", name="one"),
@@ -33,15 +33,15 @@ def test_the_sets_of_all_files_are_one_list_in_the_order_of_their_names(tmp_path
     assert problems(own) == []
 
 
-def test_no_files_are_no_sets(tmp_path):
-    """And an empty one has none."""
+def test_without_files_there_are_no_sets(tmp_path):
+    """Nor in an empty file."""
     assert names(files(tmp_path, a="# nothing\n")) == []
     assert QuotaSettings().sets == ()
     assert list(check(QuotaSettings())) == []
 
 
 def test_two_sets_of_one_name_are_refused(tmp_path):
-    """In one file or in two; the second is the one that is told."""
+    """In one file or in two; the second is reported."""
     own = files(tmp_path, a=rules("to slots=1"), b="\n" + rules("to slots=2"))
     assert [(place.partition(":")[0], message) for place, _, message in problems(own)] == [
         ("b.rqs", 'resource quota set "r" is in a.rqs too')
@@ -49,7 +49,7 @@ def test_two_sets_of_one_name_are_refused(tmp_path):
     assert len(problems(files(tmp_path / "2", a=rules("to slots=1") * 2))) == 1
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path):
+def test_all_problems_are_reported_at_once(tmp_path):
     """Of each file, with line and column."""
     own = files(tmp_path, a=rules("to nothing=1", "to slots=x"), b=rules("users to slots=1", name="b"))
     places = [place for place, *_ in problems(own)]
@@ -57,35 +57,34 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path):
     assert all(place.split(":")[:2] in (["a.rqs", "3"], ["a.rqs", "4"], ["b.rqs", "3"]) for place in places)
 
 
-def test_what_is_wrong_with_the_objects_is_told_first(tmp_path):
-    """What rules say can't be understood without them."""
+def test_problems_of_the_objects_are_reported_first(tmp_path):
+    """Rules can't be checked without them."""
     own = files(tmp_path, a=rules("to nothing=1"))
     (own / "gridengine.yaml").write_text("complex_values: {none: 1}\n")
     assert [place.partition(":")[0] for place, *_ in problems(own)] == ["gridengine.yaml"]
 
 
 def test_numbers_of_hosts_other_than_processors_need_a_switch(tmp_path):
-    """The first step of the specification has ``$num_proc`` alone."""
+    """The first step of the specification allows ``$num_proc`` only."""
     own = files(tmp_path, a=rules("hosts {*} to slots=$mem_total*2"))
     assert len(problems(own)) == 1
     (own / "gridengine.yaml").write_text("numeric_formulas: true\n")
     assert problems(own) == []
 
 
-def test_a_file_may_stand_for_others(tmp_path):
-    """Which are then not read, and named as left over."""
+def test_a_file_may_supersede_others(tmp_path):
+    """They are then not read, and reported as left over."""
     own = files(
         tmp_path,
         a=rules("to slots=1", name="old"),
-        b=in_place_of(["a.rqs", "b.rqs"]) + rules("to slots=1", name="new"),
+        b=superseding_line(["a.rqs", "b.rqs"]) + rules("to slots=1", name="new"),
     )
     assert names(own) == ["new"]
     assert [(place, str(severity)) for place, severity, _ in problems(own)] == [("a.rqs:1:1", "warning")]
 
 
-@pytest.mark.parametrize("said", [[], ["a.rqs"], ["a.rqs", "b.rqs"]])
-def test_the_line_that_says_so_is_read_back(said):
-    """Nothing where it stands for none."""
-    settings = QuotaSettings({"z.rqs": in_place_of(said), **dict.fromkeys(said, "")})
-    assert settings.superseded == set(said)
-    assert in_place_of([]) == ""
+@pytest.mark.parametrize("names", [[], ["a.rqs"], ["a.rqs", "b.rqs"]])
+def test_the_superseding_line_is_read_back(names):
+    settings = QuotaSettings({"z.rqs": superseding_line(names), **dict.fromkeys(names, "")})
+    assert settings.superseded == set(names)
+    assert superseding_line([]) == ""

@@ -1,105 +1,120 @@
-"""The cluster that conformance cases of Grid Engine were recorded on (``env_std.yaml``), for the quota interface."""
+"""The cluster on which the decision cases of Grid Engine were recorded (``env_std.yaml``), as a site of this product."""
 
+import re
+import tempfile
+from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 
 import attrs
-import numpy as np
+import yaml
 
+from gridengine_allocation import Allocation, Job
 from gridengine_parse import complexes_of
-from negotiator_quotasets.complexes import STANDARD, Complexes, parse_number
-from negotiator_quotasets.deciding import AllocationSimulator, Job
-from negotiator_quotasets.matching import HostQueueIndex, Hosts
-from negotiator_quotasets.pool import Offers
+from gridengine_site import gridengine
+from negotiator.bundle import load_bundle
+from negotiator.classad import Table
+from negotiator.queues import QueueTree
+from negotiator_quotasets.complexes import STANDARD, Complexes
+from pools import NOW, slot
+
+
+@attrs.frozen(eq=False)
+class Site:
+    """Hosts with a slot each, queues with their hosts, and a loaded bundle."""
+
+    hosts: list[str]
+    queues: Mapping[str, list[str]]
+    pes: Mapping[str, str]
+    slots: Table
+    queue_tree: QueueTree
+    hooks: object  # the HookManager of the bundle
+    settings: Mapping[str, object]
+
+    @classmethod
+    def of(cls, hosts, queues, pes, engine):
+        """Load a bundle with these queues and this ``gridengine.yaml``, which may be a mapping."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "queues.yaml").write_text(yaml.safe_dump(_partition(queues)))
+            (Path(folder) / "gridengine.yaml").write_text(yaml.safe_dump(engine))
+            bundle = load_bundle(Path(folder))
+        tree = QueueTree.of(bundle.partition.root, NOW)
+        slots = Table.from_ads([slot(Name=f'"slot1@{host}"', Machine=f'"{host}"') for host in hosts])
+        return cls(hosts, queues, pes, slots, tree, bundle.hooks, bundle.settings)
+
+    def allocation(self, rulesets, *, numeric_formulas=False):
+        """Where jobs are decided about under some rule sets, as a text."""
+        settings = self.settings["quotasets"]
+        engine = attrs.evolve(settings.gridengine, numeric_formulas=numeric_formulas)
+        return Allocation(self, attrs.evolve(settings, files={"rules.rqs": rulesets}, gridengine=engine))
+
+
+def _partition(queues):
+    leaves = [{"name": name} for name in queues]
+    root = {"name": "root", "submitacl": "*", "queues": leaves}
+    return {"partitions": [{"name": "default", "queues": [root]}]}
 
 
 @attrs.frozen
 class Cluster:
-    """Hosts, queues and what is declared of them, made of the mapping in the file."""
+    """The recorded cluster: ``env`` is what its file says, ``site`` the same here."""
 
     env: dict
     complexes: Complexes
-    spots: HostQueueIndex
-    offers: Offers
-    pes: dict
+    site: Site
 
     @classmethod
     def of(cls, env):
         """The cluster that a mapping says."""
         declared = list(complexes_of(env["complexes"]))
-        words = {word for each in declared for word in (each.name, each.shortcut)}
-        complexes = Complexes(
-            [*declared, *(each for each in STANDARD if not {each.name, each.shortcut} & words)]
-        )
-        hosts = Hosts(list(env["hosts"]), env["hostgroups"])
-        rows, queues = [], []
-        for name, queue in env["queues"].items():
-            for row in _in_order(queue["hosts"], env["hostgroups"], list(env["hosts"])):
-                rows.append(row)
-                queues.append(name)
-        numbers = {each.name: each for each in complexes if each.type.is_number}
-        had = [{**host, **host["capacities"]} for host in env["hosts"].values()]
-        spots = HostQueueIndex(
-            hosts,
-            np.array(rows, np.intp),
-            np.arange(len(rows), dtype=np.int32),
-            queues,
-            {
-                name: [parse_number(each.type, _text(host[name])) if name in host else None for host in had]
-                for name, each in numbers.items()
-            },
-        )
-        said = [
-            {
-                "hostname": name,
-                **{key: _text(value) for key, value in host.items() if key != "capacities"},
-                **host["capacities"],
-            }
-            for name, host in env["hosts"].items()
-        ]
-        offers = Offers(
-            {},
-            lambda name: [None if host.get(name) is None else _text(host[name]) for host in said],
-            lambda name: {"slots": str(env["queues"][name]["slots_per_instance"])},
-        )
+        names = {name for each in declared for name in (each.name, each.shortcut)}
+        standard = (each for each in STANDARD if not {each.name, each.shortcut} & names)
         pes = {name: str(rule).split(" ")[0] for name, rule in env["pes"].items()}
-        return cls(env, complexes, spots, offers, pes)
+        queues = {
+            here(name): list(_in_order(queue["hosts"], env["hostgroups"]))
+            for name, queue in env["queues"].items()
+        }
+        engine = gridengine({**env, "queues": {here(name): queue for name, queue in env["queues"].items()}})
+        return cls(env, Complexes([*declared, *standard]), Site.of(list(env["hosts"]), queues, pes, engine))
 
-    def desk(self, sets):
-        """Where decisions are made under some rule sets."""
-        return AllocationSimulator(
-            sets, self.complexes, self.env["usersets"], self.spots, self.offers, self.pes
-        )
+    def allocation(self, rulesets, *, numeric_formulas=False):
+        """Where jobs are decided about under some rule sets, as a text."""
+        return self.site.allocation(here(rulesets), numeric_formulas=numeric_formulas)
 
     def job(self, entry):
         """A job of a case."""
         group = self.env["unix_group"].get(entry["user"])
-        names = {name: _text(value) for name, value in entry.get("resources", {}).items()}
         return Job(
             user=entry["user"],
             groups=(group,) if group else (),
             project=entry.get("project"),
             pe=entry.get("pe"),
             slots=entry.get("slots", 1),
-            resources={self._full(name): value for name, value in names.items()},
-            queue=entry.get("queue", ""),
+            resources={self._full(name): _text(value) for name, value in entry.get("resources", {}).items()},
+            queue=here(entry.get("queue", "")),
             host=entry.get("host", ""),
         )
-
-    def on_host(self, name):
-        """What formulas may know of a host."""
-        row = [each.lower() for each in self.spots.hosts.names].index(name.lower())
-        return {key: values[row] for key, values in self.spots.values.items()}
 
     def _full(self, name):
         found = self.complexes.find(name)
         return found.name if found else name
 
 
-def _in_order(name, groups, hosts):
-    """The rows of the hosts that a host group has, in its order."""
+def here(text):
+    """A text with the names of queues as they are here, where a dot would separate a queue from its parent."""
+    return re.sub(r"\.q\b", "_q", text)
+
+
+def recorded(text):
+    """A text with the names of queues as they were recorded."""
+    return re.sub(r"_q\b", ".q", text)
+
+
+def _in_order(name, groups):
+    """The hosts that a host group has, in its order."""
     if name.startswith("@"):
-        return [row for member in groups[name] for row in _in_order(member, groups, hosts)]
-    return [hosts.index(name)]
+        return [host for member in groups[name] for host in _in_order(member, groups)]
+    return [name]
 
 
 def _text(value):

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import attrs
 
+from gridengine_cluster import recorded
 from negotiator_quotasets.complexes import units_of
-from negotiator_quotasets.deciding import Denier
 from negotiator_quotasets.language import parse_sets
-from negotiator_quotasets.qquota.selection import RowSelection, members_of
-from negotiator_quotasets.qquota.usage_rows import usage_rows
+from negotiator_quotasets.qquota.report import selected_rows
+from negotiator_quotasets.qquota.selection import RowSelection
 
 
 @attrs.frozen
@@ -32,8 +32,8 @@ def _refused(case, cluster):
 
 
 def _allowed(case, cluster):
-    desk = _desk(case, cluster)
-    decided = desk.decide(cluster.job(_request(case)))
+    allocation = _allocation(case, cluster)
+    decided = allocation.decide(cluster.job(_request(case)))
     return "" if decided.allowed else f"expected to be allowed: {decided}"
 
 
@@ -41,7 +41,7 @@ def _as_sequential(case, cluster):
     """A parallel job and the same job without its environment fare alike, where neither is short of slots."""
     request = _request(case)
     alone = {key: value for key, value in request.items() if key not in {"pe", "slots"}}
-    parallel, sequential = (_desk(case, cluster).decide(cluster.job(each)) for each in (request, alone))
+    parallel, sequential = (_allocation(case, cluster).decide(cluster.job(each)) for each in (request, alone))
     return "" if parallel.allowed == sequential.allowed else f"expected {sequential}, got {parallel}"
 
 
@@ -122,7 +122,7 @@ def differences(case, cluster):
     parsed = _parse(case, cluster)
     if parsed.problems:
         return [f"refused: {parsed.problems[0].message}"]
-    desk = _desk(case, cluster)
+    allocation = _allocation(case, cluster)
     found = []
     expect = case.get("expect", {})
     questions = [(case["request"], expect)] if "request" in case else []
@@ -133,45 +133,46 @@ def differences(case, cluster):
         if "static resource with a pe" in wanted.get("quirk", ""):
             found += filter(None, [_as_sequential(twin, cluster)])
         else:
-            found += _decided(desk, cluster, request, wanted)
-    sums = dict(desk.ledger.counters())
+            found += _decided(allocation, cluster, request, wanted)
     if "counters" in expect:
-        found += _counters(cluster, sums, expect["counters"])
-    told = expect.get("qquota", case.get("qquota"))
-    if told is not None and not case.get("qquota_hides_counters"):
-        found += _listed(parsed.sets, cluster, sums, told)
+        found += _counters(cluster, allocation.usage().counters.sums, expect["counters"])
+    rows = expect.get("qquota", case.get("qquota"))
+    if rows is not None and not case.get("qquota_hides_counters"):
+        found += _listed(allocation, rows)
     return found
 
 
 def _parse(case, cluster):
-    numeric = "beyond the seed" in case.get("quirk", "")
-    return parse_sets(case["rulesets"], "rules", cluster.complexes, numeric_formulas=numeric)
+    return parse_sets(case["rulesets"], "rules", cluster.complexes, numeric_formulas=_numeric_formulas(case))
+
+
+def _numeric_formulas(case):
+    return "beyond the seed" in case.get("quirk", "")
 
 
 def _request(case):
     return case.get("request") or case["expect"]["request"]
 
 
-def _desk(case, cluster):
-    desk = cluster.desk(_parse(case, cluster).sets)
+def _allocation(case, cluster):
+    allocation = cluster.allocation(case["rulesets"], numeric_formulas=_numeric_formulas(case))
     for entry in case.get("running", case.get("expect", {}).get("running", ())):
-        desk.run(cluster.job(entry))
-    return desk
+        allocation.run(cluster.job(entry))
+    return allocation
 
 
-def _decided(desk, cluster, request, wanted):
-    decision = desk.decide(cluster.job(request))
-    told = "allowed" if decision.allowed else "denied"
-    if told != wanted["decision"]:
-        return [f"{request}: {told} {decision}, expected {wanted['decision']} {wanted.get('denied_by')}"]
+def _decided(allocation, cluster, request, wanted):
+    decision = allocation.decide(cluster.job(request))
+    verdict = "allowed" if decision.allowed else "denied"
+    if verdict != wanted["decision"]:
+        return [f"{request}: {verdict} {decision}, expected {wanted['decision']} {wanted.get('denied_by')}"]
     if "max_slots" in wanted and decision.slots != wanted["max_slots"]:
         return [f"{request}: at most {decision.slots} slots, expected {wanted['max_slots']}"]
-    deniers = {Denier(each["rule"], each["key"]) for each in wanted.get("denied_by", ())}
+    expected = {(each["rule"], each["key"]) for each in wanted.get("denied_by", ())}
+    deniers = {(each.rule, recorded(each.key)) for each in decision.denied_by}
     # Grid Engine names no rule where an environment on one host offers no slots: naming it is no difference.
-    if told == "denied" and deniers and decision.denied_by != deniers:
-        return [
-            f"{request}: denied by {sorted(map(str, decision.denied_by))}, expected {sorted(map(str, deniers))}"
-        ]
+    if verdict == "denied" and expected and deniers != expected:
+        return [f"{request}: denied by {sorted(deniers)}, expected {sorted(expected)}"]
     return []
 
 
@@ -180,20 +181,15 @@ def _counters(cluster, sums, expected):
     for key, amount in sums.items():
         complex_ = cluster.complexes.find(key[1])
         if len(key) == 7 and amount:
-            found[key[0], key[1], "".join(f"{part}/" for part in key[2:])] = float(
-                Fraction(amount, units_of(complex_))
-            )
+            values = recorded("".join(f"{part}/" for part in key[2:]))
+            found[key[0], key[1], values] = float(Fraction(amount, units_of(complex_)))
     wanted = {(each["rule"], each["resource"], each["key"]): each["used"] for each in expected}
     return [] if found == wanted else [f"counters {found}, expected {wanted}"]
 
 
-def _listed(sets, cluster, sums, expected):
-    members = members_of(cluster.env["usersets"], cluster.spots.hosts)
-    found = [
-        _row(each, cluster)
-        for each in usage_rows(sets, cluster.complexes, sums, cluster.on_host)
-        if RowSelection().wants(each, members, cluster.complexes)
-    ]
+def _listed(allocation, expected):
+    hosts, selected = selected_rows(allocation.settings, allocation.usage(), RowSelection())
+    found = [_row(each, hosts) for each in selected]
     wanted = sorted(map(str, map(_ordered, expected)))
     # NOTES: Grid Engine hides rules for jobs without project or parallel environment; that is not copied.
     shown = [each for each in found if "*" not in (*each.get("xprojects", ()), *each.get("xpes", ()))]
@@ -202,16 +198,20 @@ def _listed(sets, cluster, sums, expected):
     return [f"qquota {found}, expected {expected}"]
 
 
-def _row(row, cluster):
-    entry = {"rule": row.rule, "resource": row.complex.name, "limit": row.limit}
-    for scope, names, left_out in row.named(cluster.spots.hosts):
+def _row(row, hosts):
+    entry = {"rule": row.rule, "resource": row.complex.name, "limit": recorded(row.limit)}
+    for scope, names, excluded in row.filter_names(hosts):
         if names:
-            entry[scope] = list(names)
-        if left_out:
-            entry[f"x{scope}"] = list(left_out)
+            entry[scope] = _recorded_names(scope, names)
+        if excluded:
+            entry[f"x{scope}"] = _recorded_names(scope, excluded)
     if row.used is not None:
         entry["used"] = row.used
     return _ordered(entry)
+
+
+def _recorded_names(scope, names):
+    return [recorded(name) if scope == "queues" else name for name in names]
 
 
 def _ordered(entry):

@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
+import yaml
 
 from negotiator.bundle import load_bundle
 from negotiator.ledger import Grouping
 from negotiator_quotasets.complexes import STANDARD, Complex, Complexes, ComplexType, Consumable, Relation
 from negotiator_quotasets.language import parse_sets
-from negotiator_quotasets.matching import HostQueueIndex, Hosts
+from negotiator_quotasets.matching import HostIndex, Hosts
 from pools import cycle, slot, snapshot
 
 LICENCE = Complex("lic", "l", ComplexType.INT, Relation.LE, consumable=Consumable.YES)
@@ -30,31 +31,30 @@ usersets:
 hostgroups:
   "@lx": [lxa, lxb]
 """
-"""Some complexes, a userset and a host group, as they stand in gridengine.yaml."""
+"""Some complexes, a user set and a host group, as gridengine.yaml declares them."""
+
+
+COMPLEXES_YAML = {"complexes": yaml.safe_load(ENGINE)["complexes"]}
 
 
 def rules(*lines, name="r", further=""):
-    """A rule set of these rules, each as it stands after ``limit``."""
+    """A rule set of these rules, each without its ``limit``."""
     body = "".join(f" limit {line}\n" for line in lines)
     return f"{{\n name {name}\n{further}{body}}}\n"
 
 
 def parsed(text, complexes=COMPLEXES):
-    """The sets in a text that has no errors."""
-    found = parse_sets(text, "a.rqs", complexes, numeric_formulas=True)
-    assert not found.problems
-    return found.sets
+    """The sets in a text without errors."""
+    result = parse_sets(text, "a.rqs", complexes, numeric_formulas=True)
+    assert not result.problems
+    return result.sets
 
 
-def spots(*hosts, slots=1, queues=(), groups=None, **values):
-    """Places: one for each host, with so many slots each; or with queues one for each queue on each host."""
-    names = Hosts(list(hosts), groups or {"@lx": ("lxa", "lxb")})
-    places = [(host, queue) for host in range(len(hosts)) for queue in (queues or [""])]
-    return HostQueueIndex(
-        names,
-        np.array([host for host, _ in places], np.intp),
-        np.repeat(np.arange(len(places)), slots).astype(np.int32),
-        [queue for _, queue in places] if queues else (),
+def host_index(*hosts, slots=1, groups=None, **values):
+    """Hosts with so many slots each."""
+    return HostIndex(
+        Hosts(list(hosts), groups or {"@lx": ("lxa", "lxb")}),
+        np.repeat(np.arange(len(hosts)), slots).astype(np.int32),
         {
             name: [None if each is None else Fraction(each) for each in column]
             for name, column in values.items()
@@ -63,7 +63,7 @@ def spots(*hosts, slots=1, queues=(), groups=None, **values):
 
 
 def on_slots(charge):
-    """The counter and the limit of a charge on each slot, as texts; None where it charges nothing."""
+    """The counter, as a text, and the limit of a charge on each slot; None where nothing is charged."""
     size = len(charge.counter.codes) if isinstance(charge.counter, Grouping) else 1
     found = []
     for row in range(size):
@@ -91,13 +91,13 @@ def write(folder, sets="", engine="", pool="", queues=None):
     return folder
 
 
-def bundle(folder, *given, **more):
+def bundle(folder, *texts, **more):
     """The same, loaded."""
-    return load_bundle(write(folder / "b", *given, **more))
+    return load_bundle(write(folder / "b", *texts, **more))
 
 
 def host_slots(*hosts, each=1, **changed):
-    """Idle slots, so many on each host, named ``0@host`` and so on."""
+    """Idle slots, so many on each host, named ``0@host``, ``1@host`` and so on."""
     return [
         slot(Name=f'"{number}@{host}"', Machine=f'"{host}"', **changed)
         for host in hosts
@@ -106,16 +106,16 @@ def host_slots(*hosts, each=1, **changed):
 
 
 def decide(chosen, jobs, slots):
-    """One cycle."""
+    """Run one cycle."""
     return cycle(snapshot(slots, jobs), chosen)
 
 
 def counted(result):
-    """What is counted on the plugin's counters, by ``rule/resource/users/projects/pes/queues/hosts``."""
+    """The plugin's counters, by ``rule/resource/users/projects/pes/queues/hosts``."""
     return {"/".join(key[1:]): amount for key, amount in result.ledger.counters() if key[0] == "quotasets"}
 
 
-def told(result):
-    """What kept jobs from slots: (verdict, code, text), each once, sorted."""
+def reasons(result):
+    """Why jobs got no slot: (verdict, code, text), each once, sorted."""
     removals = [each.reason for outcome in result.outcomes for each in outcome.removals]
     return sorted({(str(each.verdict), each.code, each.text) for each in removals})

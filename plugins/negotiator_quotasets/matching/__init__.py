@@ -1,11 +1,9 @@
 """The rules that apply to a claimant on each host, and what they charge."""
 
 from negotiator_quotasets.matching.bounded_cache import BoundedCache as BoundedCache
-from negotiator_quotasets.matching.host_queue_index import Codes as Codes
-from negotiator_quotasets.matching.host_queue_index import HostQueueIndex as HostQueueIndex
+from negotiator_quotasets.matching.host_index import Codes as Codes
+from negotiator_quotasets.matching.host_index import HostIndex as HostIndex
 from negotiator_quotasets.matching.names import Hosts as Hosts
-from negotiator_quotasets.matching.names import joined as joined
 from negotiator_quotasets.matching.names import queue_matches as queue_matches
-from negotiator_quotasets.matching.rules import CODE as CODE
 from negotiator_quotasets.matching.rules import ClaimantRules as ClaimantRules
 from negotiator_quotasets.matching.rules import Rules as Rules

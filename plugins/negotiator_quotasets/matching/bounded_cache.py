@@ -1,4 +1,4 @@
-"""What was worked out, for as long as there is room for it."""
+"""A cache of a bounded size."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ P = ParamSpec("P")
 
 
 class BoundedCache(Generic[T]):
-    """What was worked out, as much as there is room for: jobs say what they like, and each other word is another claimant."""
+    """Computed values by key; the oldest goes first. Bounded because users choose the contents of job ads."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._found: OrderedDict[Hashable, T] = OrderedDict()
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-        """What is kept, made where it is not."""
-        found = self._found.get(key)
-        if found is None:
-            if len(self._found) >= self._room:
-                self._found.popitem(last=False)
-            self._found[key] = found = make(*given, **named)
-        return found
+    def get(self, key: Hashable, compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the value of a key, computed if it is missing."""
+        value = self._values.get(key)
+        if value is None:
+            if len(self._values) >= self._size:
+                self._values.popitem(last=False)
+            self._values[key] = value = compute(*args, **kwargs)
+        return value

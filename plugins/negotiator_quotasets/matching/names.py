@@ -1,6 +1,6 @@
-"""Which names a filter of a rule is for: wildcards, groups, exclusions.
+"""Names that a filter of a rule matches: wildcards, groups, exclusions.
 
-Source: sge_resource_quota(5); "Resource Quota Sets", grammar. What a filter leaves out wins over what it names.
+Source: sge_resource_quota(5); "Resource Quota Sets", grammar. Exclusions take precedence over inclusions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from negotiator_quotasets.complexes import has_wildcards, matcher
 from negotiator_quotasets.language import GROUP, NameFilter
 
 
-def is_for(
+def filter_matches(
     wanted: NameFilter | None,
     value: str | None,
     matches: Callable[[str, str], object] = lambda name, value: matcher(name)(value),
 ) -> bool:
-    """Whether a filter is for one name; None is the name of a job that has none, such as one without a project.
+    """True if a filter matches one name; None is the name of a job without one, such as a job without a project.
 
-    :param matches: whether an entry of the filter is for a name.
+    :param matches: whether an entry of the filter matches a name.
     """
     if wanted is None:
         return True
@@ -32,30 +32,30 @@ def is_for(
     return not wanted.names or any(matches(name, value) for name in wanted.names)
 
 
-def is_for_user(
+def user_filter_matches(
     wanted: NameFilter | None, user: str, groups: Collection[str], usersets: Mapping[str, Collection[str]]
 ) -> bool:
-    """Whether a filter is for a user: by name, or by a userset that has the user or one of the user's groups."""
+    """True if a filter matches a user: by name, or by a user set that has the user or one of the user's groups."""
 
     def matches(name: str, value: str) -> bool:
         if not name.startswith(GROUP):
             return bool(matcher(name)(value))
-        named = not value.startswith(GROUP)  # else it would be taken for a group among the members
+        by_name = not value.startswith(GROUP)  # else it would be mistaken for a group among the members
         return any(
-            (named and value in members) or any(GROUP + group in members for group in groups)
+            (by_name and value in members) or any(GROUP + group in members for group in groups)
             for userset, members in usersets.items()
             if matcher(name[1:])(userset)
         )
 
-    return is_for(wanted, user, matches)
+    return filter_matches(wanted, user, matches)
 
 
 class Hosts:
-    """The hosts of a pool, each once: which of them filters are for. Names of hosts have no case.
+    """The distinct hosts of a pool, H of them, and which of them filters match. Host names ignore case.
 
     :param names: the names, (H,).
     :param groups: the members of each host group, hosts and other groups; the names of groups begin with ``@``.
-    :param ignore_domain: whether a host is also known by its name without its domain (``ignore_fqdn`` of
+    :param ignore_domain: whether a host is also matched by its name without its domain (``ignore_fqdn`` of
         sge_bootstrap(5)).
     """
 
@@ -69,37 +69,37 @@ class Hosts:
         for row, name in enumerate(names):
             for each in {name.lower(), self._short(name.lower())}:
                 self._rows.setdefault(each, []).append(row)
-        self._known: dict[str, Mask] = {}
+        self._entry_masks: dict[str, Mask] = {}
 
     def __len__(self) -> int:
         return len(self.names)
 
     def mask(self, wanted: NameFilter) -> Mask:
-        """Which hosts a filter is for, (H,)."""
-        found = np.zeros(len(self), np.bool_) if wanted.names else np.ones(len(self), np.bool_)
+        """Return the hosts that a filter matches, (H,)."""
+        matching = np.zeros(len(self), np.bool_) if wanted.names else np.ones(len(self), np.bool_)
         for name in wanted.names:
-            found |= self.named(name)
+            matching |= self.entry_mask(name)
         for name in wanted.excluded:
-            found &= ~self.named(name)
-        return found
+            matching &= ~self.entry_mask(name)
+        return matching
 
-    def named(self, name: str) -> Mask:
-        """Which hosts one entry of a filter is for, (H,); not to be changed."""
-        known = self._known.get(name)
-        if known is None:
-            known = np.zeros(len(self), np.bool_)
-            for host in self._hosts(name.lower()):
-                known[self._find(host)] = True
-            self._known[name] = known
-        return known
+    def entry_mask(self, name: str) -> Mask:
+        """Return the hosts that one entry of a filter matches, (H,); read-only, since it is cached."""
+        mask = self._entry_masks.get(name)
+        if mask is None:
+            mask = np.zeros(len(self), np.bool_)
+            for pattern in self._patterns(name.lower()):
+                mask[self._rows_of(pattern)] = True
+            self._entry_masks[name] = mask
+        return mask
 
-    def spelled(self, name: str) -> str:
-        """A host's name as the pool has it; any other as it is."""
+    def canonical(self, name: str) -> str:
+        """Return a host's name as the pool spells it; any other name unchanged."""
         rows = self._rows.get(name.lower(), ())
         return self.names[rows[0]] if len(rows) == 1 else name
 
-    def _hosts(self, name: str) -> Iterator[str]:
-        """The host names and patterns that an entry stands for."""
+    def _patterns(self, name: str) -> Iterator[str]:
+        """Yield the host names and patterns of an entry; groups nest, and may even contain each other."""
         if not name.startswith(GROUP):
             yield name
             return
@@ -116,7 +116,7 @@ class Hosts:
                 else:
                     yield member.lower()
 
-    def _find(self, name: str) -> list[int]:
+    def _rows_of(self, name: str) -> list[int]:
         if not has_wildcards(name):
             return self._rows.get(name) or self._rows.get(self._short(name), [])
         matches = matcher(name)
@@ -127,9 +127,9 @@ class Hosts:
 
 
 def queue_matches(name: str, queue: str) -> bool:
-    """Whether an entry of a filter is for a queue: a leaf's name, or, with a dot, a path, with or without its root.
+    """True if an entry of a filter matches a queue: by its leaf's name, or, with a dot, by its path.
 
-    Names of queues have no case.
+    A path may leave out the root. Names of queues ignore case.
     """
     matches, queue = matcher(name.lower()), queue.lower()
     if "." not in name:
@@ -138,5 +138,5 @@ def queue_matches(name: str, queue: str) -> bool:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """The values of expanded filters as Grid Engine names a counter: ``alice////lxa/``."""
+    """Return the values of expanded filters as Grid Engine prints a counter's name: ``alice////lxa/``."""
     return "".join(f"{part}/" for part in parts)

@@ -1,38 +1,39 @@
-"""Which rule of each set counts where, and what it charges: the rules of all sets, made ready for one pool.
+"""The rules that apply to a claimant, host by host, and what they charge.
 
-Source: "Resource Quota Sets": the first rule of a set whose filters match counts, whatever it limits; all enabled sets
-apply. Of a set's rules those whose users, projects, parallel environments and queues do not fit are left out at once;
-what is left differs from host to host, and is worked out once for all jobs that it is left for.
+Source: "Resource Quota Sets": in each enabled set, the first rule whose filters match applies, whatever it limits; the
+search in that set ends there.
+
+Work is shared in two steps. Rules of a set whose user, project, parallel environment or queue filters do not match a
+claimant are dropped first. The choice among the rest differs from host to host; it depends on nothing but which rules are
+left, so it is computed once for all claimants with the same ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
 
 import attrs
 import numpy as np
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
 from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
-from negotiator_quotasets.language import QuotaRule, RuleLimit, RuleSet, value_at
+from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, value_at
 from negotiator_quotasets.matching.bounded_cache import BoundedCache
-from negotiator_quotasets.matching.host_queue_index import Codes, HostQueueIndex
-from negotiator_quotasets.matching.names import is_for, is_for_user, joined, queue_matches
+from negotiator_quotasets.matching.host_index import Codes, HostIndex
+from negotiator_quotasets.matching.names import filter_matches, joined, queue_matches, user_filter_matches
 from negotiator_quotasets.requests import Claimant, RequestedResources
 
 CODE = "resource_quota"
-#: So many claimants are remembered at most, with so many slots in all (the ledger keeps places of each one's counters);
-#: and so many elements of columns.
-_CLAIMANTS, _PLACES, _ELEMENTS = 20_000, 1 << 24, 1 << 26
-
-T = TypeVar("T")
+# Bounds of the caches. Each claimant has counters in the ledger, up to one per host; columns have a number per slot.
+_MAX_CLAIMANTS, _MAX_COUNTERS, _MAX_NUMBERS = 20_000, 1 << 24, 1 << 26
+_MIN_ENTRIES = 64
+_MAX_LABEL = 200  # characters of a rule's label in reasons: names may be longer
 
 
 @attrs.frozen(eq=False)
 class RuleCharge:
-    """What one limit of a rule costs a claimant: a counter, or one for each host, and the most of it."""
+    """A limit of a consumable: its counter, or one per host, and the limit in units of the counter."""
 
     complex: Complex
     counter: CounterKey | Grouping
@@ -42,9 +43,10 @@ class RuleCharge:
 
 @attrs.frozen(eq=False)
 class RuleConstraint:
-    """A limit of something that is not consumed: ``where`` (N,) the rule counts, None for everywhere.
+    """A limit of a complex that is not consumed; nothing is charged.
 
-    ``counter`` tells the values of expanded filters; nothing is charged on it. The rules of ``after`` tariffs come before.
+    ``where`` (N,) are the slots to which the rule applies, None for all. ``counter`` names the values of expanded
+    filters.
     """
 
     complex: Complex
@@ -52,10 +54,9 @@ class RuleConstraint:
     where: Mask | None
     counter: CounterKey | Grouping
     quota: Quota
-    after: int
 
     def text(self) -> str:
-        """What is said where it is not kept; of several counters the first, and how many more."""
+        """Return the reason for a request above the limit; of several counters the first, and how many more."""
         if not isinstance(self.counter, Grouping):
             return self.quota.text
         codes = np.unique(self.counter.codes[self.counter.codes >= 0])
@@ -65,191 +66,168 @@ class RuleConstraint:
 
 @attrs.frozen(eq=False)
 class ClaimantRules:
-    """All that the rules say to a claimant."""
+    """All limits that apply to a claimant, in the order of the sets."""
 
-    tariffs: tuple[RuleCharge, ...]
-    bounds: tuple[RuleConstraint, ...]
+    rule_charges: tuple[RuleCharge, ...]
+    constraints: tuple[RuleConstraint, ...]
 
-    def charges(self, asked: RequestedResources, first: int | None = None) -> Iterator[Charge]:
-        """What a job is charged for what it asks for, by all tariffs or the first. Who asks for 0 is held against the limit too."""
-        for tariff in self.tariffs if first is None else self.tariffs[:first]:
-            amount = asked.amounts.get(tariff.complex.name)
+    def charges(self, requested: RequestedResources) -> Iterator[Charge]:
+        """Yield what a job is charged. A request of 0 is compared with the limit too: it is denied above it."""
+        for each in self.rule_charges:
+            amount = requested.amounts.get(each.complex.name)
             if amount is not None:
-                yield Charge(tariff.counter, amount, tariff.limit, tariff.quota, probes=not amount)
+                yield Charge(each.counter, amount, each.limit, each.quota, probes=not amount)
 
-    def refusals(self, asked: RequestedResources) -> Iterator[RuleConstraint]:
-        """The limits that what a job asks for does not keep."""
-        for bound in self.bounds:
-            value = asked.values.get(bound.complex.name)
-            if value is not None and not satisfies(bound.complex, value, bound.limit):
-                yield bound
+    def violated(self, requested: RequestedResources) -> Iterator[RuleConstraint]:
+        """Yield the constraints that a request does not satisfy."""
+        for each in self.constraints:
+            value = requested.values.get(each.complex.name)
+            if value is not None and not satisfies(each.complex, value, each.limit):
+                yield each
 
 
 @attrs.frozen(eq=False)
 class _RuleRows:
-    """A rule that counts at some places: ``mask`` (P,), None for all; ``codes`` (N,) the host of each slot there, else -1."""
+    """Where a rule applies: ``hosts`` (H,) and ``slots`` (N,), each None for all."""
 
     rule: int
-    mask: Mask | None
-    where: Mask | None  # (N,)
+    hosts: Mask | None
+    slots: Mask | None
 
 
 class Rules:
-    """The enabled sets over the places of a pool."""
+    """The enabled sets over the hosts of a pool."""
 
     def __init__(
         self,
         sets: Sequence[RuleSet],
         complexes: Complexes,
         usersets: Mapping[str, Sequence[str]],
-        spots: HostQueueIndex,
+        index: HostIndex,
     ) -> None:
         self._sets = [each for each in sets if each.enabled]
-        self._complexes, self._spots = complexes, spots
+        self._complexes, self._index = complexes, index
         self._usersets = {name: frozenset(members) for name, members in usersets.items()}
-        self._accounts = BoundedCache[ClaimantRules](
-            min(_CLAIMANTS, max(64, _PLACES // (len(spots.codes) + 1)))
-        )
-        self._parts = BoundedCache[tuple[_RuleRows, ...]](max(64, _ELEMENTS // (len(spots.codes) + 1)))
-        self._codes = BoundedCache[Codes](max(64, _ELEMENTS // (len(spots.codes) + 1)))
+        slots = len(index.codes) + 1
+        claimants = min(_MAX_CLAIMANTS, max(_MIN_ENTRIES, _MAX_COUNTERS // slots))
+        columns = max(_MIN_ENTRIES, _MAX_NUMBERS // slots)
+        self._claimants = BoundedCache[ClaimantRules](claimants)
+        self._rule_rows = BoundedCache[tuple[_RuleRows, ...]](columns)
+        self._codes = BoundedCache[Codes](columns)
         self._limits: dict[int, Ints] = {}
 
-    def account(self, claimant: Claimant) -> ClaimantRules:
-        """What the rules say to a claimant."""
-        return self._accounts.get(claimant, self._account, claimant)
+    def for_claimant(self, claimant: Claimant) -> ClaimantRules:
+        """Return the limits that apply to a claimant."""
+        return self._claimants.get(claimant, self._for_claimant, claimant)
 
-    def _account(self, claimant: Claimant) -> ClaimantRules:
-        tariffs: list[RuleCharge] = []
-        bounds: list[RuleConstraint] = []
-        for number_, each in enumerate(self._sets):
-            open_ = tuple(place for place, rule in enumerate(each.rules) if self._may_count(rule, claimant))
-            for part in self._parts.get((number_, open_), self._found, each, open_):
-                label, rule = each.label(part.rule), each.rules[part.rule]
+    def _for_claimant(self, claimant: Claimant) -> ClaimantRules:
+        rule_charges: list[RuleCharge] = []
+        constraints: list[RuleConstraint] = []
+        for number, set_ in enumerate(self._sets):
+            left = tuple(place for place, rule in enumerate(set_.rules) if self._may_apply(rule, claimant))
+            cache_key = (number, left)
+            for rows in self._rule_rows.get(cache_key, self._first_matching, set_, left):
+                label, rule = set_.label(rows.rule), set_.rules[rows.rule]
                 for limit in rule.limits:
                     complex_ = self._complexes.find(limit.resource)
                     if complex_ is None:
-                        continue  # the bundle was refused for it
-                    prefix = _prefix(label, limit, rule, claimant, spread=bool(self._spots.queues))
-                    counter = self._counter(rule, prefix, part, (number_, open_))
+                        continue  # an error of the bundle, reported there
+                    prefix = _key_prefix(label, limit, rule, claimant)
+                    counter = self._counter(rule, prefix, rows, cache_key)
                     quota = _quota(label, rule, complex_, prefix, counter)
                     if complex_.is_consumable:
-                        tariffs.append(RuleCharge(complex_, counter, self._limit(limit, complex_), quota))
-                    else:
-                        bounds.append(
-                            RuleConstraint(complex_, limit.text, part.where, counter, quota, len(tariffs))
+                        rule_charges.append(
+                            RuleCharge(complex_, counter, self._limit(limit, complex_), quota)
                         )
-        return ClaimantRules(tuple(tariffs), tuple(bounds))
+                    else:
+                        constraints.append(RuleConstraint(complex_, limit.text, rows.slots, counter, quota))
+        return ClaimantRules(tuple(rule_charges), tuple(constraints))
 
-    def _may_count(self, rule: QuotaRule, claimant: Claimant) -> bool:
+    def _may_apply(self, rule: QuotaRule, claimant: Claimant) -> bool:
+        """True if all filters but that of hosts match."""
         return (
-            is_for_user(rule.users, claimant.user, claimant.groups, self._usersets)
-            and is_for(rule.projects, claimant.project)
-            and is_for(rule.pes, claimant.pe)
-            and (bool(self._spots.queues) or is_for(rule.queues, claimant.queue, queue_matches))
+            user_filter_matches(rule.users, claimant.user, claimant.groups, self._usersets)
+            and filter_matches(rule.projects, claimant.project)
+            and filter_matches(rule.pes, claimant.pe)
+            and filter_matches(rule.queues, claimant.queue, queue_matches)
         )
 
-    def _found(self, each: RuleSet, open_: Sequence[int]) -> tuple[_RuleRows, ...]:
-        return tuple(self._find(each, open_))
+    def _first_matching(self, set_: RuleSet, left: Sequence[int]) -> tuple[_RuleRows, ...]:
+        return tuple(self._find_first(set_, left))
 
-    def _find(self, each: RuleSet, open_: Sequence[int]) -> Iterator[_RuleRows]:
-        """The first rule at each place, of those that are left."""
-        left: Mask | None = None  # the places at which none was found yet; None for all
-        for number_ in open_:
-            here = self._mask(each.rules[number_])
-            if here is None:
-                yield self._part(number_, left)
+    def _find_first(self, set_: RuleSet, left: Sequence[int]) -> Iterator[_RuleRows]:
+        """Yield the first matching rule of each host, rule by rule."""
+        free: Mask | None = None  # the hosts without a rule so far; None for all
+        for number in left:
+            wanted = set_.rules[number].hosts
+            if wanted is None:
+                yield self._rows(number, free)
                 return
-            found = here if left is None else here & left
-            if found.any():
-                yield self._part(number_, None if found.all() else found)
-            left = ~here if left is None else left & ~here
-            if not left.any():
+            matching = self._index.hosts.mask(wanted)
+            rows = matching if free is None else matching & free
+            if rows.any():
+                yield self._rows(number, None if rows.all() else rows)
+            free = ~matching if free is None else free & ~matching
+            if not free.any():
                 return
 
-    def _mask(self, rule: QuotaRule) -> Mask | None:
-        """The places that a rule is for, (P,), None for all."""
-        spots = self._spots
-        found = None if rule.hosts is None else spots.hosts.mask(rule.hosts)[spots.host_of]
-        if rule.queues is None or not spots.queues:
-            return found
-        known = {queue: is_for(rule.queues, queue) for queue in set(spots.queues)}
-        queues = np.array([known[queue] for queue in spots.queues], np.bool_)
-        return queues if found is None else found & queues
-
-    def _part(self, rule: int, mask: Mask | None) -> _RuleRows:
-        return _RuleRows(rule, mask, None if mask is None else mask[self._spots.codes])
+    def _rows(self, rule: int, hosts: Mask | None) -> _RuleRows:
+        return _RuleRows(rule, hosts, None if hosts is None else hosts[self._index.codes])
 
     def _counter(
-        self, rule: QuotaRule, prefix: CounterKey, part: _RuleRows, place: Hashable
+        self, rule: QuotaRule, prefix: CounterKey, rows: _RuleRows, cache_key: Hashable
     ) -> CounterKey | Grouping:
-        """The counter of a rule for a claimant, or one for each host where that is expanded."""
-        spots = self._spots
-        by_host = rule.hosts is not None and rule.hosts.expanded
-        if rule.queues is not None and rule.queues.expanded and spots.queues:
-            return self._by_place(prefix, part, by_host=by_host)
-        if not by_host and part.where is None:
+        """Return the counter of a rule for a claimant, or one per host if the hosts are expanded.
+
+        A rule that does not apply to all hosts needs a grouping too: its other slots are not charged.
+        """
+        per_host = rule.hosts is not None and rule.hosts.expanded
+        if not per_host and rows.slots is None:
             return (*prefix, "")
-        groups, members = (
-            (spots.host_of, spots.hosts.names) if by_host else (np.zeros(len(spots), np.intp), ("",))
-        )
-        codes = self._codes.get((place, part.rule, by_host), self._masked, groups, part)
-        return Grouping(codes, Family(prefix, members))
+        codes = self._codes.get((cache_key, rows.rule, per_host), self._counter_codes, rows, per_host)
+        return Grouping(codes, Family(prefix, self._index.hosts.names if per_host else ("",)))
 
-    def _by_place(self, prefix: CounterKey, part: _RuleRows, *, by_host: bool) -> Grouping:
-        """Counters by queue, and by host where that is expanded too."""
-        spots = self._spots
-        names = [
-            (*prefix[:-1], queue, spots.hosts.names[host] if by_host else "")
-            for queue, host in zip(spots.queues, spots.host_of.tolist(), strict=True)
-        ]
-        keys = list(dict.fromkeys(names))
-        place = {key: number_ for number_, key in enumerate(keys)}
-        return Grouping(self._masked(np.array([place[name] for name in names], np.intp), part), keys)
-
-    def _masked(self, codes: np.ndarray[tuple[int], np.dtype[np.intp]], part: _RuleRows) -> Codes:
-        """Codes of places as codes of slots, -1 where the part does not count."""
-        if part.mask is not None:
-            codes = np.where(part.mask, codes, -1)
-        return codes.astype(np.int32)[self._spots.codes]
+    def _counter_codes(self, rows: _RuleRows, per_host: bool) -> Codes:  # noqa: FBT001 - a cache passes it on
+        """Return the number of each slot's counter, (N,), -1 where the rule does not apply."""
+        codes = np.arange(len(self._index)) if per_host else np.zeros(len(self._index), np.intp)
+        if rows.hosts is not None:
+            codes = np.where(rows.hosts, codes, -1)
+        return codes.astype(np.int32)[self._index.codes]
 
     def _limit(self, limit: RuleLimit, complex_: Complex) -> int | Ints:
-        """The most, in units of the counter: one value, or (N,) where it is a formula. A host that does not tell has none."""
+        """Return a limit in units of the counter: one number, or (N,) for a formula.
+
+        A formula is 0 on a host without a value that it needs.
+        """
         if not limit.terms:
-            return limit_units(
-                complex_, parse_number(complex_.type, limit.text) if limit.value is None else limit.value
+            value = parse_number(complex_.type, limit.text) if limit.value is None else limit.value
+            return limit_units(complex_, value)
+        if id(limit) not in self._limits:  # ids stay unique: the sets hold their limits
+            values = (
+                value_at(limit.terms, complex_.type, self._index.values_of(host)) or Fraction(0)
+                for host in range(len(self._index))
             )
-        if id(limit) not in self._limits:  # the sets keep their limits
-            spots = self._spots
-            found = [
-                limit_units(
-                    complex_, value_at(limit.terms, complex_.type, _values(spots.values, host)) or Fraction(0)
-                )
-                for host in range(len(spots.hosts))
-            ]
-            self._limits[id(limit)] = np.array(found, np.int64)[spots.host_of][spots.codes]
+            by_host = np.array([limit_units(complex_, value) for value in values], np.int64)
+            self._limits[id(limit)] = by_host[self._index.codes]
         return self._limits[id(limit)]
 
 
-def _prefix(label: str, limit: RuleLimit, rule: QuotaRule, claimant: Claimant, *, spread: bool) -> CounterKey:
-    """All of a counter's key but the host: what is not expanded is empty."""
-    own = (
+def _key_prefix(label: str, limit: RuleLimit, rule: QuotaRule, claimant: Claimant) -> CounterKey:
+    """Return all of a counter's key but the host: the values of filters that are not expanded are empty."""
+    scopes: tuple[tuple[NameFilter | None, str], ...] = (
         (rule.users, claimant.user),
         (rule.projects, claimant.project or ""),
         (rule.pes, claimant.pe or ""),
-        (rule.queues, "" if spread else claimant.queue.removeprefix("root.")),
+        (rule.queues, claimant.queue.removeprefix("root.")),
     )
-    parts = (value if wanted is not None and wanted.expanded else "" for wanted, value in own)
-    return (label, limit.resource, *parts)
-
-
-#: Characters of a rule's label in reasons: names may be longer.
-_MAX_LABEL = 200
+    values = (value if wanted is not None and wanted.expanded else "" for wanted, value in scopes)
+    return (label, limit.resource, *values)
 
 
 def _quota(
     label: str, rule: QuotaRule, complex_: Complex, prefix: CounterKey, counter: CounterKey | Grouping
 ) -> Quota:
-    """What is said of a charge that does not fit, as ``qstat -j`` says it."""
+    """Return the reason for a charge that does not fit, as ``qstat -j`` words it."""
     label = label[:_MAX_LABEL]
     begin = printable(f'cannot run because it exceeds limit "{joined(prefix[2:])}')
     end = f'/" in rule "{label}"'
@@ -263,7 +241,3 @@ def _quota(
         scale=units_of(complex_),
         source=rule.source,
     )
-
-
-def _values(values: Mapping[str, Sequence[Fraction | None]], host: int) -> Mapping[str, Fraction | None]:
-    return {name: column[host] for name, column in values.items()}

@@ -1,5 +1,3 @@
 """The rules and capacities over the slots of a pool: the charges and filters of a request."""
 
-from negotiator_quotasets.pool.capacities import Capacities as Capacities
-from negotiator_quotasets.pool.capacities import Offers as Offers
 from negotiator_quotasets.pool.pool_rules import PoolRules as PoolRules

@@ -1,8 +1,8 @@
-"""What the pool, its hosts and its queues have: the layers below the resource quota sets.
+"""Capacities of the pool, of hosts and of queues: the layers below the resource quota sets.
 
 Source: "Resource Quota Sets", layer order; complex(5), "Overriding attributes". A job has to fit every layer: first the
-quota sets, then what is declared for the whole pool (global), for its host, for its queue on that host. No layer takes
-back what one above it says, so that a boolean that is true above is never false below.
+quota sets, then the values of the whole pool (host ``global``), of its host, and of its queue on that host. A layer can only
+restrict further: where one above says true, a request for false fits nowhere below.
 """
 
 from __future__ import annotations
@@ -26,49 +26,49 @@ from negotiator_quotasets.complexes import (
     satisfies,
     units_of,
 )
-from negotiator_quotasets.matching import HostQueueIndex
+from negotiator_quotasets.matching import HostIndex
 from negotiator_quotasets.requests import RequestedResources
 
 CODE = "resource_capacity"
 
-#: What a queue says of each of its jobs: no limit, where it says nothing (queue_conf(5)).
-_OF_QUEUES = frozenset(
+#: Limits of a queue for each of its jobs, unlimited by default (queue_conf(5)).
+_QUEUE_LIMITS = frozenset(
     f"{kind}_{name}"
     for kind in "hs"
     for name in ("rt", "cpu", "fsize", "data", "stack", "core", "rss", "vmem")
 )
 _Values = Mapping[str, str]
+_MAX_QUEUES = 64  # in the caches: users may create queues
+_MAX_SHOWN, _MAX_SHOWN_LENGTH = 3, 60  # values in a reason, and characters of each
 
 
 @attrs.frozen
-class Offers:
-    """What each layer says, as texts by the full names of complexes.
+class OfferedValues:
+    """The values that each layer offers, as texts by full names of complexes.
 
-    ``of_host`` gives for a complex what each host has, (H,), ``of_queue`` what a queue has on each of its hosts.
+    ``of_host`` returns a complex's value on each host, (H,); ``of_queue`` the values of a queue on each of its hosts.
     """
 
-    everywhere: _Values
+    of_pool: _Values
     of_host: Callable[[str], Sequence[str | None]]
     of_queue: Callable[[str], _Values]
 
 
 @attrs.frozen(eq=False)
 class Shortage:
-    """Slots that do not have what a job asks for: ``allow`` (N,) is true where they do."""
+    """Slots without what a job requests: ``allow`` (N,) is true where it is available."""
 
     complex: Complex
     allow: Mask
     text: str
 
 
-_Consumed: TypeAlias = tuple[Complex, CounterKey | Grouping, int | Ints, Quota]
-#: So many queues are kept; so many values of a complex are told, each of so many characters.
-_QUEUES, _TOLD, _MAX_TOLD = 64, 3, 60
+_CapacityCharge: TypeAlias = tuple[Complex, CounterKey | Grouping, int | Ints, Quota]
 
 
 @attrs.frozen(eq=False)
 class _Layer:
-    """What one layer says of a complex: each text once, None for nothing, and which of them each place has, (P,)."""
+    """The values of a complex on one layer: the distinct texts, None for no value, and the number of each host's, (H,)."""
 
     texts: Sequence[str | None]
     codes: NDArray[np.intp]
@@ -81,138 +81,131 @@ class _Layer:
 
 
 class Capacities:
-    """The layers below the quota sets, over the places of a pool."""
+    """The layers below the quota sets, over the hosts of a pool."""
 
-    def __init__(self, offers: Offers, complexes: Complexes, spots: HostQueueIndex) -> None:
-        self._offers, self._complexes, self._spots = offers, complexes, spots
+    def __init__(self, offered: OfferedValues, complexes: Complexes, index: HostIndex) -> None:
+        self._offered, self._complexes, self._index = offered, complexes, index
         self.forced = [each for each in complexes if each.requestable is Requestable.FORCED]
-        # Users may make queues: what these have on their hosts is not kept for all of them.
-        self._of_instances = lru_cache(_QUEUES)(lambda queue: tuple(self._by_instance(queue)))
-        self._layered = lru_cache(_QUEUES)(self._find_layers)
+        self._of_queue = lru_cache(_MAX_QUEUES)(lambda queue: tuple(self._queue_charges(queue)))
+        self._layers = lru_cache(_MAX_QUEUES)(self._find_layers)
 
-    def charges(self, queue: str, asked: RequestedResources) -> Iterator[Charge]:
-        """What a job in a queue takes of what is consumed; an empty queue where places have their own."""
-        for complex_, counter, limit, quota in (*self._consumed, *self._of_instances(queue)):
-            amount = asked.amounts.get(complex_.name)
+    def charges(self, queue: str, requested: RequestedResources) -> Iterator[Charge]:
+        """Yield what a job in a queue consumes of the pool's, of its host's and of its queue's capacities."""
+        for complex_, counter, limit, quota in (*self._above_queues, *self._of_queue(queue)):
+            amount = requested.amounts.get(complex_.name)
             if amount is not None:
                 yield Charge(counter, amount, limit, quota, probes=not amount)
 
     def shortages(
-        self, queue: str, asked: RequestedResources, requested: Mapping[str, object]
+        self, queue: str, requested: RequestedResources, by_job: Mapping[str, object]
     ) -> Iterator[Shortage]:
-        """Where a job can't run, whatever is used: what it asks for is not there, or it does not ask for what it must."""
-        for name, value in asked.values.items():
+        """Yield where a job can't run, whatever is in use.
+
+        Either its request is not available there, or it lacks a request for a complex that must be requested (FORCED).
+
+        :param by_job: the complexes that the job itself requests, by full name.
+        """
+        for name, value in requested.values.items():
             complex_ = self._complexes.find(name)
             if complex_ is not None:
-                yield from self._compared(complex_, value, queue)
-        for complex_ in self._complexes:
-            if complex_.requestable is Requestable.FORCED and complex_.name not in requested:
-                there = self._there(complex_.name, queue)
-                if there.any():
-                    yield Shortage(
-                        complex_, ~there, f'it does not request "forced" resource "{complex_.name}"'
-                    )
+                yield from self._unsatisfied(complex_, value, queue)
+        for complex_ in self.forced:
+            if complex_.name not in by_job:
+                known = self._known(complex_.name, queue)
+                if known.any():
+                    text = f'it does not request "forced" resource "{complex_.name}"'
+                    yield Shortage(complex_, ~known, text)
 
-    def _compared(self, complex_: Complex, value: str, queue: str) -> Iterator[Shortage]:
-        codes = self._spots.codes
-        for layer in self._layered(complex_.name, queue):
+    def _unsatisfied(self, complex_: Complex, value: str, queue: str) -> Iterator[Shortage]:
+        for layer in self._layers(complex_.name, queue):
             fits = np.array([text is None or _fits(complex_, value, text) for text in layer.texts], np.bool_)
             if not fits.all():
-                told = sorted(text for text in layer.texts if text is not None)[:_TOLD]
-                said = printable(", ".join(text[:_MAX_TOLD] for text in told))
-                text = f"it offers only {complex_.name}={said}"
-                yield Shortage(complex_, fits[layer.codes][codes], text)
-        if complex_.name not in _OF_QUEUES:
-            known = self._there(complex_.name, queue)
+                offered = sorted(text for text in layer.texts if text is not None)[:_MAX_SHOWN]
+                shown = printable(", ".join(text[:_MAX_SHOWN_LENGTH] for text in offered))
+                text = f"it offers only {complex_.name}={shown}"
+                yield Shortage(complex_, fits[layer.codes][self._index.codes], text)
+        if complex_.name not in _QUEUE_LIMITS:
+            known = self._known(complex_.name, queue)
             if not known.all():
                 yield Shortage(complex_, known, f"job requests unknown resource ({complex_.name})")
 
-    def _there(self, name: str, queue: str) -> Mask:
-        """Which slots have a value of a complex on any layer."""
-        known = np.zeros(len(self._spots), np.bool_)
-        for layer in self._layered(name, queue):
+    def _known(self, name: str, queue: str) -> Mask:
+        """Return the slots with a value of a complex on any layer, (N,)."""
+        known = np.zeros(len(self._index), np.bool_)
+        for layer in self._layers(name, queue):
             known |= np.array([text is not None for text in layer.texts], np.bool_)[layer.codes]
-        return known[self._spots.codes]
+        return known[self._index.codes]
 
     def _find_layers(self, name: str, queue: str) -> tuple[_Layer, ...]:
-        """What each layer says of a complex at each place."""
-        spots, hosts = self._spots, self._offers.of_host(name)
-        everywhere = [self._offers.everywhere.get(name)] * len(spots)
-        of_hosts = [hosts[host] for host in spots.host_of.tolist()]
-        return tuple(_Layer.of(each) for each in (everywhere, of_hosts, self._of_queues(queue, name)))
+        of_pool = [self._offered.of_pool.get(name)] * len(self._index)
+        of_queue = [self._queue_value(queue, name)] * len(self._index)
+        return tuple(_Layer.of(each) for each in (of_pool, self._offered.of_host(name), of_queue))
 
-    def _of_queues(self, queue: str, name: str) -> Sequence[str | None]:
-        """What the queue of each place says of a complex, (P,)."""
-        queues = self._queues(queue)
-        known = {each: self._of_queue(each, name) for each in set(queues)}
-        return [known[each] for each in queues]
-
-    def _queues(self, queue: str) -> Sequence[str]:
-        return self._spots.queues or [queue] * len(self._spots)
-
-    def _of_queue(self, queue: str, name: str) -> str | None:
-        if name == "qname":
-            return queue
-        return self._offers.of_queue(queue).get(name)
+    def _queue_value(self, queue: str, name: str) -> str | None:
+        return queue if name == "qname" else self._offered.of_queue(queue).get(name)
 
     def _countable(self) -> Iterator[Complex]:
         return (each for each in self._complexes if each.is_consumable and each.relation is not Relation.EXCL)
 
     @cached_property
-    def _consumed(self) -> tuple[_Consumed, ...]:
-        """What the pool and its hosts have."""
-        return tuple(self._above_queues())
+    def _above_queues(self) -> tuple[_CapacityCharge, ...]:
+        """The charges on what the pool and its hosts have."""
+        return tuple(self._pool_and_host_charges())
 
-    def _above_queues(self) -> Iterator[_Consumed]:
-        spots = self._spots
+    def _pool_and_host_charges(self) -> Iterator[_CapacityCharge]:
         for each in self._countable():
-            most = self._offers.everywhere.get(each.name)
-            if most is not None:
-                quota = _quota(
-                    "global", each, "cannot run globally because it exceeds what the pool has", None
+            of_pool = self._offered.of_pool.get(each.name)
+            if of_pool is not None:
+                text = "cannot run globally because it exceeds what the pool has"
+                yield (
+                    each,
+                    ("global", each.name),
+                    _capacity(each, of_pool),
+                    _quota("global", each, text, None),
                 )
-                yield each, ("global", each.name), _most(each, most), quota
-            hosts = self._offers.of_host(each.name)
-            if any(text is not None for text in hosts):
-                had = {text: -1 if text is None else _most(each, text) for text in set(hosts)}
-                limits = np.array([had[text] for text in hosts], np.int64)
-                codes = np.where(limits < 0, -1, np.arange(len(limits))).astype(np.int32)[spots.host_of][
-                    spots.codes
-                ]
+            of_host = self._offered.of_host(each.name)
+            if any(text is not None for text in of_host):
                 quota = _quota("host", each, 'cannot run at host "', '" because it exceeds what the host has')
-                counter = Grouping(codes, Family(("host", each.name), spots.hosts.names))
-                yield each, counter, limits[spots.host_of][spots.codes], quota
+                yield self._by_host(each, "host", of_host, self._index.hosts.names, quota)
 
-    def _by_instance(self, queue: str) -> Iterator[_Consumed]:
-        """What each queue has on each host."""
+    def _queue_charges(self, queue: str) -> Iterator[_CapacityCharge]:
+        """Yield the charges on what a queue has on each host."""
         for each in self._countable():
-            offered = self._of_queues(queue, each.name)
-            if any(text is not None for text in offered):
-                yield self._instances(each, self._queues(queue), offered)
+            value = self._queue_value(queue, each.name)
+            if value is not None:
+                instances = [f"{queue}@{host}" for host in self._index.hosts.names]
+                quota = _quota(
+                    "queue", each, 'cannot run in queue "', '" because it exceeds what the queue has'
+                )
+                yield self._by_host(each, "queue", [value] * len(instances), instances, quota)
 
-    def _instances(self, each: Complex, queues: Sequence[str], offered: Sequence[str | None]) -> _Consumed:
-        spots = self._spots
-        most = {text: -1 if text is None else _most(each, text) for text in set(offered)}
-        limits = np.array([most[text] for text in offered], np.int64)
-        names = spots.hosts.names
-        instances = [
-            f"{queue}@{names[host]}" for queue, host in zip(queues, spots.host_of.tolist(), strict=True)
-        ]
-        codes = np.where(limits < 0, -1, np.arange(len(limits))).astype(np.int32)[spots.codes]
-        quota = _quota("queue", each, 'cannot run in queue "', '" because it exceeds what the queue has')
-        return each, Grouping(codes, Family(("queue", each.name), instances)), limits[spots.codes], quota
+    def _by_host(
+        self,
+        complex_: Complex,
+        layer: str,
+        offered: Sequence[str | None],
+        names: Sequence[str],
+        quota: Quota,
+    ) -> _CapacityCharge:
+        """Return the charge on one counter per host; a host without a value is not charged."""
+        by_text = {text: -1 if text is None else _capacity(complex_, text) for text in set(offered)}
+        limits = np.array([by_text[text] for text in offered], np.int64)
+        counters = np.where(limits < 0, -1, np.arange(len(limits))).astype(np.int32)
+        codes = self._index.codes
+        grouping = Grouping(counters[codes], Family((layer, complex_.name), names))
+        return complex_, grouping, limits[codes], quota
 
 
-def _fits(complex_: Complex, value: str, offered: str) -> bool:
-    """Whether what is offered will do; what can't be read does not: slots say what they like."""
+def _fits(complex_: Complex, requested: str, offered: str) -> bool:
+    """True if an offered value satisfies a request; an invalid one does not: slots may say anything."""
     try:
-        return satisfies(complex_, value, offered)
+        return satisfies(complex_, requested, offered)
     except ValueError:
         return False
 
 
-def _most(complex_: Complex, text: str) -> int:
-    """What there is of a consumable; nothing where that can't be read."""
+def _capacity(complex_: Complex, text: str) -> int:
+    """Return the capacity of a consumable in units of the counter; 0 if it is invalid."""
     try:
         return max(0, limit_units(complex_, parse_number(complex_.type, text)))
     except ValueError:

@@ -1,7 +1,7 @@
-"""The rules over the slots of a pool: what job and slot ads say, in the words of Grid Engine.
+"""The rules and the capacities over the slots of a pool: the charges and the filters of a request.
 
-Hosts are the slots' machines, and the queue is the job's. What a job asks for of a complex is its ``RequestNAME``, what a
-host has is the slot's attribute of that name, where ``gridengine.yaml`` says nothing else.
+Hosts are the slots' machines; the queue is the job's. A host's value of a complex is the slot attribute of that name
+unless ``gridengine.yaml`` says otherwise.
 """
 
 from __future__ import annotations
@@ -32,114 +32,127 @@ from negotiator_quotasets.matching import (
     BoundedCache,
     ClaimantRules,
     Codes,
-    HostQueueIndex,
+    HostIndex,
     Hosts,
     Rules,
     queue_matches,
 )
-from negotiator_quotasets.pool.capacities import CODE as CAPACITY
-from negotiator_quotasets.pool.capacities import Capacities, Offers
-from negotiator_quotasets.requests import QuotaRequest, RequestReader, RequestValues, Situation, text_of
+from negotiator_quotasets.pool.capacities import CODE, Capacities, OfferedValues
+from negotiator_quotasets.requests import (
+    EvaluationContext,
+    QuotaRequest,
+    RequestReader,
+    RequestValues,
+    text_of,
+)
 from negotiator_quotasets.settings import QuotaSettings
 
 _MAX_HOST = 255  # characters of a machine's name
-_KEPT = 20_000  # readings of requests
+_MAX_REQUESTS = 20_000  # interpreted requests in the cache
+_MAX_PROBLEMS = 500  # characters of a reason
 
 
-class _Read(NamedTuple):
-    """A reading, what the rules say to whom it is, and what a match is charged."""
+class _InterpretedRequest(NamedTuple):
+    """A request, the rules of its claimant, and what a match is charged."""
 
-    reading: QuotaRequest
-    account: ClaimantRules
+    request: QuotaRequest
+    rules: ClaimantRules
     charges: tuple[Charge, ...]
 
 
 class PoolRules:
     """The rules and the capacities over the slots of one table."""
 
-    def __init__(self, settings: QuotaSettings, terms: RequestReader, slots: Table, env: Environment) -> None:
+    def __init__(
+        self, settings: QuotaSettings, reader: RequestReader, slots: Table, env: Environment
+    ) -> None:
         engine = settings.gridengine
         codes, first, names = _machines(slots)
-        self._one_slot_each, self._env = slots.take(first), env
-        self._situation = Situation(env, slots.names())
-        self._terms, self._engine = terms, engine
+        self._one_slot_per_host, self._env = slots.take(first), env
+        self._context = EvaluationContext(env, slots.names())
+        self._reader, self._engine = reader, engine
         self._hosts = Hosts(names, engine.hostgroups, ignore_domain=engine.ignore_fqdn)
-        self._told: dict[str, Sequence[str | None]] = {}
-        values = {name: self._numbers(name) for name in sorted(terms.formulas)}
-        self.spots = HostQueueIndex(self._hosts, np.arange(len(first)), codes, (), values)
-        complexes = engine.all_complexes
-        self._rules = Rules(settings.sets, complexes, engine.usersets, self.spots)
-        offers = Offers(engine.everywhere, self._of_host, lru_cache(1000)(self._of_queue))
-        self._capacities = Capacities(offers, Complexes(terms.complexes), self.spots)
-        self._kept = BoundedCache[_Read](_KEPT)
-        self._last: tuple[Request, _Read] | None = None
+        self._host_values: dict[str, Sequence[str | None]] = {}
+        numbers = {name: self._numbers(name) for name in sorted(reader.formula_complexes)}
+        self.index = HostIndex(self._hosts, codes, numbers)
+        self._rules = Rules(settings.sets, engine.all_complexes, engine.usersets, self.index)
+        offered = OfferedValues(engine.of_pool, self._of_host, lru_cache(1000)(self._of_queue))
+        self._capacities = Capacities(offered, Complexes(reader.complexes), self.index)
+        self._requests = BoundedCache[_InterpretedRequest](_MAX_REQUESTS)
+        self._latest: tuple[Request, _InterpretedRequest] | None = None
 
     def charges(self, request: Request) -> Sequence[Charge]:
-        """What each match of a request is charged; where something can't be read it is filtered, and what runs still counts."""
-        return self._read(request).charges
+        """Return what each match of a request is charged.
+
+        An invalid request is charged for what is valid in it, since a running job counts all the same; ``filters`` keep
+        an idle one from being matched.
+        """
+        return self._interpreted(request).charges
 
     def filters(self, request: Request) -> Iterable[Filter]:
-        """Where a request must not be matched, whatever is used."""
-        read = self._read(request)
-        reading = read.reading
-        if not (reading.wrong or reading.asked.values or self._capacities.forced):
+        """Return the slots that a request must not be matched with, whatever is in use."""
+        interpreted = self._interpreted(request)
+        read = interpreted.request
+        if not (read.problems or read.resources.values or self._capacities.forced):
             return ()
-        return self._filters(reading, read.account)
+        return self._filters(read, interpreted.rules)
 
-    def _filters(self, read: QuotaRequest, account: ClaimantRules) -> Iterator[Filter]:
-        nowhere = np.zeros(len(self.spots.codes), np.bool_)
-        if read.wrong:
-            text = printable(f"what the job asks for can't be read: {read.wrong}"[:500])
+    def _filters(self, read: QuotaRequest, rules: ClaimantRules) -> Iterator[Filter]:
+        nowhere = np.zeros(len(self.index.codes), np.bool_)
+        if read.problems:
+            text = printable(f"invalid request: {read.problems}"[:_MAX_PROBLEMS])
             verdict = Verdict.MISCONFIGURED
             yield Filter(rule="request", allow=nowhere, code="request_unreadable", text=text, verdict=verdict)
             return
-        for bound in account.refusals(read.asked):
-            quota = bound.quota
-            allow = nowhere if bound.where is None else ~bound.where
+        for constraint in rules.violated(read.resources):
+            quota = constraint.quota
+            allow = nowhere if constraint.where is None else ~constraint.where
             yield Filter(
-                rule=quota.rule, allow=allow, code=quota.code, text=bound.text(), source=quota.source
+                rule=quota.rule, allow=allow, code=quota.code, text=constraint.text(), source=quota.source
             )
-        for shortage in self._capacities.shortages(read.claimant.queue, read.asked, read.requested):
+        for shortage in self._capacities.shortages(read.claimant.queue, read.resources, read.by_job):
             name = f"complex {shortage.complex.name}"
             yield Filter(
-                rule=name, allow=shortage.allow, code=CAPACITY, text=f"cannot run because {shortage.text}"
+                rule=name, allow=shortage.allow, code=CODE, text=f"cannot run because {shortage.text}"
             )
 
-    def _read(self, request: Request) -> _Read:
-        if self._last is None or self._last[0] is not request:  # asked about twice in a row
-            said = self._terms.said(request, self._situation)
+    def _interpreted(self, request: Request) -> _InterpretedRequest:
+        # Both hooks are called with the same request in turn, and alike requests share what was worked out.
+        if self._latest is None or self._latest[0] is not request:
+            values = self._reader.values(request, self._context)
             try:
-                read = self._kept.get(said.key, self._fresh, said)
-            except TypeError:  # a list, or an ad
-                read = self._fresh(said)
-            self._last = request, read
-        return self._last[1]
+                interpreted = self._requests.get(values.key, self._interpret, values)
+            except TypeError:  # a list or an ad, which can't be hashed
+                interpreted = self._interpret(values)
+            self._latest = request, interpreted
+        return self._latest[1]
 
-    def _fresh(self, said: RequestValues) -> _Read:
-        reading = self._terms.read(said)
-        claimant, asked = reading.claimant, reading.asked
-        account = self._rules.account(claimant)
-        charges = (*account.charges(asked), *self._capacities.charges(claimant.queue, asked))
-        return _Read(reading, account, charges)
+    def _interpret(self, values: RequestValues) -> _InterpretedRequest:
+        request = self._reader.interpret(values)
+        claimant, resources = request.claimant, request.resources
+        rules = self._rules.for_claimant(claimant)
+        charges = (*rules.charges(resources), *self._capacities.charges(claimant.queue, resources))
+        return _InterpretedRequest(request, rules, charges)
 
     def _of_host(self, name: str) -> Sequence[str | None]:
-        """What each host has of a complex, (H,): as it is declared, else as its slots say."""
-        if name not in self._told:
-            column = evaluate_table(self._terms.value_of(name), self._one_slot_each, env=self._env)
-            found = [_offered(column.value(row)) for row in range(len(column))]
-            for host, values in self._engine.of_hosts.items():
-                for row in np.flatnonzero(self._hosts.named(host)).tolist() if name in values else ():
-                    found[row] = values[name]
-            self._told[name] = found
-        return self._told[name]
+        """Return the values of a complex on each host, (H,): as declared, else from the slot ads."""
+        if name not in self._host_values:
+            column = evaluate_table(self._reader.host_value(name), self._one_slot_per_host, env=self._env)
+            values = [_host_text(column.value(row)) for row in range(len(column))]
+            for host, declared in self._engine.of_hosts.items():
+                if name in declared:
+                    for row in np.flatnonzero(self._hosts.entry_mask(host)).tolist():
+                        values[row] = declared[name]
+            self._host_values[name] = values
+        return self._host_values[name]
 
     def _of_queue(self, queue: str) -> Mapping[str, str]:
-        """What a queue has on each of its hosts."""
-        found: dict[str, str] = {}
-        for name, values in self._engine.of_queues.items():
+        """Return the values that a queue has on each of its hosts."""
+        values: dict[str, str] = {}
+        for name, declared in self._engine.of_queues.items():
             if queue_matches(name, queue):
-                found |= values
-        return found
+                values |= declared
+        return values
 
     def _numbers(self, name: str) -> Sequence[Fraction | None]:
         complex_ = self._engine.all_complexes.find(name)
@@ -149,19 +162,19 @@ class PoolRules:
 
 
 def _machines(slots: Table) -> tuple[Codes, NDArray[np.intp], list[str]]:
-    """The number of each slot's host, (N,), the first slot of each host, (H,), and the hosts' names. Names have no case.
+    """Return the number of each slot's host, (N,), the first slot of each host, (H,), and the hosts' names.
 
-    Slots that name no machine are on one host, without a name: what that has is shared.
+    Names ignore case. Slots without a machine share one host without a name.
     """
     numbers: dict[str, int] = {}
-    told = [printable((name or "")[:_MAX_HOST]) for name in slots.strings("Machine").tolist()]
-    codes = np.array([numbers.setdefault(name.lower(), len(numbers)) for name in told], np.int32)
+    names = [printable((name or "")[:_MAX_HOST]) for name in slots.strings("Machine").tolist()]
+    codes = np.array([numbers.setdefault(name.lower(), len(numbers)) for name in names], np.int32)
     first = np.unique(codes, return_index=True)[1]
-    return codes, first, [told[row] for row in first.tolist()]
+    return codes, first, [names[row] for row in first.tolist()]
 
 
-def _offered(value: Value) -> str | None:
-    """What a slot says of a complex, if it says anything; what has no value in Grid Engine fits nobody."""
+def _host_text(value: Value) -> str | None:
+    """Return a slot's value of a complex, None if it has none; a value that Grid Engine lacks fits no request."""
     return None if value is UNDEFINED else text_of(value) or unparse_value(value)
 
 

@@ -11,10 +11,10 @@ import attrs
 
 from negotiator_quotasets.language import RuleSet, format_sets
 from negotiator_quotasets.qconf.refusal import QconfRefusedError
-from negotiator_quotasets.settings import QuotaSettings, in_place_of
+from negotiator_quotasets.settings import QuotaSettings, superseding_line
 
 NEW_FILE = "quotasets.rqs"
-_IN_PLACE = in_place_of(["FILES"]).partition("FILES")[0]
+_IN_PLACE = superseding_line(["FILES"]).partition("FILES")[0]
 #: The sets of each file that is read, in their order.
 Files = Mapping[str, Sequence[RuleSet]]
 
@@ -30,14 +30,14 @@ class Write:
 
 def home(settings: QuotaSettings) -> str:
     """The file of new sets: the only one, if there is only one, else ``quotasets.rqs``."""
-    read = list(settings.read)
+    read = list(settings.parsed_files)
     # Another file may stand for quotasets.rqs, which nobody reads then.
     return read[0] if len(read) == 1 or (read and NEW_FILE in settings.superseded) else NEW_FILE
 
 
 def by_file(settings: QuotaSettings) -> dict[str, list[RuleSet]]:
     """The sets of each file."""
-    return {name: list(parsed.sets) for name, parsed in settings.read.items()}
+    return {name: list(parsed.sets) for name, parsed in settings.parsed_files.items()}
 
 
 def with_added(settings: QuotaSettings, sets: Iterable[RuleSet]) -> Files:
@@ -68,7 +68,7 @@ def without(settings: QuotaSettings, names: Iterable[str]) -> Files:
 
 def replaced(settings: QuotaSettings, sets: Iterable[RuleSet]) -> Files:
     """Other sets in place of all that there are."""
-    return {**dict.fromkeys(settings.read, ()), home(settings): tuple(sets)}
+    return {**dict.fromkeys(settings.parsed_files, ()), home(settings): tuple(sets)}
 
 
 def planned(settings: QuotaSettings, wanted: Files) -> Write | None:
@@ -103,4 +103,4 @@ def _write(name: str, sets: Iterable[RuleSet], superseded: Iterable[str]) -> Wri
     for each in gone:
         if len(each.split()) != 1:
             raise QconfRefusedError(f"{each!r} would have to go: give the file a name without blanks first")
-    return Write(name, (in_place_of(gone) + format_sets(sets)).encode(), gone)
+    return Write(name, (superseding_line(gone) + format_sets(sets)).encode(), gone)

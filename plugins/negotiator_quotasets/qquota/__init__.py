@@ -4,4 +4,4 @@ Source: qquota(1); "Resource Quota Sets", qquota.
 """
 
 from negotiator_quotasets.qquota.command import qquota as qquota
-from negotiator_quotasets.qquota.finding import as_entries as as_entries
+from negotiator_quotasets.qquota.report import as_entries as as_entries

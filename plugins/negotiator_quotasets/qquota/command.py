@@ -14,7 +14,7 @@ from negotiator.plugin import CommandContext, CommandTargets, printable, target_
 from negotiator_quotasets.qquota import markup, table
 from negotiator_quotasets.qquota.arguments import HELP, XML, InvalidArgumentError, read_arguments
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
-from negotiator_quotasets.qquota.finding import selection, wanted_rows
+from negotiator_quotasets.qquota.report import selected_rows, selection
 from negotiator_quotasets.qquota.usage_text import USAGE
 from negotiator_quotasets.settings import QuotaSettings
 
@@ -73,7 +73,7 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
         _refuse(context, error)
     usage = site.plugin_usage(targets, PLUGIN)
     settings: QuotaSettings = configured.settings(PLUGIN)
-    hosts, found = wanted_rows(settings, usage, selection(asked, site.caller().name))
+    hosts, found = selected_rows(settings, usage, selection(asked, site.caller().name))
     lines = (markup if XML in asked.switches else table).lines(found, hosts)
     # UTF-8 whatever the terminal's encoding is: that is what XML without a declared encoding is read as.
     click.echo("".join(f"{line}\n" for line in lines).encode(), nl=False)

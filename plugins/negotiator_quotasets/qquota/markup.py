@@ -25,7 +25,7 @@ def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
     yield f'<qquota_result xmlns="{NAMESPACE}">'
     for row in rows:
         yield f" <qquota_rule name='{escaped(row.rule)}'>"
-        for scope, names, excluded in row.named(hosts):
+        for scope, names, excluded in row.filter_names(hosts):
             yield from (f"   <{scope}>{escaped(name)}</{scope}>" for name in names)
             yield from (f"   <x{scope}>{escaped(name)}</x{scope}>" for name in excluded)
         value = "" if row.used is None else f" value='{escaped(row.used)}'"

@@ -1,7 +1,7 @@
-"""Which rows of usage somebody wants to see: the switches of qquota.
+"""The selection of usage rows by the switches of qquota.
 
-Source: qquota(1). A row is shown where its rule could be for what was selected, and where the values of its expanded filters
-are among it. What is selected are names and wildcards; a group of users stands for its members.
+Source: qquota(1). A row is shown if its rule could apply to what was selected, and if the values of its expanded filters
+are selected. Selections are names and wildcards; a group of users stands for its members.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from operator import itemgetter
 
 import attrs
 
-from negotiator_quotasets.complexes import Complexes, matcher
+from negotiator_quotasets.complexes import Complexes, has_wildcards, matcher
 from negotiator_quotasets.language import GROUP, SCOPES, NameFilter
 from negotiator_quotasets.matching import Hosts, queue_matches
 from negotiator_quotasets.qquota.usage_rows import NONE, UsageRow
 
 ANY = ("*",)
-#: Jobs may be without these: then a filter of exclusions alone is for them.
+#: The scopes that a job may lack: a filter of exclusions alone matches such a job.
 _OPTIONAL = frozenset({"projects", "pes"})
-_SIGNS = frozenset("*?[")  # of a wildcard
-_FOR_ALL = NameFilter()
-#: The members of a group, by the scope and its name with ``@``; nothing for another name.
+_NO_FILTER = NameFilter()
+#: Returns the members of a group, by scope and name with ``@``; empty for other names.
 Members = Callable[[str, str], Sequence[str]]
 
 
 @attrs.frozen
 class RowSelection:
-    """What to show: of each scope names and wildcards, and resources by name or shortcut; all where nothing is said."""
+    """The names and wildcards that are selected in each scope, and resources by name or shortcut, empty for all."""
 
     users: Sequence[str] = ANY
     projects: Sequence[str] = ANY
@@ -37,119 +36,115 @@ class RowSelection:
     hosts: Sequence[str] = ANY
     resources: Sequence[str] = ()
 
-    def wants(self, row: UsageRow, members: Members, complexes: Complexes) -> bool:
-        """Whether a row is to be shown; for many rows, see ``chosen``."""
-        return any(self.chosen([row], members, complexes))
+    def select(self, rows: Iterable[UsageRow], members: Members, complexes: Complexes) -> Iterator[UsageRow]:
+        """Yield the selected rows; rows of one rule must be consecutive.
 
-    def chosen(self, rows: Iterable[UsageRow], members: Members, complexes: Complexes) -> Iterator[UsageRow]:
-        """Give the rows that are to be shown; those of one rule are to come together, for they are decided together.
-
-        Those of a rule come as Grid Engine has them: first all of the first user that is selected, of these all of the
-        first project, and so on; each once.
+        The rows of a rule are in Grid Engine's order: first all rows of the first user that is selected, among them
+        first those of the first project, and so on.
         """
         resources = {found.name for found in map(complexes.find, self.resources) if found}
-        choice = _Choice(self, _Members(members))
+        ranking = _Ranking(self, _Members(members))
         for _, of_rule in groupby(rows, key=lambda row: row.rule):
-            found = [(choice.place(row), row) for row in of_rule]
-            shown = [(place, row) for place, row in found if place is not None]
-            for _, row in sorted(shown, key=itemgetter(0)):
+            ranked = [(ranking.rank(row), row) for row in of_rule]
+            selected = [(rank, row) for rank, row in ranked if rank is not None]
+            for _, row in sorted(selected, key=itemgetter(0)):
                 if not self.resources or row.complex.name in resources:
                     yield row
 
 
 class _Members:
-    """The members of groups, looked up once."""
+    """The members of groups, each looked up once."""
 
     def __init__(self, find: Members) -> None:
         self._find = find
-        self._known: dict[tuple[str, str], frozenset[str]] = {}
+        self._cache: dict[tuple[str, str], frozenset[str]] = {}
 
     def of(self, scope: str, name: str) -> frozenset[str]:
-        """Those of a group; nothing for another name."""
+        """Return the members of a group; empty for a name that is not a group."""
         if not _is_group(name):
             return frozenset()
-        if (scope, name) not in self._known:
-            self._known[scope, name] = frozenset(_folded(scope, each) for each in self._find(scope, name))
-        return self._known[scope, name]
+        if (scope, name) not in self._cache:
+            self._cache[scope, name] = frozenset(_folded(scope, each) for each in self._find(scope, name))
+        return self._cache[scope, name]
 
 
-class _Choice:
-    """What is selected, made ready for many rows."""
+class _Ranking:
+    """The positions of a selection, prepared for many rows."""
 
     def __init__(self, selection: RowSelection, members: _Members) -> None:
         self._members = members
-        self._selected: dict[str, Sequence[str]] = {
-            scope: [_folded(scope, each) for each in getattr(selection, scope)] for scope in SCOPES
+        self._positions = {
+            scope: _positions(_folded(scope, each) for each in getattr(selection, scope)) for scope in SCOPES
         }
-        self._places = {scope: _places(selected) for scope, selected in self._selected.items()}
-        self._wild = {
-            scope: [each for each in selected if scope == "queues" or _SIGNS & {*each}]
-            for scope, selected in self._places.items()
+        # A queue is also selected by its leaf's name, so all names of queues are compared like wildcards.
+        self._patterns = {
+            scope: [each for each in names if scope == "queues" or has_wildcards(each)]
+            for scope, names in self._positions.items()
         }
         self._filters: Mapping[str, NameFilter] = {}
-        self._known: dict[tuple[str, str | None], int | None] = {}
-        self._grouped: dict[str, Mapping[str, int]] = {}
+        self._cache: dict[tuple[str, str | None], int | None] = {}
+        self._of_groups: dict[str, Mapping[str, int]] = {}
 
-    def place(self, row: UsageRow) -> tuple[int, ...] | None:
-        """Which of the selected users, projects, ... is the first that a row is for; None where one is for nothing."""
-        if row.filters is not self._filters:  # rows of one rule come together
-            self._filters, self._known, self._grouped = row.filters, {}, {}
-        found: list[int] = []
+    def rank(self, row: UsageRow) -> tuple[int, ...] | None:
+        """Return the first selected position of each scope that the row is about; None if it is not selected."""
+        if row.filters is not self._filters:  # the next rule
+            self._filters, self._cache, self._of_groups = row.filters, {}, {}
+        ranks: list[int] = []
         for scope in SCOPES:
-            place = self._first(scope, row.filters.get(scope, _FOR_ALL), row.values.get(scope))
-            if place is None:
+            position = self._first(scope, row.filters.get(scope, _NO_FILTER), row.values.get(scope))
+            if position is None:
                 return None
-            found.append(place)
-        return tuple(found)
+            ranks.append(position)
+        return tuple(ranks)
 
     def _first(self, scope: str, wanted: NameFilter, value: str | None) -> int | None:
-        if (scope, value) not in self._known:
-            self._known[scope, value] = (
-                self._could_be(scope, wanted)
+        if (scope, value) not in self._cache:
+            self._cache[scope, value] = (
+                self._first_possible(scope, wanted)
                 if value is None
-                else self._has_value(scope, wanted, _folded(scope, value))
+                else self._first_of_value(scope, wanted, _folded(scope, value))
             )
-        return self._known[scope, value]
+        return self._cache[scope, value]
 
-    def _could_be(self, scope: str, wanted: NameFilter) -> int | None:
-        """The first that a filter is for.
+    def _first_possible(self, scope: str, wanted: NameFilter) -> int | None:
+        """Return the first selected name that a filter may match.
 
-        A group of users stands for what each of its members has used by himself, not for what users have used together.
+        A group of users selects what each of its members has used, not a counter that users share.
         """
-        for name, place in self._places[scope].items():
+        for name, position in self._positions[scope].items():
             if scope == "users" and _is_group(name):
                 continue
-            if _could_be(scope, wanted, name, self._members):
-                return place
+            if _may_match(scope, wanted, name, self._members):
+                return position
         return None
 
-    def _has_value(self, scope: str, wanted: NameFilter, value: str) -> int | None:
-        places = self._places[scope]
+    def _first_of_value(self, scope: str, wanted: NameFilter, value: str) -> int | None:
+        positions = self._positions[scope]
         if value == NONE:
-            return places.get("*")
-        found = [places[each] for each in self._wild[scope] if _matches(scope, each, value)]
-        found += [each[value] for each in (places, self._of_groups(scope, wanted)) if value in each]
+            return positions.get("*")
+        found = [positions[each] for each in self._patterns[scope] if _matches(scope, each, value)]
+        found += [each[value] for each in (positions, self._group_members(scope, wanted)) if value in each]
         return min(found, default=None)
 
-    def _of_groups(self, scope: str, wanted: NameFilter) -> Mapping[str, int]:
-        """The members of all groups that are selected; a group of hosts is to be one that the rule itself is for."""
-        if scope not in self._grouped:
+    def _group_members(self, scope: str, wanted: NameFilter) -> Mapping[str, int]:
+        """Return the positions of the members of selected groups; of host groups, those that the rule may match."""
+        if scope not in self._of_groups:
             found: dict[str, int] = {}
-            for name, place in self._places[scope].items():
-                if _is_group(name) and (scope != "hosts" or _could_be(scope, wanted, name, self._members)):
+            for name, position in self._positions[scope].items():
+                if _is_group(name) and (scope != "hosts" or _may_match(scope, wanted, name, self._members)):
                     for member in self._members.of(scope, name):
-                        found.setdefault(member, place)
-            self._grouped[scope] = found
-        return self._grouped[scope]
+                        found.setdefault(member, position)
+            self._of_groups[scope] = found
+        return self._of_groups[scope]
 
 
-def _places(names: Iterable[str]) -> Mapping[str, int]:
-    """Each name, and where it stands for the first time."""
-    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+def _positions(names: Iterable[str]) -> Mapping[str, int]:
+    """Return each distinct name with its position."""
+    return {name: position for position, name in enumerate(dict.fromkeys(names))}
 
 
-def _could_be(scope: str, wanted: NameFilter, selected: str, members: _Members) -> bool:
-    """Whether a filter is for something that is selected."""
+def _may_match(scope: str, wanted: NameFilter, selected: str, members: _Members) -> bool:
+    """True if a filter may match something that is selected."""
     if selected == "*" and not wanted.names and scope in _OPTIONAL:
         return True
     names = [_folded(scope, name) for name in wanted.names]
@@ -165,12 +160,12 @@ def _could_be(scope: str, wanted: NameFilter, selected: str, members: _Members) 
 
 
 def _matches(scope: str, name: str, value: str) -> bool:
-    """Whether a name or a wildcard is for another one; a queue is known by its path, and by its leaf's name."""
+    """True if a name or a wildcard matches another name; a queue has its path and its leaf's name."""
     return bool(matcher(name)(value)) or (scope == "queues" and queue_matches(name, value))
 
 
 def _folded(scope: str, name: str) -> str:
-    """A name as it is compared: those of hosts have no case, and all queues are below one root."""
+    """Return a name for comparison: hosts ignore case, and queues are below one root."""
     if scope == "hosts":
         return name.lower()
     return name.removeprefix("root.") if scope == "queues" else name
@@ -181,7 +176,7 @@ def _is_group(name: str) -> bool:
 
 
 def members_of(usersets: Mapping[str, Sequence[str]], hosts: Hosts) -> Members:
-    """The members of groups of users and of hosts."""
+    """Return the lookup of the members of user sets and host groups."""
 
     def members(scope: str, name: str) -> Sequence[str]:
         if not _is_group(name):
@@ -190,7 +185,7 @@ def members_of(usersets: Mapping[str, Sequence[str]], hosts: Hosts) -> Members:
             matches = matcher(name[1:])
             return [user for userset, users in usersets.items() if matches(userset) for user in users]
         if scope == "hosts":
-            return [hosts.names[row] for row in hosts.named(name).nonzero()[0].tolist()]
+            return [hosts.names[row] for row in hosts.entry_mask(name).nonzero()[0].tolist()]
         return ()
 
     return members

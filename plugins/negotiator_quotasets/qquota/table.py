@@ -35,7 +35,7 @@ def _limit(row: UsageRow) -> str:
 
 def filters(row: UsageRow, hosts: Hosts) -> str:
     """Whom a row is about: ``users alice hosts durin``, ``-`` for everybody."""
-    return " ".join(_filter(row, *named) for named in row.named(hosts)) or _NO_FILTER
+    return " ".join(_filter(row, *named) for named in row.filter_names(hosts)) or _NO_FILTER
 
 
 def _filter(row: UsageRow, scope: str, names: tuple[str, ...], excluded: tuple[str, ...]) -> str:

@@ -1,6 +1,6 @@
-"""What is used of the limits: a row for each counter of each rule that something is charged on.
+"""The usage of the limits: a row for each counter of each rule that has been charged.
 
-Source: qquota(1); "Resource Quota Sets", qquota. Limits of what is not consumed have a row each, without usage.
+Source: qquota(1); "Resource Quota Sets", qquota. A limit of a complex that is not consumed has one row, without usage.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from negotiator_quotasets.complexes import Complex, Complexes, format_amount, pa
 from negotiator_quotasets.language import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet, value_at
 from negotiator_quotasets.matching import Hosts
 
-#: The parts of a counter's key: the rule, the resource, and the value of each expanded filter.
-_PARTS = 2 + len(SCOPES)
+#: The length of a counter's key: the rule, the resource, and the value of each expanded filter.
+_KEY_LENGTH = 2 + len(SCOPES)
+#: The value of an expanded filter for a job without a project or parallel environment.
 NONE = "-"
 
 
 @attrs.frozen
 class UsageRow:
-    """One limit and what is used of it. ``values`` has, by scope, the value of each filter that is expanded."""
+    """One limit and its usage; ``values`` maps the scope of each expanded filter to the counter's value."""
 
     rule: str  # ``set/rule``
     filters: Mapping[str, NameFilter]
@@ -32,17 +33,14 @@ class UsageRow:
     limit: str
     used: str | None = None
 
-    def named(self, hosts: Hosts) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-        """By scope whom the row is about: those it names, and those it leaves out; hosts as the pool spells them."""
+    def filter_names(self, hosts: Hosts) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        """Yield the scope, the included and the excluded names of each filter; hosts as the pool spells them."""
         for scope, wanted in self.filters.items():
             if scope in self.values:
                 yield scope, (self.values[scope],), ()
             elif scope == "hosts":
-                yield (
-                    scope,
-                    tuple(map(hosts.spelled, wanted.names)),
-                    tuple(map(hosts.spelled, wanted.excluded)),
-                )
+                names, excluded = map(hosts.canonical, wanted.names), map(hosts.canonical, wanted.excluded)
+                yield scope, tuple(names), tuple(excluded)
             else:
                 yield scope, wanted.names, wanted.excluded
 
@@ -51,20 +49,20 @@ def usage_rows(
     sets: Iterable[RuleSet],
     complexes: Complexes,
     sums: Mapping[CounterKey, int],
-    on_host: Callable[[str], Mapping[str, Fraction | None]],
+    host_values: Callable[[str], Mapping[str, Fraction | None]],
 ) -> Iterator[UsageRow]:
-    """All rows, in the order of the sets, their rules and their limits; counters in the order in which they were charged.
+    """Yield all rows in the order of sets, rules and limits; counters in the order in which they were charged.
 
-    :param sums: what is counted on the plugin's counters.
-    :param on_host: what formulas may know of a host.
+    :param sums: the counters of the plugin.
+    :param host_values: the values of a host by its name, which formulas are computed from.
     """
     counters = defaultdict[tuple[str, str], list[CounterKey]](list)
     for key, amount in sums.items():
-        if len(key) == _PARTS and amount:
+        if len(key) == _KEY_LENGTH and amount:
             counters[key[0], key[1]].append(key)
-    for each in sets:
-        for place, rule in enumerate(each.rules if each.enabled else ()):
-            label, filters = each.label(place), dict(rule.filters())
+    for set_ in sets:
+        for number, rule in enumerate(set_.rules if set_.enabled else ()):
+            label, filters = set_.label(number), dict(rule.filters())
             for limit in rule.limits:
                 complex_ = complexes.find(limit.resource)
                 if complex_ is None:
@@ -74,20 +72,19 @@ def usage_rows(
                 for key in counters[label, complex_.name]:
                     values = _values(rule, key)
                     used = format_amount(complex_.type, Fraction(sums[key], units_of(complex_)))
-                    most = _limit(limit, complex_, on_host(key[-1]) if limit.terms else {})
-                    yield UsageRow(label, filters, values, complex_, most, used)
+                    limit_text = _limit(limit, complex_, host_values(key[-1]) if limit.terms else {})
+                    yield UsageRow(label, filters, values, complex_, limit_text, used)
 
 
 def _values(rule: QuotaRule, key: Sequence[str]) -> dict[str, str]:
-    """The values of expanded filters; ``-`` stands for no project and for no parallel environment."""
+    """Return the values of expanded filters by scope."""
     parts = dict(zip(SCOPES, key[2:], strict=True))
     return {scope: parts[scope] or NONE for scope, wanted in rule.filters() if wanted.expanded}
 
 
 def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | None]) -> str:
     if not limit.terms:
-        return format_amount(
-            complex_.type, parse_number(complex_.type, limit.text) if limit.value is None else limit.value
-        )
-    found = value_at(limit.terms, complex_.type, values)
-    return limit.text if found is None else format_amount(complex_.type, max(found, Fraction(0)))
+        value = parse_number(complex_.type, limit.text) if limit.value is None else limit.value
+        return format_amount(complex_.type, value)
+    computed = value_at(limit.terms, complex_.type, values)
+    return limit.text if computed is None else format_amount(complex_.type, max(computed, Fraction(0)))

@@ -1,7 +1,7 @@
-"""How a bundle reads requests: whose jobs they are and what these ask for, in the words of Grid Engine.
+"""Reading of requests: the claimant and the requested resources of a job ad.
 
-What a job asks for of a complex is its ``RequestNAME``, where ``gridengine.yaml`` says nothing else. What can't be read is
-taken not to be asked for, so that a job that runs counts all the same, and is told, so that none is matched for it.
+The request for a complex is the attribute ``RequestNAME`` unless ``gridengine.yaml`` says otherwise. An invalid value is
+treated as not requested, so that a running job still counts; the problem is reported, so that no idle job is matched.
 """
 
 from __future__ import annotations
@@ -29,148 +29,144 @@ from negotiator_quotasets.settings import QuotaSettings
 
 T = TypeVar("T")
 
-#: What a host has, where its slots say it by another name.
-_OF_SLOTS = {
+#: The values of hosts that have other names in slot ads.
+_HOST_VALUES = {
     "num_proc": parse("MY.num_proc ?: MY.TotalCpus ?: MY.DetectedCpus ?: MY.Cpus"),
     "hostname": parse("MY.Machine"),
 }
-_MAX_NAME = 200  # characters of what ads call things: it stands in reasons and in counters
+_MAX_NAME = 200  # characters of names in job ads: they become parts of reasons and counters
 
 
-class Situation(NamedTuple):
-    """What expressions are evaluated in, and which attributes slots have (in lower case): no job may borrow these."""
+class EvaluationContext(NamedTuple):
+    """The environment of expressions, and the attributes of slots in lower case, which no job may define instead."""
 
     env: Environment
-    of_slots: frozenset[str] = frozenset()
+    slot_attributes: frozenset[str] = frozenset()
 
 
 class QuotaRequest(NamedTuple):
-    """A request, as the rules understand it; ``wrong`` says why what it asks for can't be read."""
+    """A request as the rules see it; ``problems`` says why it is invalid, empty if it is valid."""
 
     claimant: Claimant
-    asked: RequestedResources
-    requested: Mapping[str, object]  # what the job says itself
-    wrong: str
+    resources: RequestedResources
+    by_job: Mapping[str, object]  # the requests of the job itself, without defaults
+    problems: str
 
 
-class _Unreadable(NamedTuple):
-    """In the place of a value: why there is none."""
+class _Invalid(NamedTuple):
+    """The place of a value that could not be evaluated."""
 
-    why: str
+    reason: str
 
 
 class RequestValues(NamedTuple):
-    """What a request says: whose it is, and the values of all that is read of it."""
+    """All that is read of a request: its user, groups and queue, and the values of the expressions."""
 
     user: str
     groups: tuple[str, ...]
     queue: str
-    values: tuple[Value | _Unreadable, ...]
+    values: tuple[Value | _Invalid, ...]
 
     @property
     def key(self) -> Hashable:
-        """What is equal for requests that are alike to all rules; not to be hashed where a value is a list or an ad."""
-        return (*self, *map(type, self.values))  # 1, 1.0 and true are equal
+        """A key that is equal for equal requests; unhashable if a value is a list or an ad."""
+        return (*self, *map(type, self.values))  # 1, 1.0 and true compare equal
 
 
 class RequestReader:
-    """How a bundle reads jobs and slots: the complexes that count, and the expressions of each."""
+    """The complexes of a bundle that matter, and the expressions that read them from jobs and slots."""
 
     def __init__(self, settings: QuotaSettings) -> None:
         engine = settings.gridengine
         declared = {each.name: each for each in engine.complexes}
-        limited = {limit.resource for each in settings.sets for rule in each.rules for limit in rule.limits}
-        offered = set(engine.everywhere).union(*engine.of_hosts.values(), *engine.of_queues.values())
+        limits = [limit for each in settings.sets for rule in each.rules for limit in rule.limits]
+        offered = set(engine.of_pool).union(*engine.of_hosts.values(), *engine.of_queues.values())
+        relevant = {*declared, *(limit.resource for limit in limits), *offered}
         self.active = bool(settings.sets or offered)
         self.complexes: tuple[Complex, ...] = tuple(
-            each for each in engine.all_complexes if each.name in {*declared, *limited, *offered}
+            each for each in engine.all_complexes if each.name in relevant
         )
-        self.formulas = {
-            term.complex
-            for each in settings.sets
-            for rule in each.rules
-            for limit in rule.limits
-            for term in limit.terms
-            if term.complex
-        }
-        self._project, self._pe = JobExpression(engine.job.project.tree), JobExpression(engine.job.pe.tree)
-        self._slots = JobExpression(engine.job.slots.tree)
+        self.formula_complexes = {term.complex for limit in limits for term in limit.terms if term.complex}
         requests = {name: each.request.tree for name, each in declared.items() if each.request}
-        self._requests = [
-            (each, JobExpression(requests.get(each.name) or _attribute(f"Request{each.name}")))
-            for each in self.complexes
-            if each.name != SLOTS
+        self._requestable = [each for each in self.complexes if each.name != SLOTS]
+        self._expressions = [
+            JobExpression(engine.job.project.tree),
+            JobExpression(engine.job.pe.tree),
+            JobExpression(engine.job.slots.tree),
+            *(
+                JobExpression(requests.get(each.name) or _attribute(f"Request{each.name}"))
+                for each in self._requestable
+            ),
         ]
-        self._in_order = [self._project, self._pe, self._slots, *(said for _, said in self._requests)]
-        self._values = {name: each.value.tree for name, each in declared.items() if each.value}
+        self._host_values = {name: each.value.tree for name, each in declared.items() if each.value}
 
     def attributes(self) -> frozenset[str]:
-        """The attributes of jobs that are read, in lower case."""
+        """Return the attributes of jobs that are read, in lower case."""
         if not self.active:
             return frozenset()
-        return frozenset().union(*(said.names for said in self._in_order))
+        return frozenset().union(*(each.names for each in self._expressions))
 
-    def said(self, request: Request, at: Situation) -> RequestValues:
-        """All that is read of a request, as it stands there."""
-        user = request.user or request.ad.string("Owner") or ""  # where nothing places jobs in queues
-        values = [_value(said, request.ad, at) for said in self._in_order]
+    def values(self, request: Request, context: EvaluationContext) -> RequestValues:
+        """Evaluate all that is read of a request."""
+        user = request.user or request.ad.string("Owner") or ""  # no user where jobs are not placed in queues
+        values = [_evaluated(each, request.ad, context) for each in self._expressions]
         return RequestValues(user, request.groups, request.queue, tuple(values))
 
-    def read(self, said: RequestValues) -> QuotaRequest:
-        """Whose the jobs of a request are, and what each of them asks for."""
-        wrong: list[str] = []
-        project, pe, slots, *asked = said.values
-        requested: dict[str, str | Fraction] = {}
-        for (complex_, _), value in zip(self._requests, asked, strict=True):
-            found = _tried(wrong, None, partial(_said, complex_), value)
-            if found is not None:
-                requested[complex_.name] = found
+    def interpret(self, read: RequestValues) -> QuotaRequest:
+        """Convert the values of a request to its claimant and its resources."""
+        problems: list[str] = []
+        project, pe, slots, *requests = read.values
+        by_job: dict[str, str | Fraction] = {}
+        for complex_, value in zip(self._requestable, requests, strict=True):
+            requested = _checked(problems, None, partial(_requested, complex_), value)
+            if requested is not None:
+                by_job[complex_.name] = requested
         claimant = Claimant(
-            _tried(wrong, None, partial(_name, "user"), said.user) or "",
-            said.groups,
-            _tried(wrong, None, partial(_name, "project"), project),
-            _tried(wrong, None, partial(_name, "parallel environment"), pe),
-            said.queue,
+            _checked(problems, None, partial(_name, "user"), read.user) or "",
+            read.groups,
+            _checked(problems, None, partial(_name, "project"), project),
+            _checked(problems, None, partial(_name, "parallel environment"), pe),
+            read.queue,
         )
-        amounts = requested_resources(self.complexes, requested, _tried(wrong, 1, _slots, slots))
-        return QuotaRequest(claimant, amounts, requested, "; ".join(wrong))
+        resources = requested_resources(self.complexes, by_job, _checked(problems, 1, _slots, slots))
+        return QuotaRequest(claimant, resources, by_job, "; ".join(problems))
 
-    def value_of(self, name: str) -> Expr:
-        """What a host has of a complex, of the ad of one of its slots."""
-        return self._values.get(name) or _OF_SLOTS.get(name) or _attribute(name)
+    def host_value(self, name: str) -> Expr:
+        """Return the expression for a complex's value on a host, of the ad of one of its slots."""
+        return self._host_values.get(name) or _HOST_VALUES.get(name) or _attribute(name)
 
 
-def _value(said: JobExpression, job: ClassAd, at: Situation) -> Value | _Unreadable:
+def _evaluated(expression: JobExpression, job: ClassAd, context: EvaluationContext) -> Value | _Invalid:
     try:
-        return said.by(job, *at)
+        return expression.by(job, *context)
     except ValueError as error:
-        return _Unreadable(str(error))
+        return _Invalid(str(error))
 
 
-def _tried(wrong: list[str], otherwise: T, read: Callable[[Value], T], value: Value | _Unreadable) -> T:
-    """What is read of a value, or something else where it can't be: ``wrong`` gets why."""
-    if isinstance(value, _Unreadable):
-        wrong.append(value.why)
-        return otherwise
+def _checked(problems: list[str], default: T, convert: Callable[[Value], T], value: Value | _Invalid) -> T:
+    """Return a converted value, or the default after adding the reason to ``problems``."""
+    if isinstance(value, _Invalid):
+        problems.append(value.reason)
+        return default
     try:
-        return read(value)
+        return convert(value)
     except ValueError as error:
-        wrong.append(str(error) or "it is none")
-        return otherwise
+        problems.append(str(error) or "invalid value")
+        return default
 
 
 def _name(what: str, value: Value) -> str | None:
-    """What an ad calls a thing; None where it calls it nothing."""
+    """Return a name in an ad; None if it is missing or empty."""
     if value is UNDEFINED:
         return None
     text = text_of(value)
     if text is None or len(text) > _MAX_NAME or not text.isprintable():
-        raise ValueError(f"the {what} is no name of up to {_MAX_NAME} printable characters")
+        raise ValueError(f"invalid {what}: write a name of up to {_MAX_NAME} printable characters")
     return text or None
 
 
-def _said(complex_: Complex, value: Value) -> str | Fraction | None:
-    """What a job says that it asks for: a number of what is consumed, a text otherwise; None where it says nothing."""
+def _requested(complex_: Complex, value: Value) -> str | Fraction | None:
+    """Return a job's request for a complex: a number of a consumable, else a text; None if it is missing."""
     if value is UNDEFINED:
         return None
     if complex_.is_consumable and not isinstance(value, bool | str):
@@ -178,25 +174,25 @@ def _said(complex_: Complex, value: Value) -> str | Fraction | None:
             raise ValueError(f"{complex_.name} is {unparse_value(value)[:80]}: write a number")
         if value < 0:
             raise ValueError(f"{complex_.name} is {value}: the least is 0")
-        return Fraction(repr(value))  # 0.1 is a tenth, as it was written
+        return Fraction(repr(value))  # the decimal as it was written: 0.1 is exactly a tenth
     text = text_of(value)
     if text is None:
         raise ValueError(f"{complex_.name} is {unparse_value(value)[:80]}: write a text or a number")
-    satisfies(complex_, text, text)  # raises where the one or the other is no value of it
+    satisfies(complex_, text, text)  # raises if it is an invalid value
     return text
 
 
 def _slots(value: Value) -> int:
-    """How many slots a job takes: 1 at least."""
+    """Return the number of slots of a job, at least 1."""
     if value is UNDEFINED:
         return 1
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("the number of slots is none")
+        raise ValueError("the number of slots must be a number")
     return min(LARGEST, max(1, math.ceil(value)))
 
 
 def text_of(value: Value) -> str | None:
-    """A value as Grid Engine writes it; None for what has no value there."""
+    """Return a value as Grid Engine writes it; None if it has no such value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

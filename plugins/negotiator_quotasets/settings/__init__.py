@@ -1,7 +1,7 @@
-"""The bundle's part of the plugin: the rule sets in ``*.rqs``, and the objects of ``gridengine.yaml``."""
+"""The plugin's part of a bundle: the rule sets in ``*.rqs``, and the objects of ``gridengine.yaml``."""
 
 from negotiator_quotasets.settings.objects import GridEngine as GridEngine
 from negotiator_quotasets.settings.quota_settings import FILES as FILES
 from negotiator_quotasets.settings.quota_settings import QuotaSettings as QuotaSettings
 from negotiator_quotasets.settings.quota_settings import check as check
-from negotiator_quotasets.settings.quota_settings import in_place_of as in_place_of
+from negotiator_quotasets.settings.quota_settings import superseding_line as superseding_line

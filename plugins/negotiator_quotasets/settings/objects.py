@@ -26,7 +26,7 @@ from negotiator_quotasets.complexes import (
 )
 from negotiator_quotasets.language import GROUP, quotable
 
-#: What can be the end of an attribute's name; and what else can be called something, in reasons.
+#: Names that can follow ``Request`` in an attribute; and names of complexes with an expression of their own.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _NAME = re.compile(r"[!-~]{1,100}", re.ASCII)
 
@@ -35,8 +35,8 @@ _NAME = re.compile(r"[!-~]{1,100}", re.ASCII)
 class DeclaredComplex:
     """A line of ``qconf -mc``: one complex.
 
-    ``request`` is what a job asks for, of the job's ad; by default ``MY.RequestNAME``. ``value`` is what a host has, of the slot's ad; by
-    default ``MY.NAME``.
+    ``request`` is a job's request, an expression over the job ad, by default ``MY.RequestNAME``. ``value`` is a host's value,
+    an expression over the slot ad, by default ``MY.NAME``.
     """
 
     name: str
@@ -64,23 +64,23 @@ class DeclaredComplex:
         )
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with it."""
+        """Yield the problems of the declaration."""
         source = self.source or Source("")
         if _ATTRIBUTE.fullmatch(self.name) is None and (
             self.request is None or _NAME.fullmatch(self.name) is None
         ):
-            message = f'complex "{quotable(self.name)}" can\'t be the attribute Request{quotable(self.name)} of a job'
-            yield Problem(Severity.ERROR, source, message, "say under request which attribute it is")
+            message = f'complex "{quotable(self.name)}": invalid job attribute Request{quotable(self.name)}'
+            yield Problem(Severity.ERROR, source, message, "write an expression under request")
         if self.complex.is_consumable and not self.type.is_number:
             message = f'complex "{quotable(self.name)}" of type {self.type} can\'t be consumed'
             yield Problem(Severity.ERROR, source, message, 'make it a number, or write consumable: "NO"')
         else:
-            yield from _value(self.complex, self.default)
+            yield from _value_problem(self.complex, self.default)
 
 
 @attrs.frozen
 class DeclaredHost:
-    """What a host has: ``complex_values`` of host_conf(5)."""
+    """A host's values: ``complex_values`` of host_conf(5)."""
 
     complex_values: dict[str, ScalarText] = attrs.field(factory=dict)
     source: Source | None = None
@@ -88,9 +88,9 @@ class DeclaredHost:
 
 @attrs.frozen
 class DeclaredQueue:
-    """What a queue has on each of its hosts: ``slots`` and ``complex_values`` of queue_conf(5).
+    """A queue's values on each of its hosts: ``slots`` and ``complex_values`` of queue_conf(5).
 
-    ``pe_list`` names the parallel environments that refer to it, so that none of them is deleted by mistake.
+    ``pe_list`` names its parallel environments: ``qconf -dp`` refuses to delete them.
     """
 
     slots: int | None = None
@@ -100,8 +100,8 @@ class DeclaredQueue:
 
 
 @attrs.frozen
-class JobTerms:
-    """How the words of Grid Engine are said in a job's ad."""
+class JobExpressions:
+    """The expressions over a job's ad for its project, its parallel environment and its slots."""
 
     project: Expression = attrs.field(factory=lambda: _attribute("Project"))
     pe: Expression = attrs.field(factory=lambda: _attribute("ParallelEnvironment"))
@@ -114,10 +114,10 @@ def _attribute(name: str) -> Expression:
 
 @attrs.frozen
 class GridEngine:
-    """All of ``gridengine.yaml``.
+    """The contents of ``gridengine.yaml``.
 
-    ``complex_values`` are those of the whole pool (the host ``global``). Names of host groups begin with ``@``; members of user sets that
-    begin with ``@`` are groups of the system.
+    ``complex_values`` are those of the whole pool (the host ``global``). Names of host groups begin with ``@``; members of
+    user sets that begin with ``@`` are Unix groups.
     """
 
     complexes: tuple[DeclaredComplex, ...] = ()
@@ -128,37 +128,37 @@ class GridEngine:
     complex_values: dict[str, ScalarText] = attrs.field(factory=dict)
     hosts: dict[str, DeclaredHost] = attrs.field(factory=dict)
     queues: dict[str, DeclaredQueue] = attrs.field(factory=dict)
-    job: JobTerms = attrs.field(factory=JobTerms)
+    job: JobExpressions = attrs.field(factory=JobExpressions)
     ignore_fqdn: bool = True
     numeric_formulas: bool = False
     source: Source | None = None
 
     @cached_property
     def all_complexes(self) -> Complexes:
-        """The standard complexes and those declared here, which take the place of standard ones of their names."""
+        """The standard complexes and the declared ones, which replace standard ones of the same name or shortcut."""
         taken: set[str] = set()
         declared = []
         for each in self.complexes:
-            words = {each.name, each.shortcut}
-            if not words & taken:  # what is there twice is told as a problem
+            names = {each.name, each.shortcut}
+            if not names & taken:  # a duplicate is reported as a problem
                 declared.append(each.complex)
-                taken |= words
+                taken |= names
         standard = [each for each in STANDARD if not {each.name, each.shortcut} & taken]
         return Complexes([*standard, *declared])
 
     @cached_property
-    def everywhere(self) -> Mapping[str, str]:
-        """What the whole pool has, by the full names of complexes."""
+    def of_pool(self) -> Mapping[str, str]:
+        """The values of the whole pool, by full names of complexes."""
         return self._by_name(self.complex_values)
 
     @cached_property
     def of_hosts(self) -> Mapping[str, Mapping[str, str]]:
-        """What each host has, by the full names of complexes."""
+        """The values of each host, by full names of complexes."""
         return {name: self._by_name(each.complex_values) for name, each in self.hosts.items()}
 
     @cached_property
     def of_queues(self) -> Mapping[str, Mapping[str, str]]:
-        """What each queue has on each of its hosts, by the full names of complexes."""
+        """The values of each queue on each of its hosts, by full names of complexes."""
         return {
             name: {
                 **({} if each.slots is None else {SLOTS: str(each.slots)}),
@@ -168,40 +168,40 @@ class GridEngine:
         }
 
     def _by_name(self, values: Mapping[str, ScalarText]) -> dict[str, str]:
-        found = ((self.all_complexes.find(name), written.text) for name, written in values.items())
-        return {complex_.name: text for complex_, text in found if complex_ is not None}
+        pairs = ((self.all_complexes.find(name), value.text) for name, value in values.items())
+        return {complex_.name: text for complex_, text in pairs if complex_ is not None}
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with what is declared."""
-        double = list(self._double())
-        yield from double
-        if double:
+        """Yield the problems of all declarations."""
+        duplicates = list(self._duplicates())
+        yield from duplicates
+        if duplicates:
             return
         complexes = self.all_complexes
         for each in self.complexes:
             yield from each.problems()
-        yield from _values(self.complex_values, complexes)
+        yield from _value_problems(self.complex_values, complexes)
         for host in self.hosts.values():
-            yield from _values(host.complex_values, complexes)
+            yield from _value_problems(host.complex_values, complexes)
         for queue in self.queues.values():
-            yield from _values(queue.complex_values, complexes)
+            yield from _value_problems(queue.complex_values, complexes)
         for name, members in self.hostgroups.items():
             if not name.startswith(GROUP):
-                yield self._error(f"host group {name!r} does not begin with @", f"call it {GROUP}{name}")
+                yield self._error(f"host group {name!r} must begin with @", f"rename it to {GROUP}{name}")
             for member in members:
                 if member.startswith(GROUP) and member not in self.hostgroups:
                     yield self._error(
                         f"host group {name!r} has the group {member!r}, which is not declared", ""
                     )
 
-    def _double(self) -> Iterator[Problem]:
-        words: dict[str, int] = {}
-        for place, each in enumerate(self.complexes):
-            for word in dict.fromkeys((each.name, each.shortcut)):
-                other = words.setdefault(word, place)
-                if other != place:
-                    name = self.complexes[other].name
-                    message = f'complexes "{name}" and "{each.name}" are both called "{word}"'
+    def _duplicates(self) -> Iterator[Problem]:
+        by_name: dict[str, int] = {}
+        for number, each in enumerate(self.complexes):
+            for name in dict.fromkeys((each.name, each.shortcut)):
+                other = by_name.setdefault(name, number)
+                if other != number:
+                    first = self.complexes[other].name
+                    message = f'complexes "{first}" and "{each.name}" are both called "{name}"'
                     yield Problem(
                         Severity.ERROR, each.source or Source(""), message, "give one of them another name"
                     )
@@ -210,17 +210,17 @@ class GridEngine:
         return Problem(Severity.ERROR, self.source or Source(""), message, hint)
 
 
-def _values(values: Mapping[str, ScalarText], complexes: Complexes) -> Iterator[Problem]:
+def _value_problems(values: Mapping[str, ScalarText], complexes: Complexes) -> Iterator[Problem]:
     for name, written in values.items():
         complex_ = complexes.find(name)
         if complex_ is None:
-            message = f'there is no complex "{name}"'
+            message = f'unknown complex "{name}"'
             yield Problem(Severity.ERROR, written.source, message, "declare it under complexes")
         else:
-            yield from _value(complex_, written)
+            yield from _value_problem(complex_, written)
 
 
-def _value(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
+def _value_problem(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
     try:
         parse_value(complex_, written.text)
     except InvalidValueError as error:

@@ -1,0 +1,76 @@
+"""The usage rows that a caller selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+
+import attrs
+
+from negotiator.plugin import CounterKey, Environment, PluginUsage
+from negotiator_quotasets.matching import HostIndex, Hosts
+from negotiator_quotasets.pool import PoolRules
+from negotiator_quotasets.qquota.arguments import QquotaArguments
+from negotiator_quotasets.qquota.selection import ANY, RowSelection, members_of
+from negotiator_quotasets.qquota.table import filters
+from negotiator_quotasets.qquota.usage_rows import UsageRow, usage_rows
+from negotiator_quotasets.requests import RequestReader
+from negotiator_quotasets.settings import QuotaSettings
+
+
+def selection(arguments: QquotaArguments, caller: str) -> RowSelection:
+    """Return the selection of a command line: the caller alone if it names no users, everything of all else.
+
+    ``-l slots=5`` selects slots, whatever the value, so that requests of Grid Engine can be given unchanged.
+    """
+    return RowSelection(
+        users=arguments.names("users") or (caller,),
+        projects=arguments.names("projects") or ANY,
+        pes=arguments.names("pes") or ANY,
+        queues=arguments.names("queues") or ANY,
+        hosts=arguments.names("hosts") or ANY,
+        resources=[name.partition("=")[0] for name in arguments.names("resources")],
+    )
+
+
+def selected_rows(
+    settings: QuotaSettings, usage: PluginUsage, selected: RowSelection
+) -> tuple[Hosts, Iterator[UsageRow]]:
+    """Return the hosts of the pool, and the selected usage of each limit."""
+    engine = settings.gridengine
+    index = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).index
+    rows = usage_rows(settings.sets, engine.all_complexes, usage.counters.sums, _values_by_name(index))
+    members = members_of(engine.usersets, index.hosts)
+    hosts = [_canonical(name, index.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
+    selected = attrs.evolve(selected, hosts=hosts)
+    return index.hosts, selected.select(rows, members, engine.all_complexes)
+
+
+def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, str]]:
+    """Yield all rows as JSON values, without the hosts of the pool: formulas are printed as they were written."""
+    no_hosts = Hosts((), {})
+    for row in usage_rows(settings.sets, settings.gridengine.all_complexes, sums, lambda _: {}):
+        yield {
+            "rule": row.rule,
+            "resource": row.complex.name,
+            "used": row.used or "",
+            "limit": row.limit,
+            "filter": filters(row, no_hosts),
+        }
+
+
+def _canonical(name: str, hosts: Hosts, *, ignore_domain: bool) -> str:
+    """Return a host's name as the pool spells it; any other word unchanged."""
+    short = name.partition(".")[0] if ignore_domain else name
+    return next((found for each in (name, short) if (found := hosts.canonical(each)) != each), name)
+
+
+def _values_by_name(index: HostIndex) -> Callable[[str], Mapping[str, Fraction | None]]:
+    """Return a lookup of a host's values by its name; a host that has left the pool has none."""
+    rows = {name: row for row, name in enumerate(index.hosts.names)}
+
+    def lookup(name: str) -> Mapping[str, Fraction | None]:
+        row = rows.get(name)
+        return {} if row is None else index.values_of(row)
+
+    return lookup

@@ -1,0 +1,249 @@
+"""Decisions of Grid Engine, made by what a cycle uses: the hooks of the plugin, and the ledger.
+
+A cycle matches one job with one slot, in the queue of the job. A job of Grid Engine may run in any queue, and a parallel
+one takes slots of several hosts: this driver calls the hooks for a job of one slot in each queue, and takes one slot after
+the other as a cycle does. It knows no rule of quota sets.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping
+from operator import itemgetter
+
+import attrs
+import numpy as np
+
+from negotiator.cycle.charge import Charges
+from negotiator.hooks import specs
+from negotiator.ledger import Grouping, Ledger
+from negotiator.plugin import CounterUsage, Cycle, PluginUsage, Request
+from negotiator.records import Mode
+from negotiator_quotasets.complexes import SLOTS, Consumable, Requestable
+from pools import NOW
+from pools import job as job_ad
+
+PLUGIN = "quotasets"
+ROUND_ROBIN, PE_SLOTS = "$round_robin", "$pe_slots"
+"""How a parallel environment spreads the slots of a job: over hosts, or all on one (sge_pe(5))."""
+
+_CYCLE = Cycle(1, NOW, "tests")
+_RULE, _LIMIT = "resource_quota", re.compile(r'exceeds limit "(.*)" in rule "')
+
+
+@attrs.frozen
+class Job:
+    """A running job or a request; ``queue`` and ``host`` restrict where it runs, empty for anywhere."""
+
+    user: str
+    groups: tuple[str, ...] = ()
+    project: str | None = None
+    pe: str | None = None
+    slots: int = 1
+    resources: Mapping[str, str] = attrs.field(factory=dict)  # by full name
+    queue: str = ""
+    host: str = ""
+
+
+@attrs.frozen
+class Denier:
+    """A rule that denies a job, and the values of its expanded filters as Grid Engine prints them."""
+
+    rule: str
+    key: str
+
+
+@attrs.frozen
+class Decision:
+    """``slots`` is the most that the job could have now; ``denied_by`` are the rules that deny it."""
+
+    allowed: bool
+    slots: int
+    denied_by: frozenset[Denier] = frozenset()
+
+
+@attrs.frozen(eq=False)
+class _Answers:
+    """The answers of the plugin for a job of one slot in one queue.
+
+    ``per_job`` are the charges on complexes that a job consumes once, ``per_slot`` all others.
+    """
+
+    queue: str
+    charges: Charges
+    per_job: Charges
+    per_slot: Charges
+    filters: tuple
+
+
+class Allocation:
+    """Decides about jobs under a bundle's quotas, beside the jobs that run."""
+
+    def __init__(self, site, settings):
+        """Begin without running jobs.
+
+        :param site: the queues and hosts, see ``gridengine_cluster.Site``.
+        :param settings: of the plugin.
+        """
+        self.site, self.settings = site, settings
+        self._sets = [each.name for each in settings.sets]
+        self._complexes = settings.gridengine.all_complexes
+        self.ledger = Ledger()
+
+    def usage(self):
+        """The usage as commands see it."""
+        sums = {key[1:]: amount for key, amount in self.ledger.counters() if key[0] == PLUGIN}
+        return PluginUsage(CounterUsage(sums, {}, {}), self.site.slots, self.site.queue_tree)
+
+    def run(self, job):
+        """Count a running job, whatever the limits say, as a cycle counts what runs."""
+        queue, row = next(self._places(job))
+        charges = self._charges(_request(job, queue, job.slots)).unlimited()
+        self.ledger.commit(charges.admit(self.ledger, np.array([row]), 1, Mode.ENFORCE))
+
+    def decide(self, job):
+        """Whether a job may run now, and what denies it."""
+        if not self._may_request(job):
+            return Decision(allowed=False, slots=0)
+        answers = {queue: self._answers(job, queue) for queue in self.site.queues}
+        deniers = set()
+        places = [(answers[queue], row) for queue, row in self._places(job)]
+        places = [place for place in places if self._may_start(*place, deniers)]
+        everywhere = set.intersection(*(_plain_counters(each.charges) for each in answers.values()))
+        slots = max(
+            (self._take(side, job, everywhere, deniers) for side in self._sides(job, places)), default=0
+        )
+        allowed = slots >= job.slots
+        return Decision(allowed, slots, frozenset() if allowed else frozenset(deniers))
+
+    def _may_request(self, job):
+        """Grid Engine refuses other requests when the job is submitted; slots are requested by the environment."""
+        complexes = [self._complexes.find(name) for name in job.resources]
+        return SLOTS not in job.resources and all(
+            each is not None and each.requestable is not Requestable.NO for each in complexes
+        )
+
+    def _places(self, job):
+        """Each queue with each of its hosts on which a job may run."""
+        for queue, hosts in self.site.queues.items():
+            for host in hosts:
+                if job.queue in ("", queue) and job.host.lower() in ("", host.lower()):
+                    yield queue, self.site.hosts.index(host)
+
+    def _answers(self, job, queue):
+        request = _request(job, queue, slots=1)
+        charges = self._charges(request)
+        once = [self._is_per_job(each) for each in charges.sums]
+        found = self._ask(specs.negotiator_filter_slots, request=request)
+        return _Answers(
+            queue,
+            charges,
+            Charges(tuple(itertools.compress(charges.sums, once)), ()),
+            Charges(tuple(each for each, skip in zip(charges.sums, once, strict=True) if not skip), ()),
+            tuple(each.record for each in found.records),
+        )
+
+    def _charges(self, request):
+        found = self._ask(specs.negotiator_charges, request=request, queues=self.site.queue_tree)
+        return Charges.of(found.records, enforcing=True)
+
+    def _ask(self, hook, **arguments):
+        settings = {**self.site.settings, PLUGIN: self.settings}
+        found = self.site.hooks.ask(hook, slots=self.site.slots, cycle=_CYCLE, settings=settings, **arguments)
+        assert not found.failures
+        return found
+
+    def _is_per_job(self, charge):
+        complex_ = self._complexes.find(charge.record.label.resource)
+        return complex_ is not None and complex_.consumable is Consumable.JOB
+
+    def _may_start(self, answers, row, deniers):
+        """Whether a place has what a job needs to begin with; of what denies it, the first set is noted."""
+        denied = [each for each in answers.filters if not each.allow[row]]
+        if not denied and self._stop(answers.per_job, row) is None:
+            return True
+        found = [self._denier_of_filter(each, row) for each in denied if each.code == _RULE]
+        stop = self._stop(answers.charges, row)
+        if stop is not None and stop.record.label.code == _RULE:
+            found.append(self._denier_of_charge(stop, row))
+        deniers.update(sorted(found, key=self._order)[:1])
+        return False
+
+    def _stop(self, charges, row):
+        """The first charge that does not fit on a place."""
+        (stop,) = charges.admit(self.ledger, np.array([row]), 1, Mode.ENFORCE).stops.tolist()
+        return charges.sums[stop] if stop >= 0 else None
+
+    def _order(self, denier):
+        return self._sets.index(denier.rule.partition("/")[0])
+
+    def _sides(self, job, places):
+        """The places among which the slots of a job may be spread."""
+        if self.site.pes.get(job.pe, ROUND_ROBIN) != PE_SLOTS:
+            return [places]
+        return [
+            [place for place in places if place[1] == row]
+            for row in dict.fromkeys(map(itemgetter(1), places))
+        ]
+
+    def _take(self, places, job, everywhere, deniers):
+        """Take slots in turn until none is left; note what denies one before there are enough.
+
+        What denies all places ends the search, as in Grid Engine; it tells of a job on one host only what leaves no
+        slot there.
+        """
+        enough = 1 if self.site.pes.get(job.pe) == PE_SLOTS else job.slots
+        before, taken, ended = self.ledger.snapshot(), 0, False
+        while places:
+            left = []
+            for answers, group in itertools.groupby(places, key=itemgetter(0)):
+                rows = np.array([row for _, row in group])
+                admission = answers.per_slot.admit(self.ledger, rows, len(rows), Mode.ENFORCE)
+                self.ledger.commit(admission)
+                for row, stop in zip(rows.tolist(), admission.stops.tolist(), strict=True):
+                    if stop < 0:
+                        taken += 1
+                        left.append((answers, row))
+                    elif taken < enough and not ended:
+                        charge = answers.per_slot.sums[stop]
+                        if charge.record.label.code == _RULE:
+                            deniers.add(self._denier_of_charge(charge, row))
+                        ended = charge.record.counter in everywhere
+            places = left
+        self.ledger.restore(before)
+        return taken
+
+    def _denier_of_charge(self, charge, row):
+        counter = charge.record.counter
+        key = counter.keys[int(counter.codes[row])] if isinstance(counter, Grouping) else counter
+        return Denier(charge.record.label.rule, "".join(f"{part}/" for part in key[3:]))
+
+    def _denier_of_filter(self, found, row):
+        """The text names the first host of several."""
+        *parts, host, _ = _LIMIT.search(found.text)[1].split("/")
+        parts.append(self.site.hosts[row] if host else "")
+        return Denier(found.rule, "".join(f"{part}/" for part in parts))
+
+
+def _plain_counters(charges):
+    return {each.record.counter for each in charges.sums if not isinstance(each.record.counter, Grouping)}
+
+
+def _request(job, queue, slots):
+    names = {"Project": job.project, "ParallelEnvironment": job.pe}
+    names |= {f"Request{name}": value for name, value in job.resources.items()}
+    ad = job_ad(
+        Owner=f'"{job.user}"',
+        RequestCpus=str(slots),
+        **{name: None if value is None else f'"{value}"' for name, value in names.items()},
+    )
+    return Request(
+        submitter=f"{job.user}@d",
+        schedd="schedd",
+        ad=ad,
+        count=1,
+        first_job="1.0",
+        queue=f"root.{queue}",
+        user=job.user,
+        groups=job.groups,
+        applications=("schedd#1",),
+    )
