@@ -1,9 +1,9 @@
-r"""Reads the definitions of an HTCondor-style configuration file.
+r"""Read the definitions of an HTCondor-style configuration file.
 
 Source: the HTCondor manual, "Introduction to Configuration" (macros, comments and line continuations, multi-line
 values), and what HTCondor 25 does where the manual is silent: every line is trimmed, also those that continue another;
-``\`` may have blanks behind it; an empty line ends a continuation; inside of a continuation a comment is passed over.
-What could leave a definition out without a word (``if``, ``include``, ``use``) is an error.
+blanks may follow ``\``; an empty line ends a continuation; a comment inside a continuation is skipped.
+A directive that could silently leave out a definition (``if``, ``include``, ``use``) is an error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OPERATOR = re.compile(r"\s*(@=|=|:)\s*")
 
 @attrs.frozen(eq=False)
 class Definition:
-    """``NAME = value``; the value is not yet free of macros. ``at`` is where the name stands."""
+    """``NAME = value``, macros not yet replaced. ``at`` is the index of the name."""
 
     name: str
     at: int
@@ -38,13 +38,13 @@ class Definition:
 
     @property
     def file(self) -> SourceText:
-        """The file it stands in."""
+        """The file of the definition."""
         return self.value.file
 
 
 def read_definitions(file: SourceText) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
-    """All definitions of a file in their order, and all that is wrong with its lines."""
-    reader = _Reader(file)
+    """Return all definitions of a file in their order, and all problems of its lines."""
+    reader = _DefinitionReader(file)
     for line in _logical_lines(file, reader.problems):
         reader.take(line)
     reader.finish()
@@ -52,7 +52,7 @@ def read_definitions(file: SourceText) -> tuple[tuple[Definition, ...], tuple[Pr
 
 
 def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[LocatedText]:
-    """The lines of a file, trimmed, each with those that continue it; comments and empty lines are left out."""
+    """Yield the logical lines of a file: trimmed, continuation lines joined, without comments and empty lines."""
     pieces: list[tuple[int, int]] = []
     for start, end in _physical_lines(file.text):
         if pieces and file.text.startswith("#", start):
@@ -71,13 +71,13 @@ def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[Locate
 
 
 def _comment_inside(file: SourceText, at: int) -> Problem:
-    message = r"a comment without \ at its end, inside of a line that is continued: the line goes on below it"
+    message = r"a comment inside a continued line, without \ at its end: the continued line goes on below it"
     hint = r"HTCondor's manual says so, HTCondor 25 reads it differently: end the comment with \, or move it"
     return file.problem(Severity.WARNING, at, message, hint)
 
 
 def _physical_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each line without the white space around it."""
+    """Yield start and end of each line without surrounding white space."""
     at = 0
     for line in text.split("\n"):
         start = at + len(line) - len(line.lstrip(_BLANK))
@@ -97,7 +97,7 @@ def _joined(file: SourceText, pieces: list[tuple[int, int]]) -> LocatedText:
 
 @attrs.define(eq=False)
 class _Block:
-    """A value of several lines that is being read: ``NAME @=tag``."""
+    """A multi-line value in progress: ``NAME @=tag``."""
 
     name: str
     at: int
@@ -106,7 +106,9 @@ class _Block:
 
 
 @attrs.define(eq=False)
-class _Reader:
+class _DefinitionReader:
+    """Collects definitions from logical lines."""
+
     file: SourceText
     definitions: list[Definition] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
@@ -121,7 +123,7 @@ class _Reader:
 
     def finish(self) -> None:
         if self.block is not None:
-            message = f"the value of {shown(self.block.name)} has no end"
+            message = f"the value of {shown(self.block.name)} has no end tag"
             self._error(self.block.at, message, f"end it with a line {shown(self.block.end)}")
 
     def _inside(self, block: _Block, line: LocatedText) -> None:
@@ -148,22 +150,22 @@ class _Reader:
         return line.text.startswith("[") and not re.search("[=:]", line.text)
 
     def _condition(self, word: str, at: int) -> None:
-        """One error a block; what stands in it is not read."""
+        """Report one error for each conditional block, and skip its lines."""
         if word == "endif" and self.conditions:
             self.conditions -= 1
         elif word == "if" or not self.conditions:
             if not self.conditions:
-                hint = "decide here what holds for this pool, and leave only that"
+                hint = "keep only the definitions for this pool"
                 self._error(at, f"{shown(word)}: conditions are not supported", hint)
             self.conditions += word == "if"
 
     def _command(self, word: str, line: LocatedText, end: int) -> None:
         if word in {"error", "warning"}:
             severity = Severity.ERROR if word == "error" else Severity.WARNING
-            message = f"the file says: {line.text[end : end + 200]}"
+            message = f"message of the file: {line.text[end : end + 200]}"
             self.problems.append(self.file.problem(severity, line.at, message))
         else:
-            hint = "write out the definitions that it stands for"
+            hint = "write out its definitions"
             self._error(line.at, f"{shown(word)} is not supported", hint)
 
     def _definition(self, line: LocatedText) -> None:
@@ -174,7 +176,7 @@ class _Reader:
             self._error(line.at, "expected NAME = expression", _advice(line.text))
             return
         if operator[1] == ":":
-            message = f"{name} is set with a colon, which HTCondor calls obsolete"
+            message = f"{name} is set with a colon, which is obsolete in HTCondor"
             at = line.index(operator.start(1))
             self.problems.append(self.file.problem(Severity.WARNING, at, message, f"write {name} = ..."))
         if operator[1] == "@=":
@@ -189,9 +191,7 @@ class _Reader:
         if len(self.definitions) < MAX_DEFINITIONS:
             self.definitions.append(Definition(name, at, value))
         elif len(self.definitions) == MAX_DEFINITIONS:
-            self._error(
-                at, f"there are more than {MAX_DEFINITIONS} definitions", "is it a configuration file?"
-            )
+            self._error(at, f"more than {MAX_DEFINITIONS} definitions", "is it a configuration file?")
 
     def _error(self, at: int, message: str, hint: str = "") -> None:
         self.problems.append(self.file.error(at, message, hint))
@@ -205,5 +205,5 @@ def _advice(text: str) -> str:
     if re.match(r"[^=]*\$\(", text):
         return "macros in names are not supported: write the name out"
     if "=" in text:
-        return "a name has letters, digits, _ and ."
-    return "end a line that goes on below with a backslash"
+        return "a name consists of letters, digits, _ and ."
+    return "end a continued line with a backslash"

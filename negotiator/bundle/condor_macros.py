@@ -1,8 +1,8 @@
-"""Replaces the macros in HTCondor-style definitions.
+"""Replace the macros in HTCondor-style definitions.
 
-Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One thing is stricter here: a
-macro that is defined nowhere and has no default is an error, not an empty text, since an expression that lost a part
-is another policy.
+Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One rule is stricter here: an
+undefined macro without default is an error, not an empty text, because an expression without one of its parts is
+another policy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FUNCTION = re.compile(
 )
 
 
-#: The definitions that are being expanded, the outermost first, each by name and number; a default counts as one, too.
+#: The definitions in expansion, the outermost first, by name and number; a default counts as one too.
 _Active: TypeAlias = tuple[tuple[str, int], ...]
 
 
@@ -47,9 +47,9 @@ class _MacroError(Exception):
 
 
 class Knobs:
-    """The definitions of all files, the later ones over the earlier; names are equal whatever their case.
+    """The definitions of all files; a later definition overrides an earlier one. Names ignore case.
 
-    ``NEGOTIATOR.NAME`` goes before ``NAME``, wherever the two stand.
+    ``NEGOTIATOR.NAME`` takes precedence over ``NAME``, whatever their order.
     """
 
     def __init__(self, definitions: Iterable[Definition]) -> None:
@@ -60,19 +60,19 @@ class Knobs:
             self._all.setdefault(definition.name.lower(), []).append(definition)
 
     def names(self) -> tuple[str, ...]:
-        """All names as they are defined, in lower case, with the prefix where there is one."""
+        """Return all defined names in lower case, with their prefix if they have one."""
         return tuple(self._all)
 
     def definitions(self, key: str) -> tuple[Definition, ...]:
-        """All definitions of exactly this name; the last one holds."""
+        """Return all definitions of exactly this name; the last one is in effect."""
         return tuple(self._all[key])
 
     def was_used(self, key: str) -> bool:
-        """Whether a value that was expanded refers to it."""
+        """True if an expanded value refers to it."""
         return key in self._used
 
     def refers_to_itself(self, definition: Definition) -> bool:
-        """Whether it adds to what was defined before, as in ``A = $(A) more``."""
+        """True if a definition extends an earlier one, as in ``A = $(A) more``."""
         return any(
             piece.name.lower() == definition.name.lower()
             for piece in _pieces(definition.value.text)
@@ -80,9 +80,9 @@ class Knobs:
         )
 
     def expand(self, key: str) -> LocatedText | Problem:
-        """The value of the last definition of this name without macros; or what is wrong with it.
+        """Return the value in effect of this name, macros replaced; or its problem.
 
-        What a macro gave stands where the macro stands.
+        Characters from a macro have the place of the macro.
         """
         self._steps = 0
         last = len(self._all[key]) - 1
@@ -101,13 +101,13 @@ class Knobs:
         return LocatedText("".join(text), value.file, offsets, value.at, replaced="".join(text) != value.text)
 
     def _parts(self, value: LocatedText, active: _Active) -> Iterator[tuple[_Piece, str]]:
-        """The pieces of a value, each with the text that it stands for."""
+        """Yield the pieces of a value, each with its expansion."""
         size = 0
         for piece in _pieces(value.text):
             part = self._replace(piece, value, active)
             size += len(part)
             if size > MAX_TEXT:
-                message = f"with its macros replaced it has more than {MAX_TEXT} characters"
+                message = f"more than {MAX_TEXT} characters after replacing macros"
                 raise _fault(value, piece.start, message)
             yield piece, part
 
@@ -115,14 +115,12 @@ class Knobs:
         return "".join(part for _, part in self._parts(value, active))
 
     def _replace(self, piece: _Piece, value: LocatedText, active: _Active) -> str:
-        """The text of a piece of a value that is reached by expanding the active definitions."""
+        """Return the expansion of a piece of a value inside the active definitions."""
         if not piece.name:
             return self._plain(piece, value)
         self._steps += 1
         if self._steps > MAX_STEPS or len(active) > MAX_DEPTH:
-            raise _fault(
-                value, piece.start, "macros are nested too deeply here, or there are too many of them"
-            )
+            raise _fault(value, piece.start, "too many macros, or macros nested too deeply")
         if piece.name.upper() == "DOLLAR":
             return "$"
         found = self._find(piece.name.lower(), active)
@@ -137,7 +135,7 @@ class Knobs:
         return self._expanded(_part(value, *piece.default), (*active, active[-1]))
 
     def _find(self, name: str, active: _Active) -> tuple[str, int] | None:
-        """Which definition a name means; in its own definition, the one before."""
+        """Return the definition that a name refers to; in its own definition, the one before it."""
         key, number = active[-1]
         if name == key:
             self._used.add(name)
@@ -153,7 +151,10 @@ class Knobs:
                 )
                 value = self._all[candidate][found[1]].value
                 raise _fault(
-                    value, 0, f"circular macros: {names} -> $({candidate})", "one of them must be plain text"
+                    value,
+                    0,
+                    f"circular macros: {names} -> $({candidate})",
+                    "replace one of them by plain text",
                 )
             return found
         return None
@@ -163,7 +164,7 @@ class Knobs:
         if function := _FUNCTION.search(text):
             at = piece.start + function.start()
             message = f"the macro function ${function[1]} is not supported"
-            raise _fault(value, at, message, "write out what it stands for")
+            raise _fault(value, at, message, "write out its value")
         return text
 
 
@@ -186,7 +187,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the parenthesis that is open at ``start`` is closed; -1 where it is not."""
+    """Return the index where the parenthesis open at ``start`` is closed, or -1."""
     depth = 1
     for found in re.finditer(r"[()]", text[start:]):
         depth += 1 if found[0] == "(" else -1

@@ -39,7 +39,7 @@ _HINTS = (
     (re.compile(r"found character '\\t'"), "indent with spaces, not with tabs"),
     (
         re.compile("unknown escape character"),
-        "double the backslash, or use single quotes, which take it as it is",
+        "double the backslash, or use single quotes",
     ),
     (re.compile("mapping values are not allowed here"), _BLOCK_HINT),
     (re.compile("while scanning (a tag|an alias|an anchor|a directive)"), _BLOCK_HINT),
@@ -55,17 +55,17 @@ _HINTS = (
 
 @attrs.frozen
 class _UnreadableError(Exception):
-    """What makes the rest of the file unreadable."""
+    """The rest of the file can't be read."""
 
     problem: Problem
 
 
 class _DoubtError(Exception):
-    """What PyYAML's own parser may read differently."""
+    """PyYAML's own parser may read this differently."""
 
 
 def read_yaml(file: SourceText) -> tuple[MapNode | None, tuple[Problem, ...]]:
-    """The mapping that the file holds, and all that is wrong with it; None where it can't be read to its end."""
+    """Return the mapping of the file and its problems; None if it can't be read to its end."""
     if len(file.text) > MAX_TEXT:
         return None, (file.error(0, f"the file is longer than {MAX_TEXT} characters"),)
     if yaml.__with_libyaml__ and not _is_doubtful(file.text):
@@ -127,20 +127,20 @@ def _events(file: SourceText) -> Iterator[yaml.Event]:
         # Escapes beyond Unicode, version numbers of thousands of digits: PyYAML lets Python raise.
         at = loader.get_mark().index if loader else 0
         raise _UnreadableError(
-            file.error(at, "this is not YAML", "is it an escape beyond \\U0010FFFF?")
+            file.error(at, "not valid YAML", "is it an escape beyond \\U0010FFFF?")
         ) from None
 
 
 def _syntax(file: SourceText, error: yaml.MarkedYAMLError) -> Problem:
     mark = error.problem_mark or error.context_mark
-    message = ", ".join(filter(None, (error.problem, error.context))) or "this is not YAML"
+    message = ", ".join(filter(None, (error.problem, error.context))) or "not valid YAML"
     hint = next((hint for pattern, hint in _HINTS if pattern.search(message)), error.note or "")
     return file.error(mark.index if mark else 0, f"not valid YAML: {message}", hint)
 
 
 @attrs.define(eq=False)
-class _Open:
-    """A list or a mapping that is being read; ``key`` is the key whose value comes next."""
+class _OpenCollection:
+    """A list or a mapping in progress; ``key`` is the key of the next value."""
 
     node: ListNode | MapNode
     key: str | None = None
@@ -155,7 +155,7 @@ class _Builder:
     root: Node | None = None
     documents: int = 0
     nodes: int = 0
-    stack: list[_Open] = attrs.field(factory=list)
+    stack: list[_OpenCollection] = attrs.field(factory=list)
 
     def take(self, event: yaml.Event) -> None:
         at, _ = span(event)
@@ -169,22 +169,20 @@ class _Builder:
     def _document(self, event: yaml.DocumentStartEvent, at: int) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _UnreadableError(self.file.error(at, "there is a second document", "remove the line ---"))
+            raise _UnreadableError(self.file.error(at, "a second document", "remove the line ---"))
         if event.version or event.tags:
             self._error(at, "YAML directives are refused", "remove the line that begins with %")
 
     def _node(self, event: yaml.NodeEvent, at: int) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise _UnreadableError(
-                self.file.error(at, f"there are more than {MAX_NODES} values in this file")
-            )
+            raise _UnreadableError(self.file.error(at, f"more than {MAX_NODES} values in this file"))
         refused = self._refuse(event, at)
         if isinstance(event, yaml.CollectionStartEvent):
             if len(self.stack) >= MAX_DEPTH:
                 raise _UnreadableError(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
             made = MapNode if isinstance(event, yaml.MappingStartEvent) else ListNode
-            self.stack.append(_Open(made(self._label(), self.file, at)))
+            self.stack.append(_OpenCollection(made(self._label(), self.file, at)))
         elif isinstance(event, yaml.ScalarEvent) and not refused:
             style = Style.QUOTED if event.style else Style.PLAIN
             self._put(ScalarNode(self._label(), at, locate(self.file, event), style))
@@ -193,19 +191,17 @@ class _Builder:
 
     def _refuse(self, event: yaml.NodeEvent, at: int) -> bool:
         if isinstance(event, yaml.AliasEvent):
-            self._error(
-                at, "YAML aliases are refused", "write the value out; or quote it, where it is a text"
-            )
+            self._error(at, "YAML aliases are refused", "write the value out; or quote it, if it is a text")
             return True
         if event.anchor is not None:
-            self._error(at, "YAML anchors are refused", "remove it; or quote the value, where it is a text")
+            self._error(at, "YAML anchors are refused", "remove it; or quote the value, if it is a text")
         tag = getattr(event, "tag", None)
         if tag is not None:
             self._error(
                 at, f"the YAML tag {shown(tag)} is refused", f"if it begins an expression: {_BLOCK_HINT}"
             )
         if isinstance(event, yaml.ScalarEvent) and _has_surrogate(event.value):
-            self._error(at, "half of a surrogate pair is no character", "write the character itself")
+            self._error(at, "invalid character: half of a surrogate pair", "write the character itself")
             return True
         return event.anchor is not None or tag is not None
 
@@ -223,7 +219,7 @@ class _Builder:
                 top.node.entries[top.key] = MapEntry(top.key_at, node)
             top.key = None
 
-    def _key(self, top: _Open, mapping: MapNode, node: Node) -> None:
+    def _key(self, top: _OpenCollection, mapping: MapNode, node: Node) -> None:
         top.key, top.key_at, top.dropped = "?", node.at, True
         if isinstance(node, BadNode):
             return
@@ -236,8 +232,8 @@ class _Builder:
             return
         if text in mapping.entries:
             first = self.file.place(mapping.entries[text].at)
-            message = f"there is a second key {shown(text)}; the first is in line {first.line}"
-            self._error(node.at, message, "a key may stand only once: remove one of the two")
+            message = f"duplicate key {shown(text)}; the first is in line {first.line}"
+            self._error(node.at, message, "remove one of the two")
             return
         top.dropped = False
 

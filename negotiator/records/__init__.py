@@ -1,4 +1,4 @@
-"""The words all rooms share: where a rule stands, why a verdict fell, what was wrong with an input."""
+"""Records that all rooms share: problems of inputs, reasons of verdicts, and places in files."""
 
 from negotiator.records.problem import Problem as Problem
 from negotiator.records.problem import Severity as Severity

@@ -1,4 +1,4 @@
-"""What was wrong with an input, where, and what to do about it."""
+"""A problem of an input: what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from negotiator.records.source import Source
 
 
 class Severity(enum.StrEnum):
-    """An error keeps a bundle or an ad out; a warning does not; a notice only says that something has no effect."""
+    """How serious a problem is: an error refuses a bundle or an ad, a warning does not, a notice names what has no effect."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,9 +21,8 @@ class Severity(enum.StrEnum):
 class Problem:
     """One problem of a bundle, of an ad or of a file of ads.
 
-    ``excerpt`` is the line it stands in, for a caret below ``source.column``; empty where it is not known or would
-    show a secret. ``hint`` says what to do about it. ``code`` names what is wrong in a word, for machines, where
-    somebody needs it: it is no part of what people are told.
+    ``excerpt`` is the line of the problem, for a caret below ``source.column``; empty if it is unknown or would show a
+    secret. ``hint`` says what to do. ``code`` is for programs, if one needs it; people are not shown it.
     """
 
     severity: Severity

@@ -1,4 +1,4 @@
-"""Why a verdict fell, and which rule of whom made it fall."""
+"""Reasons of verdicts, with their provenance."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from negotiator.records.source import Source
 
 
 class Verdict(enum.StrEnum):
-    """Four answers that are not the same thing, and must never be told as if they were."""
+    """Four answers that mean different things and must not be mixed up."""
 
-    DENIED = "denied"  # a rule says no, and will say no again
-    WAITING = "waiting"  # nothing forbids it; what it needs is in use
-    MISCONFIGURED = "misconfigured"  # the ad or the bundle is wrong, somebody has to mend it
-    BROKEN_PLUGIN = "broken_plugin"  # a policy could not be asked, so nothing was granted
+    DENIED = "denied"  # a rule forbids it, and will again
+    WAITING = "waiting"  # nothing forbids it, but what it needs is in use
+    MISCONFIGURED = "misconfigured"  # the ad or the bundle is wrong and has to be corrected
+    BROKEN_PLUGIN = "broken_plugin"  # a policy plugin failed, so nothing was granted
 
 
 class Station(enum.StrEnum):
-    """The stations of a negotiation cycle, in the order of the river."""
+    """The stations of a negotiation cycle, in their order."""
 
     ADMIT = "admit"
     PLACE = "place"
@@ -32,16 +32,16 @@ class Station(enum.StrEnum):
 
 
 class Mode(enum.StrEnum):
-    """How far a policy may go."""
+    """What a policy does with its verdict."""
 
     ENFORCE = "enforce"  # it decides
-    WARN = "warn"  # it does not decide; each match that it would have forbidden is marked, and recorded
-    DRYRUN = "dryrun"  # it does not decide; what it would have done is counted, and recorded
+    WARN = "warn"  # it does not decide; each match that it would deny is marked and recorded
+    DRYRUN = "dryrun"  # it does not decide; its denials are counted and recorded
 
 
 @attrs.frozen
 class Provenance:
-    """Where a verdict comes from: the station, the plugin that made it, the rule, and where that is written."""
+    """Where a verdict comes from: the station, the plugin, the rule, and the place of the rule."""
 
     station: Station
     plugin: str
@@ -61,10 +61,10 @@ def _no_numbers() -> Mapping[str, int | float | str]:
 
 @attrs.frozen
 class Reason:
-    """One reason of one verdict.
+    """The reason of a verdict.
 
-    ``code`` is for machines (``slot_requirements``, ``plugin_error``), ``text`` is a sentence for people, and
-    ``numbers`` hold what was compared (``needed``, ``used``, ``limit``, ...).
+    ``code`` is for programs (``slot_requirements``, ``plugin_error``), ``text`` is a sentence for people, and
+    ``numbers`` are the values that were compared (``needed``, ``used``, ``limit``, ...).
     """
 
     verdict: Verdict

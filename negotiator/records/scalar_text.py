@@ -1,4 +1,4 @@
-"""A text that somebody wrote, with the place where it stands."""
+"""A scalar of a file as text, with its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from negotiator.records.source import Source
 
 @attrs.frozen
 class ScalarText:
-    """One scalar of a file as it is written there, whatever it may mean; ``quoted`` where quotes say it is a text."""
+    """One scalar of a file as it is written, not interpreted; ``quoted`` if it is in quotes."""
 
     text: str
     source: Source = attrs.field(default=Source(""), eq=False)

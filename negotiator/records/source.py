@@ -1,4 +1,4 @@
-"""Where something was written: a file, a line, a column."""
+"""A place in a file: line and column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen(order=True)
 class Source:
-    """A place in a file; lines and columns count from 1, and 0 says that they are not known."""
+    """A place in a file; lines and columns count from 1, and 0 means unknown."""
 
     file: str
     line: int = 0

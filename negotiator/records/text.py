@@ -1,4 +1,4 @@
-"""Words of hostile or mistaken people, as they may be shown."""
+"""Text for messages: printable, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 
 def printable(text: str) -> str:
-    """Replace, one for one, what cannot be seen, or moves the cursor of a terminal."""
+    """Replace each character that is invisible or controls a terminal by U+FFFD."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
-    """``did you mean x?``, or what there is, if it may be ``listed``."""
+    """Return ``did you mean x?``, or the list of known words if ``listed``."""
     choices = sorted(known)
     folded = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower(), folded, n=1)

@@ -1,8 +1,8 @@
 """Access control lists of queues, and the one of the scheduler.
 
-Source: "Scheduler Configuration", Access Control Lists. Nobody may do anything that no list gives them. A queue's
-lists are asked first, then those of the queues above it; who may administer a queue may submit to it. The list of the
-scheduler stands apart: it neither lets anybody submit nor administer a queue. The owner of the process is always on it.
+Source: "Scheduler Configuration", Access Control Lists. Access needs a list that grants it. A queue's own lists come
+first, then those of the queues above it; an administrator of a queue may submit to it. The scheduler's list is
+separate: it grants neither submission to a queue nor its administration. The owner of the process is always on it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from negotiator.plugin import (
     upwards,
 )
 
-_LONGEST = 150  # characters of a path in the name of a rule, which has 200
+_LONGEST = 150  # characters of a path in the name of a rule, which has at most 200
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ class AccessSettings:
 
     @property
     def scheduler(self) -> Acl:
-        """The list, without the owner of the process."""
+        """The parsed list, without the owner of the process."""
         return Acl.parse(self.scheduleracl)
 
 
@@ -56,7 +56,7 @@ def _check(settings: AccessSettings) -> Iterable[Problem]:
         return
     if acl.ignored:
         message = (
-            f"scheduleracl: no names of users or groups, so they never match: {', '.join(acl.ignored[:5])}"
+            f"scheduleracl: invalid names of users or groups, which never match: {', '.join(acl.ignored[:5])}"
         )
         yield Problem(Severity.WARNING, settings.source or Source(""), message, HINT)
 
@@ -71,54 +71,54 @@ def negotiator_section() -> Section:
 def negotiator_access(
     questions: Sequence[AccessQuestion], queues: QueueTree, settings: AccessSettings
 ) -> Iterable[Access]:
-    """Look each question up in the lists that it is a matter of."""
+    """Answer each question from the access control lists that apply."""
     scheduler = settings.scheduler
-    for asked in questions:
-        if asked.act is AccessKind.CONFIGURE:
-            yield _of_scheduler(asked, scheduler)
+    for question in questions:
+        if question.act is AccessKind.CONFIGURE:
+            yield _of_scheduler(question, scheduler)
         else:
-            yield _of_queue(asked, queues) or Access(AccessDecision.ABSTAIN, "acl", _nobody(asked))
+            yield _of_queue(question, queues) or Access(AccessDecision.ABSTAIN, "acl", _no_entry(question))
 
 
-def _of_scheduler(asked: AccessQuestion, acl: Acl) -> Access:
-    if asked.user and asked.user == _owner():
-        return Access(AccessDecision.GRANT, "process owner", f"the scheduler runs as {asked.user}")
-    whom = acl.allows(asked.user, asked.groups)
-    if whom:
-        return Access(AccessDecision.GRANT, "scheduleracl", f"scheduleracl has {whom}")
-    return Access(AccessDecision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {asked.user}")
+def _of_scheduler(question: AccessQuestion, acl: Acl) -> Access:
+    if question.user and question.user == _owner():
+        return Access(AccessDecision.GRANT, "process owner", f"the scheduler runs as {question.user}")
+    entry = acl.allows(question.user, question.groups)
+    if entry:
+        return Access(AccessDecision.GRANT, "scheduleracl", f"scheduleracl has {entry}")
+    return Access(AccessDecision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {question.user}")
 
 
-def _of_queue(asked: AccessQuestion, queues: QueueTree) -> Access | None:
-    """The first list on the way up to the root that gives access. The recovery queue takes nobody's submission."""
-    if asked.queue == RECOVERY and asked.act is AccessKind.SUBMIT:
+def _of_queue(question: AccessQuestion, queues: QueueTree) -> Access | None:
+    """Return the grant of the first list towards the root that has the user; nobody submits to the recovery queue."""
+    if question.queue == RECOVERY and question.act is AccessKind.SUBMIT:
         return None
-    for path in upwards(asked.queue):
+    for path in upwards(question.queue):
         queue = queues.get(path)
         if queue is None:
             continue
         config = queue.config
         lists = (("submitacl", config.submit), ("adminacl", config.admin))
-        for key, acl in lists if asked.act is AccessKind.SUBMIT else lists[1:]:
-            whom = acl.allows(asked.user, asked.groups)
-            if whom:
-                return _granted(key, path, whom, config.source)
+        for key, acl in lists if question.act is AccessKind.SUBMIT else lists[1:]:
+            entry = acl.allows(question.user, question.groups)
+            if entry:
+                return _granted(key, path, entry, config.source)
     return None
 
 
 @cache
-def _granted(key: str, path: str, whom: str, source: Source) -> Access:
+def _granted(key: str, path: str, entry: str, source: Source) -> Access:
     rule = f"{key} of {_short(path)}"
-    return Access(AccessDecision.GRANT, rule, f"{rule} has {whom}", source)
+    return Access(AccessDecision.GRANT, rule, f"{rule} has {entry}", source)
 
 
-def _nobody(asked: AccessQuestion) -> str:
-    lists = "submitacl or adminacl" if asked.act is AccessKind.SUBMIT else "adminacl"
-    return f"no {lists} of {_short(asked.queue)}, or of a queue above it, has {asked.user or 'nobody'}"
+def _no_entry(question: AccessQuestion) -> str:
+    lists = "submitacl or adminacl" if question.act is AccessKind.SUBMIT else "adminacl"
+    return f"no {lists} of {_short(question.queue)}, or of a queue above it, has {question.user or 'nobody'}"
 
 
 def _short(path: str) -> str:
-    """A path as it may stand in an answer: one that is too long would make all answers of a batch wrong."""
+    """Shorten a path for an answer: a rule name that is too long would invalidate the answers of a whole batch."""
     return path if len(path) <= _LONGEST else f"{path[: _LONGEST - 1]}…"
 
 
@@ -126,5 +126,5 @@ def _short(path: str) -> str:
 def _owner() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # in a container, say: it is known by its number, as who calls a command then is
+    except KeyError:  # for example in a container: the number is the name, as it is for callers of commands
         return str(os.geteuid())

@@ -1,8 +1,8 @@
 """The central expressions: gates over ads, and constraints that are ANDed to every Requirements.
 
 Source: "Pool-wide policy enforcement", Solution design. A ``NEGOTIATOR_PE_*_ONLY_EXPR`` discards an ad where it is
-true, and only there: undefined and error discard nothing. HTCondor's own ``NEGOTIATOR_*_CONSTRAINT`` mean the
-opposite: an ad is kept where the expression is true, and only there.
+true: undefined and error discard nothing. HTCondor's own ``NEGOTIATOR_*_CONSTRAINT`` mean the opposite: an ad is kept
+only where the expression is true.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _KINDS = {
 }
 
 
-_LONGEST_TEXT = 500  # what the audit log keeps of it
+_LONGEST_TEXT = 500  # characters; the audit log has no more
 
 
 @attrs.frozen
-class _Rule:
-    """One gate before it is asked: whom it is asked about, and whether true keeps or discards."""
+class _GateRule:
+    """One gate as configured: its kinds of ads, and whether a true expression keeps or discards."""
 
     name: str
     kinds: tuple[AdKind, ...]
@@ -59,7 +59,7 @@ def negotiator_section() -> Section:
 def negotiator_gate_ads(
     kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle
 ) -> Iterator[Gate]:
-    """Ask every gate of this kind of ads, the knobs first, then the named policies in their order."""
+    """Evaluate the gates for this kind of ads, knobs first, then named policies in their order."""
     for rule in _rules(settings):
         if kind in rule.kinds:
             true = evaluate_table(bind(rule.expression.tree), ads, env=cycle.environment).is_true()
@@ -78,7 +78,7 @@ def negotiator_gate_ads(
 
 @hookimpl
 def negotiator_constraints(settings: CentralExpressions) -> Iterator[Constraint]:
-    """Give the two central match expressions, then the named policies that apply to matches."""
+    """Return the two central match expressions, then the named policies that apply to matches."""
     if settings.resource:
         yield _constraint("NEGOTIATOR_PE_RESOURCE_EXPR", ConstraintSide.RESOURCE, settings.resource)
     if settings.job:
@@ -108,7 +108,7 @@ def _constraint(
 
 
 def _line(text: str) -> str:
-    """One printable line of bounded length: an expression or a description may take several lines of the bundle."""
+    """Return one printable line of bounded length; in the bundle a text may have several lines."""
     line = " ".join(text.split())
     line = "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
     return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."
 
 
-def _rules(settings: CentralExpressions) -> Iterator[_Rule]:
+def _rules(settings: CentralExpressions) -> Iterator[_GateRule]:
     schedd, startd, job = (_KINDS[kind] for kind in (AppliesTo.SCHEDD, AppliesTo.STARTD, AppliesTo.JOB))
     knobs = (
         ("NEGOTIATOR_PE_SCHEDD_ONLY_EXPR", schedd, settings.schedd_only, False),
@@ -128,12 +128,12 @@ def _rules(settings: CentralExpressions) -> Iterator[_Rule]:
     )
     for name, kinds, expression, keeps in knobs:
         if expression:
-            yield _Rule(name, kinds, expression, keeps)
+            yield _GateRule(name, kinds, expression, keeps)
     yield from (_named(policy) for policy in settings.policies if policy.applies_to is not AppliesTo.MATCH)
 
 
-def _named(policy: NamedPolicy) -> _Rule:
-    return _Rule(
+def _named(policy: NamedPolicy) -> _GateRule:
+    return _GateRule(
         policy.name,
         _KINDS[policy.applies_to],
         policy.expression,

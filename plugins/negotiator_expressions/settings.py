@@ -1,4 +1,4 @@
-"""What an administrator may say in the central expressions, and what ``check`` has against it.
+"""The settings of the central expressions, and their check.
 
 Source: "Pool-wide policy enforcement" (the five ``NEGOTIATOR_PE_*`` expressions); the HTCondor manual, configuration
 macros of the negotiator (``NEGOTIATOR_*_CONSTRAINT``).
@@ -13,11 +13,11 @@ import attrs
 
 from negotiator.plugin import Expression, Mode, Problem, Severity, Source, references
 
-_LONGEST_NAME = 200  # what a rule may be called (negotiator.hooks)
+_LONGEST_NAME = 200  # characters; the most that the name of a rule may have
 
 
 class AppliesTo(enum.StrEnum):
-    """What a named policy is asked about."""
+    """The ads that a named policy is evaluated for."""
 
     SCHEDD = "schedd"  # schedd and submitter ads: true discards
     STARTD = "startd"  # slot ads: true discards
@@ -57,7 +57,7 @@ class CentralExpressions:
 
 
 def check(settings: CentralExpressions) -> Iterator[Problem]:
-    """Find what would let an ad around a policy, or make a policy say nothing."""
+    """Find names that let an ad evade a policy, or that are always undefined."""
     for expression in (settings.resource, settings.job):
         if expression and not settings.allow_unscoped:
             yield from _unscoped(expression, "NEGOTIATOR_PE_ALLOW_UNSCOPED: true")
@@ -81,22 +81,22 @@ def check(settings: CentralExpressions) -> Iterator[Problem]:
 
 
 def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
-    """A name without scope resolves in MY first: a job that defines ``Mips`` would pass a test of the slot's."""
+    """Find names without scope: they resolve in MY first, so that a job with ``Mips`` would pass a test of the slot's."""
     found = references(expression.tree)
     for name in sorted(found.unscoped):
         spelled, source = expression.find(name)
         yield Problem(
             Severity.ERROR,
             source,
-            f"{spelled} has no scope: the ad whose Requirements this is ANDed to could define it and get around the policy",
-            f"write MY.{spelled} or TARGET.{spelled}; or, where that is meant, {way_out}",
+            f"{spelled} has no scope: the ad whose Requirements this is ANDed to could define it and evade the policy",
+            f"write MY.{spelled} or TARGET.{spelled}; or, if that is intended, {way_out}",
         )
     if found.dynamic:
         yield Problem(
             Severity.ERROR,
             expression.source or Source(""),
-            "what this expression reads cannot be told from its text (eval, an absolute reference, or an ad as a value)",
-            f"name the attributes with MY. or TARGET.; or, where that is meant, {way_out}",
+            "the attributes that this expression reads are not known from its text (eval, an absolute reference, or an ad as a value)",
+            f"name the attributes with MY. or TARGET.; or, if that is intended, {way_out}",
         )
 
 
@@ -106,16 +106,16 @@ def _targets(expression: Expression) -> Iterator[Problem]:
         yield Problem(
             Severity.ERROR,
             source,
-            f"{spelled} is an attribute that an ad may define: it could set the clock of this policy",
-            "write time()",
+            f"{spelled} can be defined by an ad, which would then set the clock of this policy",
+            "use time()",
         )
     for name in sorted(references(expression.tree).target):
         spelled, source = expression.find(f"TARGET.{name}")
         yield Problem(
             Severity.WARNING,
             source,
-            f"{spelled} is always undefined here: a gate is asked about one ad alone",
-            "drop the scope, or make it a policy that applies to match",
+            f"{spelled} is always undefined here: a gate is evaluated for one ad alone",
+            "remove the scope, or write a policy with applies_to: match",
         )
 
 
@@ -124,20 +124,23 @@ def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
     for policy in policies:
         if not policy.name.strip():
             yield Problem(
-                Severity.ERROR, policy.source or Source(""), "a policy needs a name", "the audit log names it"
+                Severity.ERROR,
+                policy.source or Source(""),
+                "missing name of a policy",
+                "the audit log needs it",
             )
         elif len(policy.name) > _LONGEST_NAME or not policy.name.isprintable():
             yield Problem(
                 Severity.ERROR,
                 policy.source or Source(""),
-                f"the name of a policy has at most {_LONGEST_NAME} characters, all of them printable",
-                "say the rest in its description",
+                f"a policy name must have at most {_LONGEST_NAME} printable characters",
+                "put the rest into its description",
             )
         first = seen.setdefault(policy.name, policy)
         if first is not policy:
             yield Problem(
                 Severity.ERROR,
                 policy.source or Source(""),
-                f"there are two policies named {policy.name!r}; the first is at {first.source}",
-                "the audit log tells policies apart by name: give this one another",
+                f"duplicate policy {policy.name!r}; the first is at {first.source}",
+                "rename one: the audit log identifies policies by name",
             )

@@ -1,6 +1,6 @@
-"""The groups of users: from a file of the bundle, from the system's group database.
+"""The groups of users, from a file of the bundle and from the system's group database.
 
-The file goes before the system: the first that knows a user is believed. Without either this plugin knows nobody.
+The file takes precedence over the system. Without either, this plugin knows no user.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ def negotiator_section() -> Section:
 def negotiator_user_groups(
     users: Sequence[str], settings: GroupsSettings, now: float
 ) -> Iterable[UserGroups]:
-    """Look the users up in the file, and those that it does not name in the system's group database."""
+    """Return the groups of users from the file, else from the system's group database."""
     found = settings.groups.find(users, now)
     return [UserGroups(user, found[user]) for user in users if user in found]

@@ -1,12 +1,12 @@
-"""Reads the file that maps users to groups.
+"""Read the file that maps users to groups.
 
 A YAML mapping; each user has a list of groups, the primary one first::
 
     alice: [physics, astro]
     bob: []          # a user without groups
 
-Every name is a text: what YAML 1.1 reads as something else (``on``, ``010``, ``1:30``) is refused unless it is quoted.
-So is what could make a value stand somewhere else than where it is read: anchors, aliases, merge keys and tags.
+Every name is a text: a scalar that YAML 1.1 reads as another type (``on``, ``010``, ``1:30``) must be quoted. Anchors,
+aliases, merge keys and tags are refused, because they give a value another place than the one it is read at.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _LIST = "write [] around the groups, the primary group first"
 
 @attrs.frozen
 class GroupMap:
-    """The groups of users, the primary one first; ``problems`` is what is wrong with the file."""
+    """The groups of users, the primary one first, and the problems of the file."""
 
     groups: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
 def read_map(path: Path) -> GroupMap:
-    """Read the file. With a problem there are no groups: half a map would put users where they do not belong."""
+    """Read the file. With a problem there are no groups: half a map would put users into wrong queues."""
     reader = _MapReader(printable(str(path)))
     groups = reader.read(path)
     if reader.problems:
@@ -85,7 +85,7 @@ class _MapReader:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            self._refuse(Source(self.file, line), "this is not UTF-8", "save the file as UTF-8")
+            self._refuse(Source(self.file, line), "not UTF-8", "save the file as UTF-8")
             return None
 
     def _root(self, text: str) -> yaml.Node | None:
@@ -95,14 +95,14 @@ class _MapReader:
             return loader.get_single_node()
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position) + 1
-            self._refuse(Source(self.file, line), "a character that is not allowed in YAML", "remove it")
+            self._refuse(Source(self.file, line), "invalid character in YAML", "remove it")
         except yaml.MarkedYAMLError as error:
             message = ", ".join(filter(None, (error.problem, error.context)))
             self._error(error.problem_mark or error.context_mark, f"not valid YAML: {printable(message)}")
         except (ValueError, OverflowError):
             # Escapes beyond Unicode, version numbers of thousands of digits: PyYAML lets Python raise.
             mark = loader.get_mark() if loader else None
-            self._error(mark, "this is not YAML", "is it an escape beyond \\U0010FFFF?")
+            self._error(mark, "not valid YAML", "is it an escape beyond \\U0010FFFF?")
         return None
 
     def _users(self, root: yaml.MappingNode) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -111,7 +111,7 @@ class _MapReader:
             user = self._name(key, "user")
             groups = self._groups(value)
             if user in seen:
-                message = f"there is a second user {user!r}; the first is in line {seen[user]}"
+                message = f"duplicate user {user!r}; the first is in line {seen[user]}"
                 self._error(key.start_mark, message, "remove one of the two")
             elif user is not None:
                 seen[user] = key.start_mark.line + 1
@@ -122,26 +122,26 @@ class _MapReader:
             self._error(node.start_mark, "expected a list of groups", _LIST)
             return ()
         if len(node.value) > MAX_GROUPS:
-            self._error(node.start_mark, f"there are more than {MAX_GROUPS} groups of one user")
+            self._error(node.start_mark, f"more than {MAX_GROUPS} groups of one user")
             return ()
         groups: dict[str, None] = {}
         for item in node.value:
             name = self._name(item, "group")
             if name in groups:
-                self._error(item.start_mark, f"the group {name!r} stands here twice", "remove one of the two")
+                self._error(item.start_mark, f"duplicate group {name!r}", "remove one of the two")
             elif name is not None:
                 groups[name] = None
         return tuple(groups)
 
     def _name(self, node: yaml.Node, what: str) -> str | None:
         if not isinstance(node, yaml.ScalarNode):
-            self._error(node.start_mark, f"expected the name of a {what}", "write one name")
+            self._error(node.start_mark, f"expected a {what} name", "write one name")
         elif node.tag != _TEXT:
-            meaning = _MEANINGS.get(node.tag, "something else")
-            message = f"expected the name of a {what}; YAML reads {node.value[:LONGEST]!r} as {meaning}"
+            meaning = _MEANINGS.get(node.tag, "another type")
+            message = f"expected a {what} name; YAML reads {node.value[:LONGEST]!r} as {meaning}"
             self._error(node.start_mark, message, "quote it")
         elif not is_name(node.value):
-            message = f"the name of a {what} has 1 to {LONGEST} characters, all of them printable"
+            message = f"a {what} name must have 1 to {LONGEST} printable characters"
             self._error(node.start_mark, message)
         else:
             return str(node.value)
@@ -157,7 +157,7 @@ class _MapReader:
 
 
 class _NodeComposer(yaml.SafeLoader):
-    """Composes nodes; tells of what YAML has beyond texts, lists and mappings, and does not go deep."""
+    """Composes nodes of texts, lists and mappings; refuses other features of YAML and deep nesting."""
 
     def __init__(self, text: str, refuse: Callable[[Any, str, str], None]) -> None:
         super().__init__(text)
@@ -166,7 +166,7 @@ class _NodeComposer(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
-        self._look_at(event)
+        self._check(event)
         if self._depth >= _DEPTH:
             raise yaml.MarkedYAMLError(problem=f"nested deeper than {_DEPTH}", problem_mark=event.start_mark)
         self._depth += 1
@@ -174,7 +174,7 @@ class _NodeComposer(yaml.SafeLoader):
         self._depth -= 1
         return node
 
-    def _look_at(self, event: yaml.Event) -> None:
+    def _check(self, event: yaml.Event) -> None:
         tag = getattr(event, "tag", None)
         if isinstance(event, yaml.AliasEvent):
             self._refuse(event.start_mark, "YAML aliases are refused", "write the value out, or quote it")

@@ -1,4 +1,4 @@
-"""What an administrator may say about groups, and what was read and asked under these settings."""
+"""The settings of this plugin, with the file that was read and the cached answers of the system."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from negotiator_groups.system import SystemGroups
 
 @attrs.frozen
 class GroupSources:
-    """The key ``groups``: ``map`` is a file of the bundle, ``system`` says whether the system is asked.
+    """The key ``groups``: ``map`` is a file of the bundle; ``system: true`` asks the system too.
 
-    An answer of the system is believed for ``cache_seconds``. What was read and what was answered is kept here: the
-    settings of a bundle that is loaded again read and ask anew.
+    An answer of the system is valid for ``cache_seconds``. File and answers are cached here; a reloaded bundle has new
+    settings, which read and ask again.
     """
 
     file: Path | None = attrs.field(default=None, alias="map")
@@ -27,16 +27,20 @@ class GroupSources:
 
     @cached_property
     def map(self) -> GroupMap:
-        """What the file says; without a file, of nobody."""
+        """The groups of the file; empty without a file."""
         return read_map(self.file) if self.file else GroupMap()
 
     @cached_property
     def answers(self) -> SystemGroups:
-        """What the system says, and said."""
+        """The answers of the system."""
         return SystemGroups(self.cache_seconds)
 
     def find(self, users: Sequence[str], now: float) -> Mapping[str, tuple[str, ...]]:
-        """Give the groups of those users that are known, the primary group first. ValueError where the file is wrong."""
+        """Return the groups of known users, the primary group first.
+
+        :param now: seconds since the epoch.
+        :raises ValueError: the file has a problem.
+        """
         for problem in self.map.problems:
             raise ValueError(str(problem))
         named = {user: self.map.groups[user] for user in users if user in self.map.groups}
@@ -53,5 +57,5 @@ class GroupsSettings:
 
 
 def check(settings: GroupsSettings) -> Iterable[Problem]:
-    """Read the file, so that a bundle whose file is wrong is refused."""
+    """Read the file, so that a bundle with an invalid file is refused."""
     return settings.groups.map.problems

@@ -1,7 +1,7 @@
 """The placement rules of YuniKorn: provided, user, fixed and tag.
 
-Source: "App Placement Rules", Rules. Filters, parents, ``create`` and access are the core's; the rule for forced
-applications (recovery) as well.
+Source: "App Placement Rules", Rules. The core implements filters, parents, ``create``, access, and the rule for forced
+applications (recovery).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from negotiator.plugin import Application, ConfiguredRule, PlacementRule, QueueT
 
 @hookimpl
 def negotiator_placement_rules() -> Iterable[PlacementRule]:
-    """Bring the four rules."""
+    """Return the four types of rules."""
     yield PlacementRule(name="provided", target=_provided, absent="the application names no queue")
     yield PlacementRule(name="user", target=_user, absent="the application has no user")
     yield PlacementRule(name="fixed", target=_fixed, needs_value=True, fixed=True)
@@ -35,7 +35,7 @@ def _user(application: Application, _rule: ConfiguredRule) -> QueueTarget | None
 
 
 def _fixed(_application: Application, rule: ConfiguredRule) -> QueueTarget | None:
-    """A path below the root, or below the parent rule's queue. Plain ``root`` is the root itself."""
+    """Return a path below the root, or below the parent rule's queue; ``root`` alone is the root."""
     path = rule.value.lower()
     return QueueTarget(path, qualified=path == "root" or path.startswith("root."))
 

@@ -1,7 +1,7 @@
-"""The further placement rules of the design document: user name, primary and secondary group, application type.
+"""The placement rules of the older document: user name, primary and secondary group, application type.
 
 Source: "Scheduler Configuration", Placement Rules definition. YuniKorn never had them under these names, so they are
-unknown until a bundle asks for this plugin: ``plugins: modules: [negotiator_placement_classic]``.
+unknown unless a bundle loads this plugin: ``plugins: modules: [negotiator_placement_classic]``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TYPE = "ApplicationType"
 
 @hookimpl
 def negotiator_placement_rules() -> Iterable[PlacementRule]:
-    """Bring the rules, the group rules also under the shorter names that are in use."""
+    """Return the types of rules, the group rules also under the shorter names in use."""
     yield PlacementRule(name="username", target=_user, absent="the application has no user")
     for name in ("primarygroupname", "primarygroup"):
         yield PlacementRule(name=name, target=_primary, absent="the user is in no group")
@@ -35,7 +35,7 @@ def _primary(application: Application, _rule: ConfiguredRule) -> QueueTarget | N
 
 
 def _secondary(application: Application, rule: ConfiguredRule) -> QueueTarget | None:
-    """The first secondary group that the groups of the rule's own filter take."""
+    """Return the first secondary group that passes the rule's own filter."""
     found = next(filter(rule.lets_through, application.groups[1:]), None)
     return QueueTarget.child(found) if found else None
 

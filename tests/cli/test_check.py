@@ -143,7 +143,7 @@ def test_github_commands_are_escaped(bundle):
     (bundle / "a,b:c%.conf").write_text("error : 100%, see: above\n")
     result = run("bundle", "--format", "github")
     assert result.output.splitlines() == [
-        "::error file=bundle/a%2Cb%3Ac%25.conf,line=1,col=1::the file says: 100%25, see: above",
+        "::error file=bundle/a%2Cb%3Ac%25.conf,line=1,col=1::message of the file: 100%25, see: above",
         "1 error, 0 warnings, 0 notices",
     ]
     assert result.exit_code == 1
