@@ -15,7 +15,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.cli.pools import the_pool
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.admit import admit
-from negotiator.cycle.place import PlacedJobs, place
+from negotiator.cycle.place import PlacedJobs, place_idle
 from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Cycle
@@ -75,7 +75,7 @@ def _find(snapshot: Snapshot, bundle: Bundle, kept: StateManager, now: float) ->
     cycle = Cycle(1, now, bundle.digest)
     state, unknown = kept.cycle_state(snapshot, now)
     admitted = admit(snapshot, bundle, cycle)
-    result = place(admitted.jobs, bundle, cycle, state)
+    result = place_idle(admitted.jobs, bundle, cycle, state)
     failures = dict.fromkeys((*unknown, *admitted.failures, *result.failures))
     return _Found(len(snapshot.jobs), len(admitted.jobs), result, tuple(failures))
 

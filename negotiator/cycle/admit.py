@@ -11,8 +11,8 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.admission_filter import AdmissionFilter
-from negotiator.cycle.cycle_state import JournalEntry
 from negotiator.cycle.jobs import is_in, names
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.result import DiscardedAds
 from negotiator.hooks import specs

@@ -36,16 +36,16 @@ class Autoclusters:
     """
 
     ids: NDArray[np.int64]
-    names: tuple[frozenset[str] | None, ...]
+    significant: tuple[frozenset[str] | None, ...]
 
 
-def alike_jobs(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Autoclusters:
+def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Autoclusters:
     """Find the kinds of jobs; what only the expressions of one job read splits the jobs that have these, and no others."""
     follow = _Closure.over(slots, jobs)
     return _alike(jobs, follow, follow.of_bundle(bundle), further)
 
 
-def alike_running(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:
+def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:
     """Find the kinds of jobs that run: nothing but what plugins read of them, and their queues, counts any more."""
     follow = _Closure.over(slots, jobs)
     return _alike(jobs, follow, bundle.job_attributes, ())

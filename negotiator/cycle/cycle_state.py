@@ -1,95 +1,111 @@
-"""What a cycle has to know beside the ads: what earlier cycles and administrators left, and who is in which group."""
+"""The state of a negotiator between cycles: what earlier cycles and administrators left."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Self
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Self
 
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, parse_ad, unparse
-from negotiator.classad.syntax import RecordExpr
-from negotiator.hooks.records import Request
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.state_values import (
+    from_holds,
+    from_journal,
+    from_queues,
+    from_registry,
+    to_holds,
+    to_journal,
+    to_queues,
+    to_registry,
+)
+from negotiator.errors import NegotiatorError
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry
 
+FORMAT: Final = "negotiator-cycle-state 1"
+"""The first value of an encoded state; another format or version is refused."""
 
-@attrs.frozen
-class ApplicationHold:
-    """An application that an administrator took out of matching: who, when, and why."""
-
-    by: str
-    at: float
-    note: str = ""
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
-def ad_text(ad: ClassAd) -> str:
-    """An ad as text that ``parse_ad`` reads back."""
-    return unparse(RecordExpr(tuple(ad.items())))
-
-
-@attrs.frozen
-class JournalEntry:
-    """A match that was handed out: all that its charges are made of, for as long as the pool does not show it.
-
-    ``ad`` is the ad of its request, as text. ``at`` is in seconds since the epoch.
-    """
-
-    id: str
-    at: float
-    submitter: str
-    schedd: str
-    job: str  # "cluster.proc"
-    slot: str
-    queue: str
-    user: str
-    group: str
-    application: str
-    resources: tuple[tuple[str, int], ...]
-    ad: str
-
-    @property
-    def key(self) -> str:
-        """What tells it from all others: without an audit log the ids of matches begin anew with each process."""
-        return f"{self.id} {self.at!r}"
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """What is the same for matches that are charged alike."""
-        return self.submitter, self.schedd, self.queue, self.user, self.group, self.resources, self.ad
-
-    def request(self, applications: Sequence[str]) -> Request:
-        """The request that this match, and others of its kind, were made for."""
-        return Request(
-            submitter=self.submitter,
-            schedd=self.schedd,
-            ad=parse_ad(self.ad),
-            count=len(applications),
-            first_job=self.job,
-            queue=self.queue,
-            user=self.user,
-            group=self.group,
-            resources=dict(self.resources),
-            applications=tuple(applications),
-        )
+class CycleStateError(NegotiatorError):
+    """Bytes that are not an encoded cycle state."""
 
 
 @attrs.frozen
 class CycleState:
-    """The queues as they are, the applications in them, those that are held, and the groups of users.
+    """The queues, the applications in them, those that are held, the journal, and the groups of users.
 
-    A user whom nobody knows is in no group. Groups that could not be had, since a plugin failed, are None: what would
-    depend on them is rejected. A cycle changes nothing of this; what it changed is in its result.
+    A user missing from ``groups`` is in no group. None stands for groups that could not be resolved because a plugin
+    failed: applications that depend on them are rejected. A cycle never changes a state: its result has the next one.
     """
 
     queues: QueueTree
     registry: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
     held: Mapping[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
-    journal: tuple[JournalEntry, ...] = ()  # matches that were handed out, in their order
+    journal: tuple[JournalEntry, ...] = ()  # matches that the pool does not show yet, oldest first
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
-        """The beginning: the configured queues, and nothing in them."""
+        """Return the first state: the configured queues, and nothing in them."""
         return cls(QueueTree.of(bundle.partition.root, now))
+
+    def with_matches(self, entries: tuple[JournalEntry, ...]) -> Self:
+        """Return the state with further matches in its journal."""
+        return attrs.evolve(self, journal=(*self.journal, *entries)) if entries else self
+
+    def encode(self) -> bytes:
+        """Return the canonical form: JSON in UTF-8 (lone surrogates included), equal for equal states."""
+        values = {
+            "format": FORMAT,
+            "queues": from_queues(self.queues),
+            "applications": from_registry(self.registry),
+            "held": from_holds(self.held),
+            "journal": from_journal(self.journal),
+            "groups": dict(self.groups),
+        }
+        text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass")
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Return the state that was encoded.
+
+        :raises CycleStateError: the bytes are damaged, or of another format or version.
+        """
+        try:
+            values = json.loads(data.decode("utf-8", "surrogatepass"))
+            found = values["format"]
+            state = cls._of(values) if found == FORMAT else None
+            # The readers check no types: whatever they tolerate makes another text.
+            is_canonical = state is not None and state.encode() == data
+        except _DAMAGED as error:
+            raise CycleStateError(f"invalid cycle state: {type(error).__name__}: {error}") from None
+        if state is None:
+            raise CycleStateError(f"invalid cycle state: its format is {str(found)[:60]!r}, not {FORMAT!r}")
+        if not is_canonical:
+            raise CycleStateError("invalid cycle state: not in canonical form; encode it anew")
+        return state
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the canonical form, in hexadecimal."""
+        return hashlib.sha256(self.encode()).hexdigest()
+
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> Self:
+        return cls(
+            to_queues(values["queues"]),
+            to_registry(values["applications"]),
+            to_holds(values["held"]),
+            to_journal(values["journal"]),
+            {
+                user: None if groups is None else tuple(groups)
+                for user, groups in dict(values["groups"]).items()
+            },
+        )

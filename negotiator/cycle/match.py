@@ -1,6 +1,6 @@
 """Station *match*: for one request, the slots that are left after every reason, each reason counted.
 
-All work is on columns: nothing here runs per slot, nor per job where jobs are alike.
+All work is on columns: no Python runs per slot, nor per job where jobs are alike.
 """
 
 from __future__ import annotations
@@ -24,32 +24,36 @@ from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
-#: States of a slot that serves somebody already (HTCondor manual, Machine ClassAd Attributes, State).
+#: States of a slot that has a job already (HTCondor manual, Machine ClassAd Attributes, State).
 _IN_USE = ("claimed", "matched", "preempting")
 
 
 @attrs.define(eq=False)
 class SlotMatcher:
-    """The slots of one cycle, which of them are still to be had, and what was found out about them so far.
+    """The slots of one cycle, which of them are still free, and the columns that were evaluated over them.
 
-    Make one with ``SlotMatcher.of`` for each cycle: what it keeps holds for one clock and for slots that do not change.
+    Make one with ``SlotMatcher.of`` for each cycle: its caches are valid for one clock and for slots that do not change.
     """
 
     slots: Table
     environment: Environment
     requirements: Requirements
     ranks: Ranks
-    in_use: Mask  # by somebody, as the pool shows it
-    taken: Mask  # by an earlier request of this cycle
+    in_use: Mask  # (N,) slots that have a job, as the pool shows them
+    taken: Mask  # (N,) slots granted to an earlier request of this cycle
 
     @classmethod
     def of(cls, slots: Table, environment: Environment) -> SlotMatcher:
-        """Set up the board of a cycle."""
-        room = MemoryBudget()
-        requirements = Requirements(slots, environment, room)
-        ranks = Ranks(requirements.reaches, environment, room)
+        """Return the matcher of a cycle, with empty caches."""
+        budget = MemoryBudget()
+        requirements = Requirements(slots, environment, budget)
+        ranks = Ranks(requirements.dependencies, environment, budget)
         taken = np.zeros(len(slots), dtype=np.bool_)
         return cls(slots, environment, requirements, ranks, _in_use(slots), taken)
+
+    def take(self, rows: NDArray[np.intp]) -> None:
+        """Withdraw slots from later requests."""
+        self.taken[rows] = True
 
     def candidates(self, job: ClassAd) -> Mask:
         """Return the slots on which the Requirements of the job and of the slot are both true: (N,), bool.
@@ -60,8 +64,8 @@ class SlotMatcher:
         """
         if "Requirements" not in job:
             return np.zeros(len(self.slots), dtype=np.bool_)
-        keep = self.requirements.given.rows.copy()
-        env = attrs.evolve(self.environment)  # random() starts anew
+        keep = self.requirements.present.rows.copy()
+        env = attrs.evolve(self.environment)  # restarts random()
         both = self.requirements.of_job(job, env), self.requirements.of_slots(job, env)
         for conjunct, truth in itertools.chain(*both):
             if conjunct.rows is not None:
@@ -83,42 +87,45 @@ class SlotMatcher:
 
 @attrs.frozen
 class MatchCandidates:
-    """What a request may have: the slots that are left, and why the others are not."""
+    """The slots that a request may have, and why the others are out."""
 
     among: Mask  # (N,) the slots that passed every reason
     left: int  # how many they are
     removals: tuple[Removal, ...]
-    warnings: tuple[tuple[Reason, Mask], ...]  # of rules that do not enforce: the slots they would have taken
+    warnings: tuple[
+        tuple[Reason, Mask], ...
+    ]  # of rules that do not enforce: the slots that they would have taken
     failures: tuple[HookFailure, ...]
 
 
-def match(request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
+def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
     """Find the slots for a request, and count what each reason took from it."""
-    sieve = CandidateSet(board.slots)
-    _requirements(sieve, request.ad, board.requirements, cycle.environment)
-    _constraints(sieve, request, board, bundle, cycle)
-    failures = _filters(sieve, request, bundle, cycle)
-    sieve.remove(board.in_use, _IN_USE_REASON)
-    sieve.remove(board.taken, _TAKEN_REASON)
+    candidates = CandidateSet(matcher.slots)
+    _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
+    _constraints(candidates, request, matcher, bundle, cycle)
+    failures = _filters(candidates, request, bundle, cycle)
+    candidates.remove(matcher.in_use, _IN_USE_REASON)
+    candidates.remove(matcher.taken, _TAKEN_REASON)
 
-    left = int(np.count_nonzero(sieve.keep))
-    return MatchCandidates(sieve.keep, left, tuple(sieve.removals), tuple(sieve.warnings), failures)
+    left = int(np.count_nonzero(candidates.keep))
+    removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
+    return MatchCandidates(candidates.keep, left, removals, warnings, failures)
 
 
 @attrs.define
 class CandidateSet:
-    """The slots that are still candidates of one request, and what took the others."""
+    """The slots that are still candidates of one request, and what removed the others."""
 
     slots: Table
-    keep: Mask = attrs.field(init=False)
+    keep: Mask = attrs.field(init=False)  # (N,)
     removals: list[Removal] = attrs.field(factory=list)
     warnings: list[tuple[Reason, Mask]] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
 
-    def ask(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
-        """Leave the slots on which a condition is true, of those that it is about: ``rows`` (None: all)."""
+    def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
+        """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
         keep = self.keep if rows is None else self.keep[rows]
         before = np.count_nonzero(keep)
         keep &= truth.rows
@@ -128,7 +135,7 @@ class CandidateSet:
         self.removals.append(Removal(reason, removed, len(truth.rows) - truth.count))
 
     def remove(self, mask: Mask, reason: Reason) -> None:
-        """Take the slots of the mask away; where the reason does not enforce, only count and note them."""
+        """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""
         rejected = int(np.count_nonzero(mask))
         if not rejected:
             return
@@ -144,52 +151,56 @@ class CandidateSet:
         self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)
 
 
-def _requirements(sieve: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment) -> None:
-    """Ask the Requirements of both sides, each conjunct counted; ``env`` is what ``random`` draws from here."""
+def _requirements(
+    candidates: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment
+) -> None:
+    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
     if "Requirements" not in job:
-        sieve.remove_all(_NO_JOB_REQUIREMENTS)
+        candidates.remove_all(_NO_JOB_REQUIREMENTS)
     for conjunct, truth in requirements.of_job(job, env):
         if truth.some_false:
-            sieve.ask(truth, conjunct.reason(), conjunct.rows)
-    if requirements.given.some_false:
-        sieve.ask(requirements.given, _NO_SLOT_REQUIREMENTS)
+            candidates.require(truth, conjunct.reason(), conjunct.rows)
+    if requirements.present.some_false:
+        candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
     for conjunct, truth in requirements.of_slots(job, env):
         if truth.some_false:
-            sieve.ask(truth, conjunct.reason(), conjunct.rows)
+            candidates.require(truth, conjunct.reason(), conjunct.rows)
 
 
 def _constraints(
-    sieve: CandidateSet, request: Request, board: SlotMatcher, bundle: Bundle, cycle: Cycle
+    candidates: CandidateSet, request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle
 ) -> None:
     """Apply the central constraints, conjunct by conjunct."""
+    cache = matcher.requirements.cache
     for constraint in bundle.constraints:
         for conjunct in constraint.conjuncts:
-            truth = board.requirements.kept.of(
-                conjunct.expression, request.ad, constraint.slot_side, cycle.environment
-            )
+            truth = cache.of(conjunct.expression, request.ad, constraint.slot_side, cycle.environment)
             if conjunct.reason.mode is not Mode.ENFORCE:
-                sieve.remove(~truth.rows, conjunct.reason)
+                candidates.remove(~truth.rows, conjunct.reason)
             elif truth.some_false:
-                sieve.ask(truth, conjunct.reason)
+                candidates.require(truth, conjunct.reason)
 
 
-def _filters(sieve: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle) -> tuple[HookFailure, ...]:
+def _filters(
+    candidates: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle
+) -> tuple[HookFailure, ...]:
+    """Apply the filters of plugins; one that fails removes every slot."""
     answers = bundle.hooks.ask(
         specs.negotiator_filter_slots,
         request=request,
-        slots=sieve.slots,
+        slots=candidates.slots,
         cycle=cycle,
         settings=bundle.settings,
     )
-    for stamped in answers.records:
-        sieve.remove(~stamped.record.allow, plugin_reason(Station.MATCH, stamped))
+    for attributed in answers.records:
+        candidates.remove(~attributed.record.allow, plugin_reason(Station.MATCH, attributed))
     for failure in answers.failures:
-        sieve.remove_all(failure_reason(Station.MATCH, failure))
+        candidates.remove_all(failure_reason(Station.MATCH, failure))
     return answers.failures
 
 
 def _in_use(slots: Table) -> Mask:
-    """Tell which slots serve somebody, by the State that they have, evaluated alone."""
+    """Return which slots have a job, by their State, evaluated without another ad."""
     states = evaluate_table(Attr("State"), slots)
     if not states.has(Kind.STRING):
         return np.zeros(len(slots), dtype=np.bool_)

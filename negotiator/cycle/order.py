@@ -1,121 +1,118 @@
-"""Station *order*: jobs become requests, and requests stand in line.
+"""Station *order*: an allocator that is asked again and again whose turn it is.
 
-Submitters go by name until fair share is there to say whose turn it is; within a submitter the schedd's job order
-holds: the priorities of the job, then its age. Jobs that are alike, of the same priority, are one request.
+Each turn goes ``next`` -> match -> charge -> ``feedback``, until ``next`` returns None. An allocator may give the same
+request several turns, each with an allowance: that is how fair share spins, floors and ceilings are built.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias
+import enum
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from negotiator.bundle.model import Bundle
-from negotiator.classad import Environment, Kind, Table
-from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.applications import user_groups
-from negotiator.cycle.autoclusters import alike_jobs
-from negotiator.cycle.numbering import combined, numbered
-from negotiator.cycle.place import PlacedJobs
-from negotiator.cycle.resources import requested
-from negotiator.cycle.text_columns import Strings
+from negotiator.cycle.charge import GrantedSlots
+from negotiator.cycle.match import MatchCandidates
+from negotiator.cycle.requests import Rows
 from negotiator.hooks.records import Request
-
-#: An ad may stand for so many jobs at most: a schedd sends what it likes.
-MAX_COPIES = 100_000
-
-#: The groups of each user; None where they could not be had.
-Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]
-
-#: What tells whose a job is.
-WHOSE = ("AccountingGroup", "User", "Owner")
+from negotiator.records import Reason, Verdict
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class QueuedRequest:
-    """A request, and the rows of its jobs in the table of jobs, in the schedd's order.
+    """A request at its turn.
 
-    An ad that stands for several jobs (``_condor_RESOURCE_COUNT``, as schedds send them) has its row as often.
+    ``number`` identifies the request in its cycle: all its turns have the same. ``rows`` (M,) are the rows of its jobs
+    in the table of admitted jobs, in the schedd's order; an ad that stands for several jobs
+    (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
+    jobs are matched now.
     """
 
+    number: int
     request: Request
-    rows: NDArray[np.intp]
+    rows: Rows
+    allowance: int
+
+    def allowed(self) -> Request:
+        """Return the request of the jobs that may be matched now."""
+        if self.allowance >= len(self.rows):
+            return self.request
+        return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
+
+    def without(self, copies: Rows, allowance: int) -> QueuedRequest | None:
+        """Return the request of the other jobs with a new allowance; None if there are none.
+
+        :param copies: the numbers of the jobs that are served, places in ``rows``.
+        """
+        left = np.ones(len(self.rows), np.bool_)
+        left[copies] = False
+        if not left.any():
+            return None
+        names = tuple(self.request.applications[copy] for copy in np.flatnonzero(left).tolist())
+        rest = attrs.evolve(self.request, applications=names, count=self.request.count - len(copies))
+        return QueuedRequest(self.number, rest, self.rows[left], allowance)
 
 
-def order(
-    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment
-) -> tuple[QueuedRequest, ...]:
-    """Group the jobs into requests and put these in the order in which they are served.
+class StopCause(enum.StrEnum):
+    """Why a request got no more slots at its turn."""
 
-    Jobs of different queues, users or groups are different requests. ``groups`` are those of users whose jobs do not tell.
+    SERVED = "served"  # every job has its slot
+    ALLOWANCE = "allowance"  # the allowance is used up
+    NO_SLOTS = "no_slots"  # every candidate slot is granted, or there was none
+    QUOTA = "quota"  # quotas refuse the candidates that are left
+    FAILURE = "failure"  # a plugin failed, so that nothing was granted
+
+
+@attrs.frozen(eq=False)
+class Feedback:
+    """The outcome of one turn.
+
+    ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
+    them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
     """
-    jobs = placed.jobs
-    if not len(jobs):
-        return ()
-    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    alike = alike_jobs(slots, jobs, bundle, WHOSE)
 
-    copies = _copies(jobs)
-    line = _line(jobs, submitters, schedds)
-    numbers, _ = combined(alike.ids, submitters, schedds, *_priorities(jobs), *_places(placed))
-    kinds = numbers[line]
-    by_kind = np.argsort(kinds, kind="stable")
-    starts = np.flatnonzero(np.diff(kinds[by_kind], prepend=-1))
-    members = [line[places] for places in np.split(by_kind, starts[1:])]
-
-    queued = []
-    slot_names = slots.names()
-    for kind in np.argsort(by_kind[starts]):  # the request whose first job stands first
-        rows = _rows(members[kind], copies, len(slots))
-        ad = jobs.ad(int(rows[0]))
-        names = alike.names[alike.ids[rows[0]]]
-        resources, unknown = requested(ad, bundle, env, slot_names)
-        request = Request(
-            submitter=submitters[rows[0]],
-            schedd=schedds[rows[0]],
-            ad=ad if names is None else ad.project([*names, *WHOSE]),
-            count=int(copies[members[kind]].sum()),
-            first_job=job_columns.job_id(ad),
-            queue=placed.queues[rows[0]],
-            user=placed.users[rows[0]],
-            group=placed.groups[rows[0]],
-            resources=resources,
-            unknown=unknown,
-            applications=placed.names(rows),
-            groups=user_groups(ad, placed.users[rows[0]], bundle.placement, groups, env),
-        )
-        queued.append(QueuedRequest(request, rows))
-    return tuple(queued)
+    queued: QueuedRequest
+    slots: Rows
+    copies: Rows
+    left: int
+    cause: StopCause
+    denied: tuple[Reason, ...]
 
 
-def _places(placed: PlacedJobs) -> tuple[Strings, ...]:
-    return placed.queues, placed.users, placed.groups
+class RequestOrder(Protocol):
+    """An allocator: it decides which request has the next turn, and how much of the pool it may take."""
+
+    def next(self) -> QueuedRequest | None:
+        """Return the request of the next turn; None ends the cycle."""
+        ...
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Learn the outcome of the turn that ``next`` returned last."""
+        ...
 
 
-def _copies(jobs: Table) -> NDArray[np.intp]:
-    """Give the number of jobs each ad stands for: only a schedd's request, which tells no status, is more than one."""
-    counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
-    counts[~np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))] = 1
-    return counts.clip(1, MAX_COPIES).astype(np.intp)
+#: Makes the allocator of a cycle of its requests, which come in the order of ``queued_requests``.
+OrderMaker: TypeAlias = Callable[[Sequence[QueuedRequest]], RequestOrder]
 
 
-def _rows(group: NDArray[np.intp], copies: NDArray[np.intp], slots: int) -> NDArray[np.intp]:
-    """Give each job as often as it asks, but no more of them than could be matched and one: ads ask for what they like."""
-    enough = int(np.searchsorted(np.cumsum(copies[group]), slots + 1)) + 1
-    return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
-
-
-def _line(jobs: Table, submitters: Strings, schedds: Strings) -> NDArray[np.intp]:
-    """Sort the rows: by submitter and schedd, then the schedd's own order of its jobs."""
-    ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
-    return np.lexsort(
-        (*reversed(ages), *reversed(_priorities(jobs)), numbered(schedds)[0], numbered(submitters)[0])
+def feedback_of(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> Feedback:
+    """Return what the allocator is told of a turn."""
+    left = len(queued.rows) - len(granted.rows)
+    denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
+    return Feedback(
+        queued, granted.rows, granted.copies, left, _cause(queued, candidates, granted, left), denied
     )
 
 
-def _priorities(jobs: Table) -> list[NDArray[np.float64]]:
-    """Give the priorities of the jobs, weightiest first; the lowest goes first."""
-    return [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]
+def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, left: int) -> StopCause:
+    if not left:
+        return StopCause.SERVED
+    if len(granted.rows) >= queued.allowance:
+        return StopCause.ALLOWANCE
+    if len(granted.rows) >= candidates.left:
+        return StopCause.NO_SLOTS
+    if any(removal.reason.verdict is Verdict.BROKEN_PLUGIN for removal in granted.removals):
+        return StopCause.FAILURE
+    return StopCause.QUOTA

@@ -1,6 +1,6 @@
-"""What is used in each queue: sums over what is in use, whatever plugins charge for it.
+"""The usage of each queue: sums over what is in use, whatever plugins charge for it.
 
-Added up by columns: queues and applications are looked at one by one, jobs are not.
+Added up by columns: Python loops run over queues and applications, not over jobs.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.place import PlacedJobs
+from negotiator.cycle.place import PlacedJobs, PlacedPool
 from negotiator.cycle.resources import amounts
-from negotiator.cycle.running_jobs import RunningJobs
 from negotiator.hooks.records import Cycle
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
@@ -27,42 +26,41 @@ _LOW = (1 << _HALF) - 1
 
 @attrs.frozen
 class QueueUsage:
-    """What is used in one queue and below it: the amount of each resource, and how many applications use it."""
+    """The usage of one queue and those below it: the amount of each resource, and the number of applications."""
 
     resources: Resources
     applications: int
 
 
-def queue_usage(in_use: RunningJobs, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
-    """The usage of each queue that something is used in, and of those above it, by path.
+def queue_usage(pool: PlacedPool, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
+    """Return the usage of each queue that is in use, and of those above it, by path.
 
-    What a job does not tell, as a number that is not negative, counts as nothing. Sums are exact, and may be more
-    than a limit can be.
+    A missing or invalid amount of a job counts as 0. Sums are exact, and may exceed the largest possible limit.
     """
     resources: dict[str, Resources] = {}
     running: dict[str, set[str]] = defaultdict(set)
-    for placed in in_use.places:
+    for placed in pool.in_use:
         for path, used in _sums(placed, bundle, cycle):
             resources[path] = added(resources.get(path, {}), used)
         for path, application in _applications(placed):
             running[path].add(application)
-    for entry in in_use.matched:
+    for entry in pool.unseen:
         resources[entry.queue] = added(resources.get(entry.queue, {}), dict(entry.resources))
         running[entry.queue].add(entry.application)
-    return dict(_upwards(resources, running))
+    return dict(_with_parents(resources, running))
 
 
 def _sums(placed: PlacedJobs, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[str, Resources]]:
-    """The sums of each queue by itself."""
+    """Yield the sums of each queue without those below it."""
     queues, count = numbered(placed.queues)
-    asked = amounts(placed.jobs, bundle, cycle.environment)
-    sums = {name: _added_up(values, queues, count) for name, values in asked.items()}
+    requested = amounts(placed.jobs, bundle, cycle.environment)
+    sums = {name: _added_up(values, queues, count) for name, values in requested.items()}
     for number, row in enumerate(first_rows(queues, count).tolist()):
         yield placed.queues[row], {name: values[number] for name, values in sums.items()}
 
 
 def _added_up(values: NDArray[np.int64], queues: Numbers, count: int) -> list[int]:
-    """The sum of each queue: by halves, since a few jobs may ask for more than 64 bits hold."""
+    """Return the sum of each queue: added by halves, since a few jobs may request more than 64 bits hold."""
     high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
     np.add.at(high, queues, values >> _HALF)
     np.add.at(low, queues, values & _LOW)
@@ -70,14 +68,14 @@ def _added_up(values: NDArray[np.int64], queues: Numbers, count: int) -> list[in
 
 
 def _applications(placed: PlacedJobs) -> Iterator[tuple[str, str]]:
-    """Each application, once, with its queue; a job that is of none is one by itself."""
-    alone = placed.applications < 0
-    each, count = combined(placed.queues, np.where(alone, -1 - np.arange(len(alone)), placed.applications))
+    """Yield each application once, with its queue; a job without an application is one by itself."""
+    single = placed.applications < 0
+    each, count = combined(placed.queues, np.where(single, -1 - np.arange(len(single)), placed.applications))
     rows = first_rows(each, count)
     yield from zip(placed.queues[rows], placed.names(rows), strict=True)
 
 
-def _upwards(
+def _with_parents(
     resources: dict[str, Resources], running: Mapping[str, set[str]]
 ) -> Iterator[tuple[str, QueueUsage]]:
     """Add each queue to the one above it, from the bottom.

@@ -1,7 +1,7 @@
-"""The order of candidates: whom a request would rather have.
+"""The order of candidates: which slots a request prefers.
 
-Source: HTCondor manual, ``NEGOTIATOR_PRE_JOB_RANK`` and the job's ``Rank``; EvalNegotiatorMatchRank for what is no
-number.
+Source: HTCondor manual, ``NEGOTIATOR_PRE_JOB_RANK`` and the job's ``Rank``; EvalNegotiatorMatchRank for values that are
+not numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudg
 from negotiator.classad.syntax import Literal
 from negotiator.hooks.records import Mask
 
-Numbers: TypeAlias = NDArray[np.float64]
+RankValues: TypeAlias = NDArray[np.float64]
 
 #: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
 PRE_JOB_RANK: Expr = bind(
@@ -31,18 +31,18 @@ _LOWEST = float(-np.finfo(np.float64).max)
 
 
 class Ranks:
-    """The ranks of the slots of one cycle, found once for all jobs that are alike in what is read of them."""
+    """The ranks of the slots of one cycle, computed once for all jobs that are alike in what the ranks read of them."""
 
-    def __init__(self, reaches: DependencyIndex, env: Environment, room: MemoryBudget) -> None:
-        self._slots = reaches.table
-        self._pool = ColumnCache(reaches, env, _Order.of, room)
-        self._job = ColumnCache(reaches, env, _job_rank, room)
+    def __init__(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> None:
+        self._slots = dependencies.table
+        self._pool = ColumnCache(dependencies, env, _PoolOrder.of, budget)
+        self._job = ColumnCache(dependencies, env, _job_rank, budget)
 
-    def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[Numbers, Numbers]:
-        """Give the ranks of some slots for a job, by row: the pool's own order first, then the job's Rank; (K,).
+    def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, RankValues]:
+        """Return the ranks of some slots for a job, by row: the pool's own order first, then the job's Rank; (K,).
 
-        What is no number counts as the lowest in the first, and as 0.0 in the second. The first is rounded to float32,
-        as the real negotiator does, so that ties fall alike. ``env`` has what ``random`` draws from.
+        Values that are not numbers count as the lowest in the first, and as 0.0 in the second. The first is rounded to
+        float32, as condor_negotiator does, so that ties fall alike. ``env`` has the state of ``random``.
         """
         slots = self._slots.take(rows)
         pool = _pool_rank(evaluate_table(PRE_JOB_RANK, slots, job, side=Side.MY, env=env))
@@ -51,11 +51,11 @@ class Ranks:
 
     def choose(
         self, job: ClassAd, among: Mask, count: int, env: Environment
-    ) -> tuple[NDArray[np.intp], Numbers]:
-        """Give the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
+    ) -> tuple[NDArray[np.intp], RankValues]:
+        """Return the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
 
-        The pool's own order comes first, then the job's Rank, then the order of the rows. ``env`` has what ``random``
-        draws from.
+        The pool's own order comes first, then the job's Rank, then the order of the rows. ``env`` has the state of
+        ``random``.
         """
         written = job.get("Rank") or _NO_RANK
         pool = self._pool.place(PRE_JOB_RANK, job, Side.MY)
@@ -64,7 +64,7 @@ class Ranks:
             ranks = self._job.at(rank, job)
             chosen = self._pool.at(pool, job).best(among, ranks, count)
             return chosen, ranks[chosen]
-        # They may be other numbers each time: only those that are asked for are drawn.
+        # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)
         by_pool, by_job = self.of(rows, job, env)
         first = best(min(count, len(rows)), by_pool, by_job)
@@ -72,14 +72,14 @@ class Ranks:
 
 
 @attrs.frozen(eq=False)
-class _Order:
-    """All slots in the pool's own order: their rows, best first, and how much each is less than the best."""
+class _PoolOrder:
+    """All slots in the pool's own order: their rows, best first, and how much each rank is below the best, (N,)."""
 
     rows: NDArray[np.intp]
-    behind: Numbers  # ascending
+    behind: RankValues  # ascending
 
     @classmethod
-    def of(cls, column: Column) -> _Order:
+    def of(cls, column: Column) -> _PoolOrder:
         behind = -_comparable(_pool_rank(column))
         rows = np.argsort(behind, kind="stable")
         return cls(rows, behind[rows])
@@ -88,8 +88,12 @@ class _Order:
     def nbytes(self) -> int:
         return self.rows.nbytes + self.behind.nbytes
 
-    def best(self, among: Mask, ranks: Numbers, count: int) -> NDArray[np.intp]:
-        """Give the rows of the best, best first: those of one place in this order go by ``ranks``, (N,)."""
+    def best(self, among: Mask, ranks: RankValues, count: int) -> NDArray[np.intp]:
+        """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,).
+
+        The pool's order is sorted already, so only the last level that is reached needs a choice: every slot above it
+        is sure, those on it compete by the job's Rank.
+        """
         places = np.flatnonzero(among[self.rows])
         if len(places) > count > 0:
             last = self.behind[places[count - 1]]
@@ -102,29 +106,30 @@ class _Order:
         return np.concatenate((sure[ahead], tied[best(min(count - first, len(tied)), ranks[tied])]))
 
 
-def _pool_rank(column: Column) -> Numbers:
+def _pool_rank(column: Column) -> RankValues:
     with np.errstate(over="ignore"):
         return column.numbers(_LOWEST).astype(np.float32).astype(np.float64)
 
 
-def _job_rank(column: Column) -> Numbers:
+def _job_rank(column: Column) -> RankValues:
     return column.numbers(0.0)
 
 
-def _comparable(ranks: Numbers) -> Numbers:
+def _comparable(ranks: RankValues) -> RankValues:
     """Put NaN below every number."""
     return np.where(np.isnan(ranks), -np.inf, ranks)
 
 
-def best(count: int, *keys: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give the rows of the ``count`` best candidates, best first; ties keep the order of the rows.
+def best(count: int, *keys: RankValues) -> NDArray[np.intp]:
+    """Return the rows of the ``count`` best candidates, best first; ties keep the order of the rows.
 
-    ``keys`` are arrays of shape (N,), the weightiest first; NaN ranks below every number. Costs O(N) to choose and
-    O(k log k) to sort what was chosen, not the sort of all.
+    ``keys`` are arrays of shape (N,), the most significant first; NaN ranks below every number. Costs O(N) to choose
+    and O(k log k) to sort what was chosen, not the sort of all.
     """
     rows = np.arange(len(keys[0]), dtype=np.intp)
     ordered = [_comparable(key) for key in keys]
     sure: list[NDArray[np.intp]] = []
+    # Key by key: rows above the threshold are sure, those equal to it are left to the next key.
     for key in ordered:
         left = count - sum(map(len, sure))
         if left >= len(rows):

@@ -57,7 +57,7 @@ def quota_reason(
     return Reason(verdict, quota.code, text, where, quota.mode, told)
 
 
-def untold_reason(attributed: Attributed[Charge], quota: Quota) -> Reason:
+def unspecified_reason(attributed: Attributed[Charge], quota: Quota) -> Reason:
     """Say that a job does not tell how much it takes of what is limited."""
     limit = attributed.record.limit
     most = f" to {_amount(quota, limit)}" if isinstance(limit, int) else ""

@@ -1,12 +1,12 @@
 """The ledger at the beginning of a cycle, built anew from what is in use.
 
-Counters are rebuilt, not trusted. What runs is charged by the same hook as what is matched, whatever the limits say:
-a counter that is more than full only refuses what comes.
+Counters are rebuilt, not trusted. What runs is charged by the same hooks as what is matched, whatever the limits are:
+a counter above its limit only refuses new matches. Alike jobs are charged in one step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -14,49 +14,53 @@ from numpy.typing import NDArray
 
 from negotiator import __version__
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Environment, Table
+from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.applications import user_groups
-from negotiator.cycle.autoclusters import alike_running
-from negotiator.cycle.charge import Charges
-from negotiator.cycle.cycle_state import JournalEntry
+from negotiator.cycle.autoclusters import running_autoclusters
+from negotiator.cycle.charges import Charges
+from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import combined, first_rows
-from negotiator.cycle.order import WHOSE, Groups
-from negotiator.cycle.place import PlacedJobs
+from negotiator.cycle.place import PlacedJobs, PlacedPool
 from negotiator.cycle.reasons import CORE
-from negotiator.cycle.resources import requested
-from negotiator.cycle.running_jobs import RunningJobs
+from negotiator.cycle.requests import RequestFactory
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Ledger, LedgerError
-from negotiator.queues import QueueTree
+from negotiator.ledger import Ledger, LedgerError, Receipt
 from negotiator.records import Mode
 
+Rows = NDArray[np.intp]
 
-def build_ledger(
-    in_use: RunningJobs, slots: Table, queues: QueueTree, bundle: Bundle, cycle: Cycle
-) -> tuple[Ledger, dict[str, HookFailure]]:
-    """Charge what is in use, as plugins say.
 
-    Gives, beside the ledger, the users whose usage could not be counted, and why.
+@attrs.frozen(eq=False)
+class Recount:
+    """The ledger with everything in use, and the receipts of what runs.
+
+    ``uncertain`` are the users whose usage could not be counted, with the failure: they get nothing in this cycle.
     """
-    ledger = Ledger()
-    uncertain: dict[str, HookFailure] = {}
+
+    ledger: Ledger
+    receipts: ClaimReceipts
+    uncertain: Mapping[str, HookFailure]
+
+
+def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> Recount:
+    """Charge everything in use as plugins declare.
+
+    :param slots: all slots of the pool, in use or not.
+    """
+    ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
     rows_of = {name: row for row, name in enumerate(slots.strings("Name")) if name}
-    groups = in_use.state.groups
-    running_jobs = (
-        each
-        for placed in in_use.places
-        for each in _of_jobs(placed, slots, rows_of, bundle, groups, cycle.environment)
-    )
-    matched = _of_journal(in_use.matched, rows_of, bundle, groups, cycle.environment)
-    for request, rows in (*running_jobs, *matched):
+    factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
+    in_use = (each for placed in pool.in_use for each in _of_jobs(placed, slots, rows_of, factory))
+    matched = _of_journal(pool.unseen, rows_of, factory)
+    for request, rows in (*in_use, *matched):
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
             request=request,
             slots=slots,
-            queues=queues,
+            queues=pool.state.queues,
             cycle=cycle,
             settings=bundle.settings,
         )
@@ -64,87 +68,69 @@ def build_ledger(
             uncertain[request.user] = failure
         for mode in (Mode.ENFORCE, Mode.WARN):
             charges = Charges.of(answers.records, enforcing=mode is Mode.ENFORCE)
-            known = rows >= 0
             try:
-                _count(charges, ledger, rows[known], np.flatnonzero(known), mode)
-                _count(charges.anywhere(), ledger, np.zeros_like(rows[~known]), np.flatnonzero(~known), mode)
+                for places, made in _count(charges, ledger, rows, mode):
+                    receipts.add(rows[places], made)
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
-    return ledger, uncertain
+    return Recount(ledger, receipts, uncertain)
 
 
 def _count(
-    charges: Charges, ledger: Ledger, rows: NDArray[np.intp], copies: NDArray[np.intp], mode: Mode
-) -> None:
-    """Charge whatever the limits say; where a sum would be more than can be counted, all others are charged still."""
+    charges: Charges, ledger: Ledger, rows: Rows, mode: Mode
+) -> Iterator[tuple[Rows, Sequence[Receipt]]]:
+    """Charge the jobs on some slots; yield the places among ``rows`` that were charged, and their receipts.
+
+    ``rows`` has -1 for a slot that is not in the pool: the job is then charged the highest amounts of any slot.
+    """
+    known, unknown = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+    yield from _charge(charges, ledger, rows[known], known, mode)
+    yield from _charge(charges.anywhere(), ledger, np.zeros_like(rows[unknown]), unknown, mode)
+
+
+def _charge(
+    charges: Charges, ledger: Ledger, rows: Rows, copies: Rows, mode: Mode
+) -> Iterator[tuple[Rows, Sequence[Receipt]]]:
+    """Charge whatever the limits are. Where a sum would overflow, all other charges are still made."""
     if not len(rows) or not (charges.sums or charges.keys):
         return
     counted = charges.unlimited(copies)
     admission = counted.admit(ledger, rows, len(rows), mode)
     if len(admission) == len(rows):
-        ledger.commit(admission)
+        yield copies[admission.positions], ledger.commit(admission)
         return
     for part in counted.apart():
-        ledger.commit(part.admit(ledger, rows, len(rows), mode))
+        admission = part.admit(ledger, rows, len(rows), mode)
+        yield copies[admission.positions], ledger.commit(admission)
 
 
 def _of_jobs(
-    placed: PlacedJobs,
-    slots: Table,
-    rows_of: dict[str, int],
-    bundle: Bundle,
-    groups: Groups,
-    env: Environment,
-) -> Iterator[tuple[Request, NDArray[np.intp]]]:
-    """The running jobs, those that are charged alike together, with the rows of their slots."""
+    placed: PlacedJobs, slots: Table, rows_of: Mapping[str, int], factory: RequestFactory
+) -> Iterator[tuple[Request, Rows]]:
+    """Yield a request for the jobs in use that are charged alike, and the rows of their slots."""
     jobs = placed.jobs
     if not len(jobs):
         return
-    alike = alike_running(slots, jobs, bundle)
-    kinds, count = combined(alike.ids, placed.queues, placed.users, placed.groups)
-    where = np.array([rows_of.get(name or "", -1) for name in jobs.strings("RemoteHost")], np.intp)
+    autoclusters = running_autoclusters(slots, jobs, factory.bundle)
+    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
+    requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
+    kinds, count = combined(autoclusters.ids, placed.queues, placed.users, placed.groups)
+    slot_rows = np.array([rows_of.get(name or "", -1) for name in jobs.strings("RemoteHost")], np.intp)
     order = np.argsort(kinds, kind="stable")
     bounds = np.searchsorted(kinds[order], np.arange(count + 1))
-    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    heads, slot_names = first_rows(kinds, count), slots.names()
-    for kind in np.argsort(
-        heads
-    ).tolist():  # as they stand in the pool, so that reports have them in its order
-        first, rows = int(heads[kind]), order[bounds[kind] : bounds[kind + 1]]
-        ad, names = jobs.ad(first), alike.names[alike.ids[first]]
-        resources, unknown = requested(ad, bundle, env, slot_names)
-        yield (
-            Request(
-                submitter=submitters[first],
-                schedd=schedds[first],
-                ad=ad if names is None else ad.project([*names, *WHOSE]),
-                count=len(rows),
-                first_job=job_columns.job_id(ad),
-                queue=placed.queues[first],
-                user=placed.users[first],
-                group=placed.groups[first],
-                resources=resources,
-                unknown=unknown,
-                applications=placed.names(rows),
-                groups=user_groups(ad, placed.users[first], bundle.placement, groups, env),
-            ),
-            where[rows],
-        )
+    # In the order of the pool, so that reports list them in its order.
+    for kind in np.argsort(first_rows(kinds, count)).tolist():
+        rows = order[bounds[kind] : bounds[kind + 1]]
+        yield requests.of(rows, len(rows)), slot_rows[rows]
 
 
 def _of_journal(
-    matched: Sequence[JournalEntry],
-    rows_of: dict[str, int],
-    bundle: Bundle,
-    groups: Groups,
-    env: Environment,
-) -> Iterator[tuple[Request, NDArray[np.intp]]]:
-    """The matches that were handed out and that no running job shows yet, those that are charged alike together."""
+    entries: tuple[JournalEntry, ...], rows_of: Mapping[str, int], factory: RequestFactory
+) -> Iterator[tuple[Request, Rows]]:
+    """Yield a request for the matches that are charged alike and not seen in the pool yet, and the rows of their slots."""
     kinds: dict[tuple[object, ...], list[JournalEntry]] = {}
-    for entry in matched:
+    for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    for entries in kinds.values():
-        rows = np.array([rows_of.get(entry.slot, -1) for entry in entries], np.intp)
-        request = entries[0].request([entry.application for entry in entries])
-        own = user_groups(request.ad, request.user, bundle.placement, groups, env)
-        yield attrs.evolve(request, groups=own), rows
+    for alike in kinds.values():
+        rows = np.array([rows_of.get(entry.slot, -1) for entry in alike], np.intp)
+        yield factory.of_journal(alike), rows

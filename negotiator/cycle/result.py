@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.cycle.cycle_state import JournalEntry
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.reasons import core_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
 from negotiator.ledger import Ledger
 from negotiator.placement import Placement
-from negotiator.queues import QueueChange, QueueTree
-from negotiator.queues.applications import ApplicationRegistry
-from negotiator.records import Reason
+from negotiator.queues import QueueChange
+from negotiator.records import Mode, Reason, Station, Verdict
+
+_NO_SLOTS_LEFT = core_reason(
+    Station.MATCH, Verdict.WAITING, "no_slots_left", "there are no slots left for more jobs of the request"
+)
 
 
 @attrs.frozen
@@ -43,7 +48,7 @@ class DiscardedAds:
 
 @attrs.frozen
 class ApplicationPlacement:
-    """What became of one kind of applications that were not placed before: its jobs are alike in all that rules read."""
+    """The placement of new applications that are alike in all that rules read: one of them, and how many jobs."""
 
     application: Application
     jobs: int
@@ -51,12 +56,18 @@ class ApplicationPlacement:
     placement: Placement
 
 
-@attrs.frozen(eq=False)
-class QueueingState:
-    """What a cycle did to the queues: for the runtime to take over once it is recorded."""
+@attrs.frozen
+class Rejection:
+    """Jobs of one request that got no slot, and the decisive reason: what a schedd is told of them.
 
-    queues: QueueTree
-    registry: ApplicationRegistry
+    ``jobs`` counts them; ``first_job`` is the id ("cluster.proc") of the first.
+    """
+
+    submitter: str
+    schedd: str
+    jobs: int
+    first_job: str
+    reason: Reason
 
 
 @attrs.frozen
@@ -78,6 +89,23 @@ class RequestOutcome:
         """The number of jobs that got no slot."""
         return self.request.count - len(self.matches)
 
+    @property
+    def rejection(self) -> Rejection | None:
+        """The jobs that got no slot; None where all got one."""
+        if not self.unmatched:
+            return None
+        request = self.request
+        return Rejection(
+            request.submitter, request.schedd, self.unmatched, self.first_unmatched, self._decisive()
+        )
+
+    def _decisive(self) -> Reason:
+        """Return the enforced reason that took the last candidate slots, in the order of the stations."""
+        for removal in reversed(self.removals):
+            if removal.removed and removal.reason.mode is Mode.ENFORCE:
+                return removal.reason
+        return _NO_SLOTS_LEFT
+
 
 @attrs.frozen
 class CycleCounts:
@@ -94,7 +122,11 @@ class CycleCounts:
 
 @attrs.frozen
 class CycleResult:
-    """The whole outcome of one cycle."""
+    """The whole outcome of one cycle.
+
+    ``state`` is the state after the cycle, for the runtime to adopt once the cycle is recorded. ``ledger`` has the
+    counters with all matches.
+    """
 
     number: int
     now: float
@@ -103,18 +135,21 @@ class CycleResult:
     counts: CycleCounts
     discarded: tuple[DiscardedAds, ...]
     outcomes: tuple[RequestOutcome, ...]
-    failures: tuple[HookFailure, ...]  # of plugins that could not be asked, each once
-    placements: tuple[ApplicationPlacement, ...] = ()  # of applications that were new, in their order
+    failures: tuple[HookFailure, ...]  # of plugins, each once
+    placements: tuple[ApplicationPlacement, ...] = ()  # of new applications, in their order
     changes: tuple[QueueChange, ...] = ()  # of queues, in their order
-    queueing: QueueingState | None = attrs.field(
-        default=None, eq=False, repr=False
-    )  # None: there are no queues
-    ledger: Ledger | None = attrs.field(default=None, eq=False, repr=False)  # as it is with all matches
+    state: CycleState | None = attrs.field(default=None, eq=False, repr=False)
+    ledger: Ledger | None = attrs.field(default=None, eq=False, repr=False)
     journal: tuple[JournalEntry, ...] = attrs.field(
         default=(), repr=False
     )  # one entry a match, in their order
 
     @property
     def matches(self) -> tuple[Match, ...]:
-        """All matches, in the order in which they were made."""
+        """All matches, request by request."""
         return tuple(match for outcome in self.outcomes for match in outcome.matches)
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """The jobs that got no slot, request by request."""
+        return tuple(outcome.rejection for outcome in self.outcomes if outcome.rejection is not None)

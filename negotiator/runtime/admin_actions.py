@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator.classad.syntax import fold
-from negotiator.cycle.cycle_state import ApplicationHold
+from negotiator.cycle.holds import ApplicationHold
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed
 from negotiator.placement import AccessCache

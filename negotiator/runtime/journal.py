@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 import attrs
 
-from negotiator.cycle.cycle_state import JournalEntry
-from negotiator.cycle.running_jobs import running, shown
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.running_jobs import running_jobs, shown_matches
 from negotiator.pool.snapshot import Snapshot
 
 
@@ -39,7 +39,7 @@ class Journal:
         if not self._entries:
             return ()
         entries = self.entries
-        seen = shown(entries, running(snapshot.jobs))
+        seen = shown_matches(entries, running_jobs(snapshot.jobs))
         left = {_ad(entry) for entry, is_seen in zip(entries, seen, strict=True) if not is_seen}
         gone = tuple(
             key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in left

@@ -19,7 +19,8 @@ from typing import Self
 
 import attrs
 
-from negotiator.cycle.cycle_state import ApplicationHold, JournalEntry
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
 from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication

@@ -9,7 +9,9 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment
 from negotiator.cycle.applications import application_keys, users_without_groups
-from negotiator.cycle.cycle_state import ApplicationHold, CycleState, JournalEntry
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
@@ -85,8 +87,8 @@ class StateManager:
 
         :raises StateError: it can't be written; the cycle must not hand anything out.
         """
-        if result.queueing is not None:
-            self.queues, self.registry = result.queueing.queues, result.queueing.registry
+        if result.state is not None:
+            self.queues, self.registry = result.state.queues, result.state.registry
         self.changes.clear()
         self.journal.add(result.journal)
         self.write(queues=self.queues, matches=result.journal)

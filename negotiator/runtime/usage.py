@@ -8,9 +8,9 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import QueueUsage, queue_usage
-from negotiator.cycle.recount import build_ledger
-from negotiator.cycle.running_jobs import place_in_use
+from negotiator.cycle.recount import recount
 from negotiator.hooks.charges import CounterKey, CounterUsage
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
@@ -41,11 +41,10 @@ class PoolUsage:
 def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
     """Count what runs in a pool, and the matches that it does not show yet."""
     cycle = Cycle(1, now, bundle.digest)
-    placed = place_in_use(snapshot, bundle, cycle, state)
-    after = placed.state
-    ledger, uncertain = build_ledger(placed, snapshot.slots, after.queues, bundle, cycle)
-    failures = dict.fromkeys((*placed.failures, *uncertain.values()))
-    return PoolUsage(ledger, after.queues, after.registry, tuple(failures))
+    placed = place(snapshot, None, bundle, cycle, state)
+    in_use = recount(placed, snapshot.slots, bundle, cycle)
+    failures = dict.fromkeys((*placed.failures, *in_use.uncertain.values()))
+    return PoolUsage(in_use.ledger, placed.state.queues, placed.state.registry, tuple(failures))
 
 
 @attrs.frozen(eq=False)
@@ -60,5 +59,5 @@ class UsageByQueue:
 def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
     """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
     cycle = Cycle(1, now, bundle.digest)
-    placed = place_in_use(snapshot, bundle, cycle, state)
+    placed = place(snapshot, None, bundle, cycle, state)
     return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)

@@ -1,5 +1,6 @@
 """Station charge through whole cycles: who gets how much, and what the others are told."""
 
+import attrs
 import pytest
 
 from negotiator.bundle import load_bundle
@@ -161,7 +162,7 @@ def test_a_group_is_chosen_at_placement_and_kept_when_the_configuration_changes(
     )
     pool = snapshot(SLOTS, [cpus(1, Groups='"ops,dev"')])
     result = run_cycle(pool, first, Cycle(1, NOW, first.digest))
-    state = CycleState(result.queueing.queues, result.queueing.registry)
+    state = attrs.evolve(result.state, journal=())
     write(tmp_path / "b", limited("{limit: l, groups: [ops, dev], maxresources: {vcore: 9}}"), GROUPS)
     second = load_bundle(tmp_path / "b")
     state.queues.apply(second.partition.root, NOW)

@@ -6,7 +6,8 @@ import pytest
 import pools
 import queueing
 from negotiator.audit.records import records_by_kind
-from negotiator.cycle.cycle_state import ApplicationHold, CycleState
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from negotiator.queues import QueueChangeKind
@@ -42,11 +43,11 @@ def state(bundle, **more):
 
 def after(result, **more):
     """What the next cycle has to know."""
-    return CycleState(result.queueing.queues, result.queueing.registry, **more)
+    return attrs.evolve(result.state, **more)
 
 
 def queues(result):
-    return {(str(each.id), each.id.user): each.queue for each in result.queueing.registry}
+    return {(str(each.id), each.id.user): each.queue for each in result.state.registry}
 
 
 def kept_out(result):
@@ -144,7 +145,7 @@ def test_what_is_no_cluster_is_placed_and_not_kept(bundle, cluster):
     jobs = [app(1, 0, ClusterId=cluster), app(1, 1, ClusterId=cluster, queue="root.two")]
     result = cycle(bundle, jobs)
     assert sorted(each.request.queue for each in result.outcomes) == ["root.one", "root.two"]
-    assert len(result.queueing.registry) == 0
+    assert len(result.state.registry) == 0
 
 
 def test_the_largest_cluster_is_kept(bundle):
@@ -215,7 +216,7 @@ def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
     result = cycle(bundle, jobs)
     created = [(each.path, each.change) for each in result.changes]
     assert created == [(f"root.above.{name}", QueueChangeKind.CREATED) for name in names]
-    assert all(not result.queueing.queues.get(f"root.above.{name}").managed for name in names)
+    assert all(not result.state.queues.get(f"root.above.{name}").managed for name in names)
 
 
 def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
@@ -223,7 +224,7 @@ def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
     before = given.queues.copy()
     result = cycle(bundle, [app(1, queue="root.above.new")], given)
     assert (given.queues, len(given.registry)) == (before, 0)
-    assert result.queueing.queues != before
+    assert result.state.queues != before
 
 
 def test_the_same_input_gives_the_same_output(bundle):
@@ -233,9 +234,9 @@ def test_the_same_input_gives_the_same_output(bundle):
     one, other = map(records_by_kind, results)
     assert one == other
     assert queues(results[0]) == queues(results[1])
-    assert list(results[0].queueing.registry) == list(results[1].queueing.registry)
+    assert list(results[0].state.registry) == list(results[1].state.registry)
 
 
 def test_without_any_jobs_nothing_is_done_to_the_queues(bundle):
     result = pools.cycle(snapshot([slot()]), bundle)
-    assert (result.queueing, result.placements, result.changes) == (None, (), ())
+    assert (list(result.state.registry), result.placements, result.changes) == ([], (), ())

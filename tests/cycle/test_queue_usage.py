@@ -10,9 +10,9 @@ from negotiator.bundle import load_bundle
 from negotiator.classad import ClassAd, Environment, Table, parse_old
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.resources import amounts, requested
-from negotiator.cycle.running_jobs import place_in_use
 from negotiator.plugin import Cycle
 from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards
@@ -66,7 +66,7 @@ def claimed(number, queue, **more):
 def count(bundle, jobs=(), slots=(), state=None):
     """By queue: vcore in whole ones, memory in GiB, gpus, and applications."""
     cycle = Cycle(1, NOW, bundle.digest)
-    in_use = place_in_use(snapshot(slots, jobs), bundle, cycle, state or CycleState.new(bundle, NOW))
+    in_use = place(snapshot(slots, jobs), None, bundle, cycle, state or CycleState.new(bundle, NOW))
     found = queue_usage(in_use, bundle, cycle)
     return {
         path: (
@@ -122,7 +122,7 @@ def test_a_match_counts_until_its_job_runs(bundle):
         Cycle(1, NOW, bundle.digest),
         CycleState.new(bundle, NOW),
     )
-    state = CycleState(result.queueing.queues, result.queueing.registry, journal=result.journal)
+    state = result.state
     assert count(bundle, state=state)["root.one"] == (2, 2, 0, 1)
     assert count(bundle, [runs(1)], state=state)["root.one"] == (2, 2, 0, 1)
     assert count(bundle, [runs(1), runs(1, 1)], state=state)["root.one"] == (2, 2, 0, 1)
@@ -167,9 +167,9 @@ def test_each_queue_is_the_sum_of_what_runs_below_it(bundle, drawn):
         for proc, (cluster, queue, cpus) in enumerate(drawn)
     ]
     wanted = {}
-    placed = place_in_use(
-        snapshot((), jobs), bundle, Cycle(1, NOW, bundle.digest), CycleState.new(bundle, NOW)
-    ).places[0]
+    placed = place(
+        snapshot((), jobs), None, bundle, Cycle(1, NOW, bundle.digest), CycleState.new(bundle, NOW)
+    ).running
     for path, each in zip(placed.queues, placed.jobs.ads, strict=True):
         for queue in upwards(path):
             sums, applications = wanted.setdefault(queue, [0, set()])

@@ -3,7 +3,8 @@
 import attrs
 import pytest
 
-from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.journal import JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from pools import NOW, job, slot, snapshot, write_bundle

@@ -5,6 +5,7 @@ import pytest
 
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.requests import RequestFactory
 from negotiator.plugin import Cycle
 from pools import NOW, slot, snapshot, used, write_bundle
 from queueing import app, bundle, limited
@@ -57,10 +58,7 @@ def handed(own, jobs, slots=SLOTS):
     """The journal of a cycle that made these matches."""
     result = run_cycle(snapshot(slots, jobs), own, Cycle(1, NOW, own.digest))
     assert len(result.matches) == len(result.journal) > 0
-    state = CycleState.new(own, NOW)
-    if result.queueing:
-        state = CycleState(result.queueing.queues, result.queueing.registry)
-    return result.journal, state
+    return result.journal, result.state
 
 
 def asks(cluster, proc=0, **more):
@@ -161,7 +159,8 @@ def test_each_copy_of_a_request_counts_until_its_slot_shows_a_job(limits):
 def test_the_journal_reads_back_what_charges_are_made_of(limits):
     """The ad of an entry is text, whatever stands in it."""
     journal, _ = handed(limits, [asks(1, RequestMemory="MY.Want + 1", Want="99", Kind='"a\\"b"')])
-    request = journal[0].request(["node1#1"])
+    factory = RequestFactory(limits, {}, Cycle(1, NOW, limits.digest).environment, frozenset())
+    request = factory.of_journal(journal)
     assert (request.user, request.queue, dict(request.resources)["memory"]) == (
         "tester",
         "root.one",

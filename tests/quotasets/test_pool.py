@@ -7,7 +7,8 @@ import attrs
 import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
-from negotiator.cycle.cycle_state import CycleState, JournalEntry, ad_text
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.journal import JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from negotiator.testing import request

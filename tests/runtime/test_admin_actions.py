@@ -3,8 +3,7 @@
 import pytest
 
 from negotiator.audit.verify import verify
-from negotiator.cycle.place import place_running
-from negotiator.cycle.running_jobs import running
+from negotiator.cycle.place import place
 from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import AdminAction, AdminRequest
 from pools import slot, snapshot
@@ -114,7 +113,7 @@ def test_what_runs_of_a_held_application_goes_on_and_counts(world):
     assert [each.count for each in held] == [1]
     chosen, at = world.bundle, Cycle(1, world.now, world.bundle.digest)
     state, _ = world.run.state_manager.cycle_state(snapshot([], world.jobs), world.now)
-    assert len(place_running(running(snapshot([], world.jobs).jobs), chosen, at, state).jobs) == 1
+    assert len(place(snapshot([], world.jobs), None, chosen, at, state).running.jobs) == 1
 
 
 def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):

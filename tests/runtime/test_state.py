@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dying import killed_at_each_step
-from negotiator.cycle.cycle_state import ApplicationHold
+from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import StateError
 from negotiator.queues import Acl, Queue, QueueConfig, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication

@@ -22,7 +22,8 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.applications import applications
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.place import place, place_new
+from negotiator.cycle.place import place_idle
+from negotiator.cycle.placement_pass import PlacementPass
 from negotiator.hooks.records import Cycle
 from negotiator.queues import QueueTree
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
@@ -102,7 +103,7 @@ def _jobs(count: int) -> Iterator[ClassAd]:
 def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
     with _bundle(text) as bundle:
         cycle = Cycle(1, _NOW, bundle.digest)
-        placed = place(
+        placed = place_idle(
             jobs, bundle, cycle, CycleState.new(bundle, _NOW)
         )  # columns are made when they are first asked for
         distinct, rows = len(placed.placements), np.arange(len(jobs))
@@ -110,10 +111,10 @@ def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
         def only_placing() -> None:
             state = CycleState.new(bundle, _NOW)
             found = applications(jobs, bundle, cycle.environment)
-            place_new(jobs, found, rows, found.kinds, bundle, cycle, state)
+            PlacementPass.of(bundle, cycle, state).place_new(jobs, found, rows, found.kinds)
 
         def whole_station() -> None:
-            place(jobs, bundle, cycle, CycleState.new(bundle, _NOW))
+            place_idle(jobs, bundle, cycle, CycleState.new(bundle, _NOW))
 
         seconds = tuple(_seconds(only_placing) for _ in range(plan.repetitions))
         whole = tuple(_seconds(whole_station) for _ in range(plan.repetitions))

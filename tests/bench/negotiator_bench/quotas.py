@@ -19,7 +19,9 @@ import numpy as np
 from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse
 from negotiator.cycle.charge import charge
+from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.cycle.recount import Recount
 from negotiator.hooks import specs
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger
@@ -90,21 +92,21 @@ class _QuotaRun:
 
     bundle: Bundle
     slots: Table
-    board: SlotMatcher
+    matcher: SlotMatcher
     queues: QueueTree
-    ledger: Ledger = attrs.field(factory=Ledger)
+    in_use: Recount = attrs.field(factory=lambda: Recount(Ledger(), ClaimReceipts(), {}))
     matched: int = 0
     seconds: float = 0.0
 
     @classmethod
     def of(cls, bundle: Bundle, slots: Table) -> _QuotaRun:
         fresh = slots.take(np.arange(len(slots)))
-        board = SlotMatcher.of(fresh, _CYCLE.environment)
-        return cls(bundle, fresh, board, QueueTree.of(bundle.partition.root, 0))
+        matcher = SlotMatcher.of(fresh, _CYCLE.environment)
+        return cls(bundle, fresh, matcher, QueueTree.of(bundle.partition.root, 0))
 
     def serve(self, request: Request) -> None:
         """Filter the slots for one request, charge it, and count how long that took."""
-        among = ~self.board.taken
+        among = ~self.matcher.taken
         found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
         bundle, start = self.bundle, clock()
         bundle.hooks.ask(
@@ -114,9 +116,9 @@ class _QuotaRun:
             cycle=_CYCLE,
             settings=bundle.settings,
         )
-        granted = charge(request, found, self.board, bundle, self.ledger, self.queues, _CYCLE, {})
+        granted = charge(request, found, self.matcher, self.in_use, self.queues, bundle, _CYCLE)
         self.seconds += clock() - start
-        self.board.taken[granted.rows] = True
+        self.matcher.take(granted.rows)
         self.matched += len(granted.rows)
 
 

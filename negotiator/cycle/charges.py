@@ -1,0 +1,107 @@
+"""The charges that plugins declare for a request, ready for the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
+from negotiator.hooks.manager import Attributed
+from negotiator.ledger import Admission, Ledger
+from negotiator.records import Mode
+
+Rows: TypeAlias = NDArray[np.intp]
+
+
+@attrs.frozen(eq=False)
+class Charges:
+    """The charges of one mode, on the counters of the plugins that declared them."""
+
+    sums: tuple[Attributed[Charge], ...]
+    keys: tuple[Attributed[KeyCharge], ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Attributed[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
+        """Return the charges that enforce, or the others."""
+        chosen = [each for each in records if (quota_of(each).mode is Mode.ENFORCE) is enforcing]
+        return cls(
+            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, Charge)),
+            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, KeyCharge)),
+        )
+
+    @property
+    def is_uniform(self) -> bool:
+        """True if all slots are charged alike, so that only the best slots need to be looked at."""
+        return not any(
+            isinstance(each.record.counter, Grouping)
+            or isinstance(each.record.amount, np.ndarray)
+            or isinstance(each.record.limit, np.ndarray)
+            for each in self.sums
+        )
+
+    def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
+        """Return which rows and copies fit; nothing is charged."""
+        sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
+        return ledger.admit(sums, keys, rows, copies, mode)
+
+    def unlimited(self, copies: Rows | None = None) -> Charges:
+        """Return the same without limits, for counting; with ``copies``, only for the jobs of these numbers."""
+        sums = tuple(attrs.evolve(each, record=attrs.evolve(each.record, limit=None)) for each in self.sums)
+        shared: dict[int, Sequence[str]] = {}  # by identity: several charges may have one sequence of keys
+        keys = []
+        for each in self.keys:
+            names = each.record.keys
+            if copies is not None:
+                names = shared.setdefault(id(names), [names[copy] for copy in copies.tolist()])
+            keys.append(attrs.evolve(each, record=attrs.evolve(each.record, limit=None, keys=names)))
+        return Charges(sums, tuple(keys))
+
+    def apart(self) -> Iterator[Charges]:
+        """Yield each sum by itself, then the sets of keys together."""
+        for each in self.sums:
+            yield Charges((each,), ())
+        if self.keys:
+            yield Charges((), self.keys)
+
+    def anywhere(self) -> Charges:
+        """Return the same for a job on an unknown slot: amounts that depend on the slot are the highest.
+
+        A counter that only some slots charge is charged. If several counters are possible, none is charged.
+        """
+        sums = []
+        for each in self.sums:
+            counter, amount = each.record.counter, _highest(each.record.amount)
+            if isinstance(counter, Grouping):
+                if len(counter.keys) != 1:
+                    continue
+                counter = counter.keys[0]
+            sums.append(attrs.evolve(each, record=attrs.evolve(each.record, counter=counter, amount=amount)))
+        return Charges(tuple(sums), self.keys)
+
+
+def quota_of(attributed: Attributed[Any]) -> Quota:
+    """Return the label of a charge, by which reasons name its quota."""
+    label = attributed.record.label
+    if not isinstance(label, Quota):
+        raise TypeError("a charge without a Quota label: the guard accepts no other")
+    return label
+
+
+def _owned(attributed: Attributed[Any], record: Charge | KeyCharge) -> Attributed[Any]:
+    """Prefix the counters with the plugin's name, so that no plugin can charge those of another."""
+    owner, counter = attributed.plugin, record.counter
+    if isinstance(record, KeyCharge):
+        keyed = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
+        return Attributed(keyed, owner, attributed.version)
+    own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
+    # Field by field: there are several charges for each request, and attrs.evolve takes longer.
+    charge = Charge(own, record.amount, record.limit, record.label, record.probes)
+    return Attributed(charge, owner, attributed.version)
+
+
+def _highest(amount: object) -> int:
+    return int(amount.max(initial=0)) if isinstance(amount, np.ndarray) else int(str(amount))

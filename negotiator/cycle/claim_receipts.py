@@ -1,0 +1,69 @@
+"""What each running claim was charged, so that preemption can release it and charge anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.ledger import Ledger, Receipt
+
+Rows = NDArray[np.intp]
+
+
+@attrs.frozen(eq=False)
+class _ReceiptBlock:
+    """Receipts of one commit: those of alike jobs are consecutive numbers. ``rows`` (K,) are the slots they run on."""
+
+    rows: Rows
+    receipts: Sequence[Receipt]
+
+
+@attrs.define(eq=False)
+class ClaimReceipts:
+    """The receipts of everything in use, by the row of its slot among all slots of the pool.
+
+    Jobs whose slot is not in the pool are under the row -1, and are never released. Nothing is made per job: a block
+    holds an array and a range, and the index over all blocks is sorted when the first row is looked up.
+    """
+
+    _blocks: list[_ReceiptBlock] = attrs.field(factory=list, init=False)
+    _index: tuple[Rows, NDArray[np.int64]] | None = attrs.field(default=None, init=False)
+
+    def add(self, rows: Rows, receipts: Sequence[Receipt]) -> None:
+        """Remember what the jobs on some slots were charged: (K,) rows, and as many receipts in their order."""
+        if len(rows):
+            self._blocks.append(_ReceiptBlock(rows, receipts))
+            self._index = None
+
+    def of(self, row: int) -> tuple[Receipt, ...]:
+        """Return the receipts of what runs on a slot, oldest first: of both modes, and of every job there."""
+        if row < 0:
+            return ()
+        rows, receipts = self._sorted()
+        first, end = np.searchsorted(rows, [row, row + 1])
+        return tuple(map(Receipt, receipts[first:end].tolist()))
+
+    def release(self, row: int, ledger: Ledger) -> tuple[Receipt, ...]:
+        """Give back all that the jobs on a slot were charged, and return the receipts; all or nothing.
+
+        :raises LedgerError: ``already_released``; nothing was given back.
+        """
+        receipts = self.of(row)
+        for receipt in receipts:
+            ledger.postings(receipt)  # raises before anything is changed
+        for receipt in receipts:
+            ledger.release(receipt)
+        return receipts
+
+    def _sorted(self) -> tuple[Rows, NDArray[np.int64]]:
+        """Return the rows, ascending, and the receipt at each place."""
+        if self._index is None:
+            empty = np.zeros(0, np.int64)
+            rows = np.concatenate([empty, *(block.rows for block in self._blocks)])
+            receipts = np.concatenate([empty, *(np.asarray(block.receipts) for block in self._blocks)])
+            order = np.argsort(rows, kind="stable")
+            self._index = rows[order], receipts[order]
+        return self._index

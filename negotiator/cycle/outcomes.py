@@ -1,0 +1,102 @@
+"""Collects the decisions of a cycle, turn by turn: matches, journal entries, and what became of each request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+import numpy as np
+
+from negotiator.classad import Table
+from negotiator.cycle.charge import GrantedSlots
+from negotiator.cycle.jobs import job_id
+from negotiator.cycle.journal import JournalEntry, ad_text
+from negotiator.cycle.match import MatchCandidates
+from negotiator.cycle.order import QueuedRequest
+from negotiator.cycle.result import RequestOutcome
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.records import Cycle, Match, Request
+
+
+@attrs.define(eq=False)
+class Outcomes:
+    """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of its last turn."""
+
+    cycle: Cycle
+    jobs: Table
+    slots: Table
+    journal: list[JournalEntry] = attrs.field(factory=list)
+    failures: list[HookFailure] = attrs.field(factory=list)
+    _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
+
+    def add(self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> None:
+        """Add the decisions of one turn."""
+        self.failures += (*candidates.failures, *granted.failures)
+        matches = tuple(self._matches(queued, candidates, granted))
+        self.journal += self._entries(queued.request, matches, granted)
+        first_unmatched = self._first_unmatched(queued, granted)
+        removals = (*candidates.removals, *granted.removals)
+        before = self._by_number.get(queued.number)
+        self._by_number[queued.number] = RequestOutcome(
+            request=before.request if before else queued.request,
+            matches=(*before.matches, *matches) if before else matches,
+            first_unmatched=first_unmatched,
+            candidates=candidates.left,
+            removals=removals,
+        )
+
+    def __iter__(self) -> Iterator[RequestOutcome]:
+        """The outcomes of all requests, in the order of their first turns."""
+        return iter(self._by_number.values())
+
+    def _matches(
+        self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
+    ) -> Iterator[Match]:
+        made = len(self.journal) + 1
+        job_rows, slot_rows = queued.rows[granted.copies].tolist(), granted.rows.tolist()
+        for place, (job_row, row, rank) in enumerate(
+            zip(job_rows, slot_rows, granted.ranks.tolist(), strict=True)
+        ):
+            job, slot = self.jobs.ad(job_row), self.slots.ad(row)
+            warnings = [reason for reason, mask in candidates.warnings if mask[row]]
+            warnings += (reason for reason, places in granted.warnings if place in places)
+            yield Match(
+                id=f"{self.cycle.number}.{made + place}",
+                submitter=queued.request.submitter,
+                schedd=queued.request.schedd,
+                job=job_id(job),
+                slot=slot.string("Name") or f"slot {row}",
+                job_ad=job,
+                slot_ad=slot,
+                rank=rank,
+                queue=queued.request.queue,
+                warnings=tuple(warnings),
+            )
+
+    def _entries(
+        self, request: Request, matches: Sequence[Match], granted: GrantedSlots
+    ) -> Iterator[JournalEntry]:
+        """Yield what to remember of the matches of a request until the pool shows them."""
+        ad, resources = ad_text(request.ad) if matches else "", tuple(sorted(request.resources.items()))
+        for match, copy in zip(matches, granted.copies.tolist(), strict=True):
+            yield JournalEntry(
+                id=match.id,
+                at=self.cycle.now,
+                submitter=request.submitter,
+                schedd=request.schedd,
+                job=match.job,
+                slot=match.slot,
+                queue=request.queue,
+                user=request.user,
+                group=request.group,
+                application=request.applications[copy],
+                resources=resources,
+                ad=ad,
+            )
+
+    def _first_unmatched(self, queued: QueuedRequest, granted: GrantedSlots) -> str:
+        """Return the id of the first job that got no slot, empty where all got one."""
+        left = np.ones(len(queued.rows), np.bool_)
+        left[granted.copies] = False
+        rows = queued.rows[left]
+        return job_id(self.jobs.ad(int(rows[0]))) if len(rows) else ""

@@ -1,0 +1,238 @@
+"""One pass of placement over the jobs of a cycle: running, claimed and idle.
+
+An application that was placed before stays where it is. New applications that are alike in all that the rules read are
+placed once. Source: "App Placement Rules"; "Scheduler Configuration", Placement Rules definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Table
+from negotiator.cycle.admission_filter import AdmissionFilter
+from negotiator.cycle.applications import (
+    JobApplications,
+    application_keys,
+    application_users,
+    applications,
+    is_name,
+    keys,
+)
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.holds import ApplicationHold, held_jobs
+from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.numbering import Numbers, first_rows, numbered
+from negotiator.cycle.placement_reasons import rejections
+from negotiator.cycle.result import ApplicationPlacement, DiscardedAds
+from negotiator.cycle.text_columns import Strings, made_of
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.placement import Application
+from negotiator.hooks.records import AdKind, Cycle
+from negotiator.placement import AccessCache, Chain, Placement
+from negotiator.queues import ROOT, QueueChange, QueueTree
+from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Keys
+from negotiator.queues.limits import LimitIndex
+
+#: (N,) paths of queues, "" for none.
+Paths: TypeAlias = NDArray[np.object_]
+Holds: TypeAlias = Mapping[ApplicationId, ApplicationHold]
+
+
+@attrs.frozen
+class PlacedJobs:
+    """The jobs of one table that go on, with the queue, user and group of each; and what happened to the others.
+
+    ``registry`` names the applications; None where nothing places jobs. ``noun`` names jobs without an application:
+    each is one by itself, and must differ from those of other tables.
+    """
+
+    jobs: Table
+    queues: Paths
+    users: Strings
+    groups: Strings  # whose limits the applications count for, empty for none
+    applications: Keys
+    rows: NDArray[np.intp]  # of these jobs in the table that was placed
+    registry: ApplicationRegistry | None = None
+    discarded: tuple[DiscardedAds, ...] = ()
+    failures: tuple[HookFailure, ...] = ()
+    placements: tuple[ApplicationPlacement, ...] = ()
+    changes: tuple[QueueChange, ...] = ()
+    noun: str = "job"
+
+    def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
+        """Return ``schedd#cluster`` of the application of each row."""
+        if self.registry is None:
+            return ("",) * len(rows)
+        numbers, count = numbered(self.applications[rows])
+        known = self.applications[rows][first_rows(numbers, count)].tolist()
+        names = np.array([str(self.registry.id(key)) if key >= 0 else "" for key in known], np.object_)
+        return tuple(
+            name or f"{self.noun} {row}" for name, row in zip(names[numbers], rows.tolist(), strict=True)
+        )
+
+
+@attrs.frozen
+class NewPlacements:
+    """The placements of new applications: ``kinds`` (R,) has the number of the placement of each row."""
+
+    kinds: Numbers
+    placements: tuple[ApplicationPlacement, ...]
+    changes: tuple[QueueChange, ...]
+    failures: tuple[HookFailure, ...]
+
+
+@attrs.define(eq=False)
+class PlacementPass:
+    """The queues and applications of a cycle while its jobs are placed, table by table.
+
+    Each table sees the queues that were created for earlier ones, and the applications that were placed with them.
+    Access policies answer each question once.
+    """
+
+    bundle: Bundle
+    cycle: Cycle
+    state: CycleState
+    chain: Chain
+    queues: QueueTree
+    registry: ApplicationRegistry
+    access: AccessCache
+
+    @classmethod
+    def of(cls, bundle: Bundle, cycle: Cycle, state: CycleState) -> Self:
+        """Start from a state, which stays as it is."""
+        queues = state.queues.copy()
+        access = AccessCache(bundle.hooks, bundle.settings, queues)
+        chain = bundle.chain or Chain((), frozenset())
+        return cls(bundle, cycle, state, chain, queues, state.registry.copy(), access)
+
+    def after(self) -> CycleState:
+        """Return the state with what was placed."""
+        if self.bundle.chain is None:
+            return self.state
+        return attrs.evolve(self.state, queues=self.queues, registry=self.registry)
+
+    def place(self, jobs: Table, held: Holds) -> PlacedJobs:
+        """Place the jobs of one table; those that are rejected or held are discarded."""
+        if self.bundle.chain is None or not len(jobs):
+            return self._without_queues(jobs, held)
+        found = applications(jobs, self.bundle, self.cycle.environment)
+        own = keys(jobs, found.users, self.registry)
+        admission = AdmissionFilter.of(AdKind.JOB, jobs)
+        for mask, reason in held_jobs(own, self.registry, held):
+            admission.discard(mask, reason)
+
+        numbers = self.registry.lookup(own)
+        rows = np.flatnonzero(numbers < 0)  # held ones too: an application in no queue could not be released
+        new = self.place_new(jobs, found, rows, _as_first(own[rows], found.kinds[rows]))
+        numbers[rows] = np.array(self._assignments(new.placements), np.int32)[new.kinds]
+        for reason, kinds in rejections([each.placement for each in new.placements]):
+            mask = np.zeros(len(jobs), np.bool_)
+            mask[rows] = np.isin(new.kinds, kinds)
+            admission.discard(mask, reason)
+        self.registry.put(own[rows], numbers[rows], self.cycle.now)
+        keep = admission.keep
+        return PlacedJobs(
+            jobs=admission.left(),
+            queues=self.registry.queues_of(numbers[keep]),
+            users=made_of([found.users], str)[keep],
+            groups=self.registry.groups_of(numbers[keep]),
+            applications=own[keep],
+            rows=np.flatnonzero(keep),
+            registry=self.registry,
+            discarded=tuple(admission.discarded),
+            failures=new.failures,
+            placements=new.placements,
+            changes=new.changes,
+        )
+
+    def place_in_use(self, jobs: Table, noun: str) -> PlacedJobs:
+        """Place jobs that run: held ones too, and at the root those that the rules reject."""
+        placed = attrs.evolve(self.place(jobs, held={}), noun=noun)
+        if not placed.discarded:
+            return placed
+        rejected = np.ones(len(jobs), np.bool_)
+        rejected[placed.rows] = False
+        users = application_users(jobs.take(rejected), self.bundle.placement, self.cycle.environment)
+        order = np.argsort(np.concatenate((placed.rows, np.flatnonzero(rejected))), kind="stable")
+        no_group = np.full(len(users), "", np.object_)
+        return attrs.evolve(
+            placed,
+            jobs=jobs,
+            queues=np.concatenate((placed.queues, np.full(len(users), ROOT, np.object_)))[order],
+            users=np.concatenate((placed.users, users))[order],
+            groups=np.concatenate((placed.groups, no_group))[order],
+            applications=np.concatenate((placed.applications, np.full(len(users), -1, np.int64)))[order],
+            rows=np.arange(len(jobs)),
+            discarded=(),
+            placements=tuple(each for each in placed.placements if each.placement.placed),
+        )
+
+    def place_new(
+        self, jobs: Table, found: JobApplications, rows: NDArray[np.intp], unlike: Numbers
+    ) -> NewPlacements:
+        """Place the applications of some rows, as if none of them had been placed before.
+
+        ``rows`` (R,) are rows of ``jobs``, and ``unlike`` (R,) numbers the kinds of their applications.
+        """
+        kinds, count = numbered(unlike)
+        first = rows[first_rows(kinds, count)].tolist()
+        candidates = [found.application(row, self.state.groups) for row in first]
+        invalid = [
+            self._invalid(application, row, found) for application, row in zip(candidates, first, strict=True)
+        ]
+        valid = [application for application, code in zip(candidates, invalid, strict=True) if not code]
+        placed, changes = self.chain.place(valid, self.queues, self.access, self.cycle.now)
+        decided = iter(placed)
+        placements = tuple(Placement("", code, ()) if code else next(decided) for code in invalid)
+        counts = np.bincount(kinds, minlength=count).tolist()
+        failures = dict.fromkeys((*self.chain.failures(placed), *self.access.failures))
+        return NewPlacements(
+            kinds,
+            tuple(map(ApplicationPlacement, candidates, counts, job_ids(jobs, first), placements)),
+            changes,
+            tuple(failures),
+        )
+
+    def _without_queues(self, jobs: Table, held: Holds) -> PlacedJobs:
+        """Return the jobs where nothing places them: all but those that were held while there were queues."""
+        admission = AdmissionFilter.of(AdKind.JOB, jobs)
+        if held and len(jobs):
+            own = application_keys(jobs, self.bundle.placement, self.cycle.environment, self.registry)
+            for mask, reason in held_jobs(own, self.registry, held):
+                admission.discard(mask, reason)
+        left = admission.left() if admission.discarded else jobs
+        nothing = np.full(len(left), "", np.object_)
+        none = np.full(len(left), -1, np.int64)
+        rows, discarded = np.flatnonzero(admission.keep), tuple(admission.discarded)
+        return PlacedJobs(left, nothing, nothing, nothing, none, rows, discarded=discarded)
+
+    def _assignments(self, placements: Sequence[ApplicationPlacement]) -> list[int]:
+        """Return the registry's number of the queue and group of each placement; -1 where it is rejected."""
+        limits = LimitIndex(self.bundle.partition.root)
+        return [
+            self.registry.number(queue, limits.group(each.application.groups, queue)) if queue else -1
+            for each in placements
+            for queue in (each.placement.queue if each.placement.placed else "",)
+        ]
+
+    def _invalid(self, application: Application, row: int, found: JobApplications) -> str:
+        """Return the code why an application is rejected before any rule is tried; empty if it is not."""
+        if not is_name(application.user):
+            return "no_user"
+        return "" if found.knows_groups(row, self.state.groups) else "groups_unknown"
+
+
+def _as_first(own: Keys, kinds: Numbers) -> Numbers:
+    """Return the kinds of rows, each that of the first row of its application.
+
+    An application goes where its first job goes, and is in one queue. Rows of no application keep their own kind.
+    """
+    numbers, count = numbered(own)
+    first = np.where(own < 0, np.arange(len(own)), first_rows(numbers, count)[numbers])
+    return kinds[first]

@@ -1,0 +1,50 @@
+"""The reasons for which applications are rejected, each in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from negotiator.cycle.reasons import core_reason
+from negotiator.placement import Placement, PlacementStep
+from negotiator.placement.trace import NO_RULE_MATCHED
+from negotiator.records import Provenance, Reason, Station, Verdict
+
+_VERDICTS = {
+    "invalid_queue_name": Verdict.MISCONFIGURED,
+    "parent_is_leaf": Verdict.MISCONFIGURED,
+    "no_user": Verdict.MISCONFIGURED,
+    "plugin_error": Verdict.BROKEN_PLUGIN,
+    "groups_unknown": Verdict.BROKEN_PLUGIN,
+}
+_TEXTS = {
+    NO_RULE_MATCHED: "no placement rule has a queue for its application",
+    "invalid_queue_name": "a placement rule gives a name that no queue can have",
+    "parent_is_leaf": "a placement rule gives a queue below a leaf",
+    "create_under_leaf": "its queue can't be made: the queue above it is a leaf",
+    "create_under_draining": "its queue can't be made: the queue above it is draining",
+    "plugin_error": "a plugin could not say where its application goes",
+    "no_user": "the job does not say whose it is, in up to 200 printable characters",
+    "groups_unknown": "the groups of its user could not be had",
+}
+
+
+def rejections(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int]]]:
+    """Yield each reason for which applications were rejected, with the numbers of their placements."""
+    rejected: dict[tuple[str, PlacementStep | None], list[int]] = {}
+    for number, placement in enumerate(placements):
+        if not placement.placed:
+            decisive = placement.steps[-1] if placement.steps and placement.code != NO_RULE_MATCHED else None
+            key = attrs.evolve(decisive, queue="", text="") if decisive else None
+            rejected.setdefault((placement.code, key), []).append(number)
+    for (code, step), numbers in rejected.items():
+        yield _reason(code, step), numbers
+
+
+def _reason(code: str, step: PlacementStep | None) -> Reason:
+    verdict = _VERDICTS.get(code, Verdict.DENIED)
+    if step is None:
+        return core_reason(Station.PLACE, verdict, code, _TEXTS[code], "placement rules")
+    where = Provenance(Station.PLACE, step.plugin, step.version, f"rule {step.rule}", step.source)
+    return Reason(verdict, code, _TEXTS[code], where)

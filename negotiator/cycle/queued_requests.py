@@ -1,0 +1,91 @@
+"""Jobs become requests: alike jobs of one submitter, user, group, queue and priority are served in one step.
+
+Requests come in the order of submitters and schedds by name, then of the schedd's own order of its jobs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Environment, Kind, Table
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.autoclusters import idle_autoclusters
+from negotiator.cycle.numbering import combined, numbered
+from negotiator.cycle.order import QueuedRequest
+from negotiator.cycle.place import PlacedJobs
+from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory, Rows
+from negotiator.cycle.text_columns import Strings
+
+#: The most jobs that one ad may stand for: schedds may send any number.
+MAX_COPIES = 100_000
+
+
+def queued_requests(
+    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment
+) -> tuple[QueuedRequest, ...]:
+    """Group the idle jobs into requests, each with an allowance of all its jobs.
+
+    ``groups`` are those of users whose jobs do not name them.
+    """
+    jobs = placed.jobs
+    if not len(jobs):
+        return ()
+    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
+    autoclusters = idle_autoclusters(slots, jobs, bundle, SUBMITTER_ATTRIBUTES)
+    factory = RequestFactory(bundle, groups, env, slots.names())
+    requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
+
+    copies = _copies(jobs)
+    queued = []
+    columns = (autoclusters.ids, submitters, schedds, *_priorities(jobs), *_placements(placed))
+    for number, members in enumerate(
+        _groups(combined(*columns)[0], _schedd_order(jobs, submitters, schedds))
+    ):
+        rows = _repeated(members, copies, len(slots))
+        request = requests.of(rows, int(copies[members].sum()))
+        queued.append(QueuedRequest(number, request, rows, len(rows)))
+    return tuple(queued)
+
+
+def _groups(kinds: NDArray[np.int64], order: Rows) -> list[Rows]:
+    """Return the rows of each kind in their order; kinds come in the order of their first rows."""
+    ordered = kinds[order]
+    by_kind = np.argsort(ordered, kind="stable")
+    starts = np.flatnonzero(np.diff(ordered[by_kind], prepend=-1))
+    members = [order[places] for places in np.split(by_kind, starts[1:])]
+    return [members[kind] for kind in np.argsort(by_kind[starts])]
+
+
+def _placements(placed: PlacedJobs) -> tuple[Strings, ...]:
+    return placed.queues, placed.users, placed.groups
+
+
+def _copies(jobs: Table) -> NDArray[np.intp]:
+    """Return the number of jobs that each ad stands for: more than 1 only in a schedd's request, which has no status."""
+    counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
+    counts[~np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))] = 1
+    return counts.clip(1, MAX_COPIES).astype(np.intp)
+
+
+def _repeated(group: Rows, copies: NDArray[np.intp], slots: int) -> Rows:
+    """Return each row as often as its ad stands for jobs, but at most one row more than there are slots.
+
+    An ad may ask for any number of jobs: those that cannot be matched need no row.
+    """
+    enough = int(np.searchsorted(np.cumsum(copies[group]), slots + 1)) + 1
+    return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
+
+
+def _schedd_order(jobs: Table, submitters: Strings, schedds: Strings) -> Rows:
+    """Sort the rows by submitter and schedd, then by the schedd's own order of its jobs."""
+    ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
+    return np.lexsort(
+        (*reversed(ages), *reversed(_priorities(jobs)), numbered(schedds)[0], numbered(submitters)[0])
+    )
+
+
+def _priorities(jobs: Table) -> list[NDArray[np.float64]]:
+    """Return the negated priorities of the jobs, most significant first: the lowest value is served first."""
+    return [-jobs.numbers(name, default=0.0) for name in job_columns.PRIORITIES]

@@ -1,0 +1,147 @@
+"""The parts of a cycle state as plain JSON values, and back.
+
+Mappings whose order may decide something are lists of pairs; sets are sorted lists. The readers raise KeyError,
+TypeError or ValueError for values of another form, and tolerate what a comparison with the re-encoded state finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
+from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
+from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
+from negotiator.queues.model import ChildTemplate
+from negotiator.records import Source
+
+Values: TypeAlias = Any  #: values that JSON has
+
+
+def from_queues(queues: QueueTree) -> Values:
+    """Return the queues, each without its children: these are queues of the tree themselves."""
+    return [
+        {
+            **_from_config(queue.config),
+            "managed": queue.managed,
+            "since": queue.since,
+            "state": str(queue.state),
+        }
+        for queue in queues
+    ]
+
+
+def to_queues(values: Values) -> QueueTree:
+    """Return the queue tree that ``from_queues`` wrote."""
+    queues = (
+        Queue(_to_config(each), each["managed"], each["since"], QueueState(each["state"])) for each in values
+    )
+    return QueueTree({queue.path: queue for queue in queues})
+
+
+def from_registry(registry: ApplicationRegistry) -> Values:
+    """Return the applications with their queues, sorted by schedd, user and cluster."""
+    return [[*each.id, each.queue, each.seen, each.group] for each in sorted(registry)]
+
+
+def to_registry(values: Values) -> ApplicationRegistry:
+    """Return the registry that ``from_registry`` wrote."""
+    return ApplicationRegistry(
+        [
+            RegisteredApplication(ApplicationId(schedd, user, cluster), queue, seen, group)
+            for schedd, user, cluster, queue, seen, group in values
+        ]
+    )
+
+
+def from_holds(held: Mapping[ApplicationId, ApplicationHold]) -> Values:
+    """Return the holds in their order, which is that of their reasons."""
+    return [[*application, hold.by, hold.at, hold.note] for application, hold in held.items()]
+
+
+def to_holds(values: Values) -> dict[ApplicationId, ApplicationHold]:
+    """Return the holds that ``from_holds`` wrote."""
+    return {
+        ApplicationId(schedd, user, cluster): ApplicationHold(by, at, note)
+        for schedd, user, cluster, by, at, note in values
+    }
+
+
+def from_journal(entries: Iterable[JournalEntry]) -> Values:
+    """Return the journal's entries in their order."""
+    return [attrs.asdict(entry) for entry in entries]
+
+
+def to_journal(values: Values) -> tuple[JournalEntry, ...]:
+    """Return the entries that ``from_journal`` wrote."""
+    return tuple(JournalEntry(**{**each, "resources": _pairs(each["resources"])}) for each in values)
+
+
+def _from_config(config: QueueConfig) -> dict[str, Values]:
+    template = config.template
+    return {
+        "path": config.path,
+        "leaf": config.leaf,
+        "submit": _from_acl(config.submit),
+        "admin": _from_acl(config.admin),
+        "guaranteed": list(config.guaranteed.items()),
+        "max": list(config.max.items()),
+        "applications": config.applications,
+        "properties": list(config.properties.items()),
+        "template": None if template is None else _from_template(template),
+        "limits": list(map(_from_limit, config.limits)),
+        "source": attrs.astuple(config.source),
+    }
+
+
+def _to_config(values: Values) -> QueueConfig:
+    template = values["template"]
+    return QueueConfig(
+        path=values["path"],
+        leaf=values["leaf"],
+        submit=_to_acl(values["submit"]),
+        admin=_to_acl(values["admin"]),
+        guaranteed=dict(values["guaranteed"]),
+        max=dict(values["max"]),
+        applications=values["applications"],
+        properties=dict(values["properties"]),
+        template=None if template is None else _to_template(template),
+        limits=tuple(map(_to_limit, values["limits"])),
+        source=Source(*values["source"]),
+    )
+
+
+def _from_acl(acl: Acl) -> Values:
+    return [sorted(acl.users), sorted(acl.groups), acl.everybody, acl.ignored]
+
+
+def _to_acl(values: Values) -> Acl:
+    users, groups, everybody, ignored = values
+    return Acl(frozenset(users), frozenset(groups), everybody, tuple(ignored))
+
+
+def _from_template(template: ChildTemplate) -> Values:
+    guaranteed, most = list(template.guaranteed.items()), list(template.max.items())
+    return [guaranteed, most, template.applications, list(template.properties.items())]
+
+
+def _to_template(values: Values) -> ChildTemplate:
+    guaranteed, most, applications, properties = values
+    return ChildTemplate(dict(guaranteed), dict(most), applications, dict(properties))
+
+
+def _from_limit(limit: QueueLimit) -> Values:
+    resources = list(limit.resources.items())
+    return [limit.users, limit.groups, resources, limit.applications, limit.text, attrs.astuple(limit.source)]
+
+
+def _to_limit(values: Values) -> QueueLimit:
+    users, groups, resources, applications, text, source = values
+    return QueueLimit(tuple(users), tuple(groups), dict(resources), applications, text, Source(*source))
+
+
+def _pairs(values: Values) -> tuple[tuple[str, int], ...]:
+    return tuple((name, amount) for name, amount in values)

@@ -1,0 +1,27 @@
+"""The order by submitter names, until fair share decides whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from negotiator.cycle.order import Feedback, QueuedRequest
+
+
+@attrs.define(eq=False)
+class SubmitterNameOrder:
+    """Submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
+
+    requests: Sequence[QueuedRequest]
+    _served: int = attrs.field(default=0, init=False)
+
+    def next(self) -> QueuedRequest | None:
+        """Return the next request in the order in which they were queued."""
+        if self._served == len(self.requests):
+            return None
+        self._served += 1
+        return self.requests[self._served - 1]
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Ignore the outcome: no request has a second turn."""
