@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
-from negotiator.classad.syntax import cut
+from negotiator.classad.syntax import shorten
 from negotiator.cli.expressions import Unparsable
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable
@@ -65,7 +65,7 @@ def print_findings(linted: Sequence[Linted]) -> None:
     width = max(NARROWEST, min(shutil.get_terminal_size().columns, WIDEST))
     for each in linted:
         if len(linted) > 1 and (each.found or each.problem):
-            click.secho(printable(cut(" ".join(each.text.split()), width)), bold=True)
+            click.secho(printable(shorten(" ".join(each.text.split()), width)), bold=True)
         if each.problem is not None:
             Unparsable(each.problem).show()
         for finding in each.found:

@@ -16,7 +16,7 @@ from negotiator.classad import (
     references,
     unparse,
 )
-from negotiator.classad.syntax import AdRef, Attr, splittable
+from negotiator.classad.syntax import AdRef, Attr, safe_conjuncts
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_conjuncts(text, parts):
 )
 def test_not_splittable(text):
     """Where a part cannot be evaluated by itself, the whole is one conjunct."""
-    assert splittable(parse(text)) == (parse(text),)
+    assert safe_conjuncts(parse(text)) == (parse(text),)
 
 
 def test_splittable():
     """Otherwise the conjuncts are."""
     for text in ("(TARGET.a) && b", "a && countMatches(MY.x, TARGET.y) > 1 && b"):
-        assert splittable(parse(text)) == conjuncts(parse(text))
+        assert safe_conjuncts(parse(text)) == conjuncts(parse(text))
 
 
 def refs(my=(), target=(), unscoped=(), *, dynamic=False):
@@ -131,4 +131,4 @@ def test_long_chains(text):
     bound = bind(tree)
     assert references(bound) == references(tree)
     assert len(conjuncts(bound)) == text.count("&&") + 1
-    assert splittable(bound) == (bound,)
+    assert safe_conjuncts(bound) == (bound,)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from expressions import expressions
 from negotiator.classad import evaluate, parse, unparse, unparse_value
 from negotiator.classad.context import excerpt_value
-from negotiator.classad.syntax import Binary, Literal, cut, excerpt
+from negotiator.classad.syntax import Binary, Literal, excerpt, shorten
 
 
 @given(text=expressions(), most=st.integers(5, 60))
 def test_it_is_the_beginning_of_the_whole(text, most):
     """The whole where there is room for it, else three dots at the end."""
     expr = parse(text)
-    assert excerpt(expr, most) == cut(unparse(expr), most)
+    assert excerpt(expr, most) == shorten(unparse(expr), most)
     assert len(excerpt(expr, most)) <= most
 
 
@@ -31,7 +31,7 @@ def test_it_is_the_beginning_of_the_whole(text, most):
 def test_whatever_is_long(text):
     """A string, a name, the arguments of a call, a list or a record."""
     expr = parse(text)
-    assert excerpt(expr, 30) == cut(unparse(expr), 30)
+    assert excerpt(expr, 30) == shorten(unparse(expr), 30)
     assert excerpt(expr, 30).endswith("...")
 
 

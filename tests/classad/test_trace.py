@@ -270,7 +270,7 @@ def test_a_trace_tells(case):
         ("List[true]", "[] does not take a list and a boolean"),
         ("(5).x", "an integer has no attributes"),
         ("Arch.x", "a string has no attributes"),
-        ("abs(A)", "there is no function abs"),
+        ("abs(A)", "unknown function abs"),
         ("substr(Arch)", "substr does not take 1 argument"),
         ("SUBSTR(A, 1)", "substr fails for an integer and an integer"),
         ("sum(strcat(Arch, Arch))", "sum fails for a string"),

@@ -6,7 +6,17 @@ import functools
 from typing import TYPE_CHECKING, Final
 
 from negotiator.classad.columnar.partial import MOVING
-from negotiator.classad.syntax import Attr, Binary, Call, Expr, Side, children, fold, scope_side, splittable
+from negotiator.classad.syntax import (
+    Attr,
+    Binary,
+    Call,
+    Expr,
+    Side,
+    children,
+    fold,
+    safe_conjuncts,
+    scope_side,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -20,7 +30,7 @@ def split(condition: Expr) -> tuple[Expr, ...]:
 
     Each conjunct can be evaluated by itself unless ``moved_attributes`` of one before it says otherwise.
     """
-    parts = splittable(condition)
+    parts = safe_conjuncts(condition)
     if len(parts) <= MAX_CONJUNCTS:
         return parts
     return (*parts[: MAX_CONJUNCTS - 1], _joined(parts[MAX_CONJUNCTS - 1 :]))

@@ -49,8 +49,8 @@ from negotiator.classad.syntax import (
     Unary,
     children,
     fold,
-    rebuilt,
     scope_side,
+    with_operands,
 )
 from negotiator.classad.values import ERROR, UNDEFINED, Kind
 
@@ -330,14 +330,16 @@ class _Folding:
             return right
         if type(right) is Literal and truth(right.value) is go_on and _is_logical(left):
             return left
-        return self._value(rebuilt(expr, (left, right)))
+        return self._value(with_operands(expr, (left, right)))
 
     def _paren(self, expr: Paren, depth: int) -> Expr:
         folded = self.node(expr.inner, depth + 1)
-        return folded if type(folded) is Literal else rebuilt(expr, (folded,))
+        return folded if type(folded) is Literal else with_operands(expr, (folded,))
 
     def _operands(self, expr: Unary | Subscript, depth: int) -> Expr:
-        return self._value(rebuilt(expr, tuple([self.node(child, depth + 1) for child in children(expr)])))
+        return self._value(
+            with_operands(expr, tuple([self.node(child, depth + 1) for child in children(expr)]))
+        )
 
     def _conditional(self, expr: Conditional, depth: int) -> Expr:
         return self._choice(expr, (expr.test, expr.yes, expr.no), depth, refuse=False)
@@ -352,14 +354,14 @@ class _Folding:
             if refuse or condition is test.value:
                 return _UNDEFINED if condition is UNDEFINED else _ERROR
         rest = [self.node(part, depth + 1) for part in parts[1:]]
-        return self._value(rebuilt(expr, (test, *rest)))
+        return self._value(with_operands(expr, (test, *rest)))
 
     def _elvis(self, expr: Elvis, depth: int) -> Expr:
         found = self.node(expr.value, depth + 1)
         if type(found) is Literal and found.value is not UNDEFINED:
             return found
         instead = self.node(expr.fallback, depth + 1)
-        return instead if type(found) is Literal else self._value(rebuilt(expr, (found, instead)))
+        return instead if type(found) is Literal else self._value(with_operands(expr, (found, instead)))
 
     def _call(self, expr: Call, depth: int) -> Expr:
         name = fold(expr.name)
@@ -370,7 +372,7 @@ class _Folding:
             return self._left(expr)
         if name == "ifthenelse":
             return self._choice(expr, expr.args, depth, refuse=True)
-        folded = rebuilt(expr, tuple([self.node(arg, depth + 1) for arg in expr.args]))
+        folded = with_operands(expr, tuple([self.node(arg, depth + 1) for arg in expr.args]))
         return self._value(folded) if function.deterministic else folded
 
     def _value(self, expr: Expr) -> Expr:

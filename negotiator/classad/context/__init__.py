@@ -1,19 +1,19 @@
-"""What an evaluation is made of: values with scopes, the state of an evaluation, and how names are looked up."""
+"""The context of an evaluation: values with scopes, operators, the state of an evaluation, look-up of names."""
 
 from negotiator.classad.context.environment import MAX_LEVELS as MAX_LEVELS
 from negotiator.classad.context.environment import MAX_STEPS as MAX_STEPS
 from negotiator.classad.context.environment import Environment as Environment
 from negotiator.classad.context.environment import EvaluationFailed as EvaluationFailed
 from negotiator.classad.context.environment import Exhausted as Exhausted
-from negotiator.classad.context.lookup import as_item as as_item
-from negotiator.classad.context.lookup import find as find
-from negotiator.classad.context.lookup import follow as follow
+from negotiator.classad.context.lookup import evaluate_attribute as evaluate_attribute
+from negotiator.classad.context.lookup import evaluate_name as evaluate_name
+from negotiator.classad.context.lookup import evaluate_selection as evaluate_selection
+from negotiator.classad.context.lookup import evaluate_subscript as evaluate_subscript
+from negotiator.classad.context.lookup import find_reference as find_reference
+from negotiator.classad.context.lookup import find_upwards as find_upwards
+from negotiator.classad.context.lookup import item_expression as item_expression
 from negotiator.classad.context.lookup import item_value as item_value
-from negotiator.classad.context.lookup import look_up as look_up
 from negotiator.classad.context.lookup import root as root
-from negotiator.classad.context.lookup import search as search
-from negotiator.classad.context.lookup import select as select
-from negotiator.classad.context.lookup import subscript as subscript
 from negotiator.classad.context.match import RESERVED as RESERVED
 from negotiator.classad.context.match import enter_ads as enter_ads
 from negotiator.classad.context.match import evaluate_alone as evaluate_alone

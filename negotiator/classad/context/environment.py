@@ -1,4 +1,4 @@
-"""What evaluations are bounded by, how they fail, and what they may know of the world."""
+"""The limits of evaluation, the ways it fails, and its inputs besides ads: time and random numbers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ MAX_STEPS: Final = 10_000_000
 
 
 class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
-    """The evaluation is given up: too deep, or a function that refuses (``random(0)``)."""
+    """The evaluation is given up: too many levels, or a function that refuses its arguments (``random(0)``)."""
 
 
 class Exhausted(Exception):  # noqa: N818
-    """There are no steps left, or evaluations stand in each other so deep that HTCondor overflows its stack."""
+    """No steps are left, or evaluations are nested so deep that HTCondor would overflow its stack."""
 
 
 @attrs.frozen
 class Environment:
-    """What an evaluation may know of the world.
+    """The inputs of an evaluation besides ads.
 
-    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``generator`` is the state of
-    ``random()``, kept apart: it starts from ``seed``, so that a cycle can be replayed.
+    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``random()`` draws from
+    ``generator``, which starts from ``seed``, so that a cycle can be replayed.
     """
 
     now: float = 0.0
@@ -34,5 +34,5 @@ class Environment:
 
     @cached_property
     def generator(self) -> random.Random:
-        """What ``random()`` draws from, in the order in which it is called."""
-        return random.Random(self.seed)  # noqa: S311 - nothing is kept secret by it
+        """The generator of ``random()``."""
+        return random.Random(self.seed)  # noqa: S311 - not used for secrets

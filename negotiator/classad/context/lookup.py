@@ -1,4 +1,4 @@
-"""How a reference finds its expression and what comes of it (SEMANTICS section 4): ``x``, ``.x``, ``s.x``, ``c[i]``."""
+"""Look-up and evaluation of references (SEMANTICS section 4): ``x``, ``.x``, ``s.x``, ``c[i]``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
 
 
-def look_up(state: EvaluationState, start: AdScope, name: str) -> Node | None:
-    """Find ``name`` (in lower case) in ``start`` or around it; the current scope moves to where the search ended."""
+def find_upwards(state: EvaluationState, start: AdScope, name: str) -> Node | None:
+    """Return the expression of ``name`` (in lower case) in ``start`` or around it, None if undefined.
+
+    Moves the current scope to where the search ended, as HTCondor does.
+    """
     scope: AdScope | None = start
     while scope is not None:
         state.current = scope
-        place = scope.places.get(name)
-        if place is not None:
-            return scope.expressions[place]
+        position = scope.positions.get(name)
+        if position is not None:
+            return scope.expressions[position]
         if type(scope) is NoScope:
             return None
         if name in SPECIAL_NAMES:
@@ -45,7 +48,10 @@ def _special(state: EvaluationState, scope: AdScope, name: str) -> Node | None:
 
 
 def root(state: EvaluationState) -> AdScope:
-    """Return the outermost scope of the evaluation, from which ``.x`` starts; without an ad the evaluation fails."""
+    """Return the outermost scope of the evaluation, where ``.x`` starts.
+
+    :raises EvaluationFailed: the evaluation has no ad.
+    """
     scope = state.base
     while (outer := scope.enclosing()) is not None:
         scope = outer
@@ -54,10 +60,11 @@ def root(state: EvaluationState) -> AdScope:
     return scope
 
 
-def follow(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
     """Return the value of the attribute ``name`` of ``scope``, whose expression is not a literal.
 
-    ``depth`` is how many levels are left where the reference stands; the expression has one less.
+    ``depth`` is the number of levels left for the reference; its expression has one less. A circular reference is
+    undefined: ``scope.active`` has the epoch in which each attribute is being evaluated.
     """
     if depth <= 0:
         raise EvaluationFailed
@@ -65,16 +72,16 @@ def follow(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth:
     since = active.get(name)
     if since == epoch:
         if state.memo is not None:
-            state.memo.circle(scope, name)
+            state.memo.note_circle(scope, name)
         return UNDEFINED
-    current, before = state.current, state.depth
-    state.current, state.depth = scope, depth - 1
+    current, before = state.current, state.levels_left
+    state.current, state.levels_left = scope, depth - 1
     active[name] = epoch
     try:
         code = state.compile(expr)
         if depth <= code.guard or state.steps < code.size:
             memo = state.memo
-            return state.start(expr) if memo is None else memo.follow(scope, name, expr, since)
+            return state.evaluate(expr) if memo is None else memo.evaluate_attribute(scope, name, expr, since)
         state.steps -= code.size
         return code.run(state)
     finally:
@@ -82,24 +89,24 @@ def follow(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth:
             del active[name]
         else:
             active[name] = since
-        state.current, state.depth = current, before
+        state.current, state.levels_left = current, before
 
 
-def search(state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool) -> Value:
-    """Return the value of ``name`` looked for in ``start``, around it and, if ``unscoped``, in the other ad."""
+def evaluate_name(state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool) -> Value:
+    """Return the value of ``name``, looked up in ``start``, around it and, if ``unscoped``, in the other ad."""
     if name in RESERVED:
         current = state.current
-        found = find(state, start, name, unscoped=unscoped)
+        found = find_reference(state, start, name, unscoped=unscoped)
         where, state.current = state.current, current
         return UNDEFINED if found is None else _reached(state, where, name, found, depth)
     scope: AdScope | None = start
-    while scope is not None:  # no context ad can have the name: they need not even be made
-        place = scope.places.get(name)
-        if place is not None:
-            return _reached(state, scope, name, scope.expressions[place], depth)
+    while scope is not None:  # the scopes of the match cannot have the name, so they need not be built
+        position = scope.positions.get(name)
+        if position is not None:
+            return _reached(state, scope, name, scope.expressions[position], depth)
         scope = scope.parent
     if unscoped and start.alternate is not None:
-        return search(state, start.alternate, name, depth, unscoped=False)
+        return evaluate_name(state, start.alternate, name, depth, unscoped=False)
     return UNDEFINED
 
 
@@ -108,26 +115,26 @@ def _reached(state: EvaluationState, scope: AdScope, name: str, found: Node, dep
         raise EvaluationFailed
     if type(found) is Literal or type(found) is ValueNode:
         return found.value
-    return follow(state, scope, name, found, depth)
+    return evaluate_attribute(state, scope, name, found, depth)
 
 
-def find(state: EvaluationState, start: AdScope, name: str, *, unscoped: bool) -> Node | None:
-    """Return the expression of ``name``, leaving the current scope where the search ended."""
-    found = look_up(state, start, name)
+def find_reference(state: EvaluationState, start: AdScope, name: str, *, unscoped: bool) -> Node | None:
+    """Return the expression of ``name``, None if undefined. Moves the current scope to where the search ended."""
+    found = find_upwards(state, start, name)
     if found is None and unscoped and start.alternate is not None:
-        found = look_up(state, start.alternate, name)
+        found = find_upwards(state, start.alternate, name)
     return found
 
 
-def select(state: EvaluationState, container: Value, name: str, depth: int) -> Value:
-    """Return ``container.name``: of an ad its attribute, of a list the list of its elements' attributes."""
+def evaluate_selection(state: EvaluationState, container: Value, name: str, depth: int) -> Value:
+    """Return ``container.name``: the attribute of an ad, or for a list the list of its elements' attributes."""
     if type(container) is AdValue:
         scope = container.scope
-        place = scope.places.get(name)
-        if place is None:
-            return search(state, scope, name, depth, unscoped=False)
-        expr = scope.expressions[place]
-        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, depth)
+        position = scope.positions.get(name)
+        if position is None:
+            return evaluate_name(state, scope, name, depth, unscoped=False)
+        expr = scope.expressions[position]
+        return expr.value if type(expr) is Literal else evaluate_attribute(state, scope, name, expr, depth)
     if type(container) is ListValue:
         return _project(state, container, name, depth)
     return UNDEFINED if container is UNDEFINED else ERROR
@@ -135,21 +142,23 @@ def select(state: EvaluationState, container: Value, name: str, depth: int) -> V
 
 def _project(state: EvaluationState, container: ListValue, name: str, depth: int) -> ListValue:
     items: list[Expr] = []
-    before, base = state.depth, state.base
-    state.depth, state.base = depth - 1, state.current
+    before, base = state.levels_left, state.base
+    state.levels_left, state.base = depth - 1, state.current
     try:
         for item in container.items:
             state.charge(1)
-            items.append(as_item(select(state, item_value(state, container, item), name, depth)))
+            items.append(
+                item_expression(evaluate_selection(state, item_value(state, container, item), name, depth))
+            )
     finally:
-        state.depth, state.base = before, base
+        state.levels_left, state.base = before, base
     return ListValue(tuple(items), NoScope(state))
 
 
 def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Value:
-    """Return the value of an element as functions see it: evaluated where the call stands.
+    """Return the value of an element as functions see it: evaluated in the scope of the call.
 
-    A record or a list among the elements keeps the place where it was written.
+    An element that is a record or a list keeps the scope of the list.
     """
     if type(item) is Literal:
         return item.value
@@ -157,11 +166,11 @@ def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Valu
         return container.scope.record(item)
     if type(item) is ListExpr:
         return ListValue(item.items, container.scope)
-    return state.value(item)
+    return state.evaluate_argument(item)
 
 
-def as_item(value: Value) -> Expr:
-    """Return an expression that a list may hold for a value; ads and lists are copied without their surroundings."""
+def item_expression(value: Value) -> Expr:
+    """Return an expression that stands for a value as an element of a list. Ads and lists lose their scopes."""
     if type(value) is AdValue:
         return RecordExpr(tuple(value.ad.items()))
     if type(value) is ListValue:
@@ -169,8 +178,8 @@ def as_item(value: Value) -> Expr:
     return Literal(value)  # type: ignore[arg-type]
 
 
-def subscript(state: EvaluationState, container: Value, index: Value, depth: int) -> Value:
-    """Return ``container[index]``; ``depth`` is what is left inside the operator."""
+def evaluate_subscript(state: EvaluationState, container: Value, index: Value, depth: int) -> Value:
+    """Return ``container[index]``; ``depth`` is the number of levels left inside the operator."""
     if container is ERROR or index is ERROR:
         return ERROR
     if isinstance(container, Exceptional) or isinstance(index, Exceptional):
@@ -180,8 +189,10 @@ def subscript(state: EvaluationState, container: Value, index: Value, depth: int
     if type(container) is AdValue and type(index) is str:
         scope = container.scope
         name = fold(index)
-        place = scope.places.get(name)
-        return UNDEFINED if place is None else state.afresh(scope, scope.expressions[place], name)
+        position = scope.positions.get(name)
+        return (
+            UNDEFINED if position is None else state.evaluate_nested(scope, scope.expressions[position], name)
+        )
     return ERROR
 
 
@@ -189,12 +200,12 @@ def _element(state: EvaluationState, container: ListValue, index: int, depth: in
     if not 0 <= index < len(container.items):
         return ERROR
     if depth <= 0:
-        state.limited()
+        state.mark_level_dependent()
         return ERROR
     item = container.items[index]
     if type(item) is Literal:
         return item.value
     try:
-        return state.start_in(container.scope, item, depth - 1)
+        return state.evaluate_in(container.scope, item, depth - 1)
     except EvaluationFailed:
         return ERROR

@@ -1,4 +1,4 @@
-"""The scopes of a match (SEMANTICS section 4): each of the two ads in a context ad, and those in the match ad."""
+"""The scopes of a match (SEMANTICS section 4): each of the two ads inside a context ad, both inside the match ad."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EMPTY: Final = AttributeMap()
 
 
 class _Match(AdScope):
-    """The match ad, which is made into a real one only where it is looked at as a whole."""
+    """The match ad. Its complete value is built only if an expression uses the ad as a whole."""
 
     __slots__ = ()
 
@@ -28,18 +28,18 @@ class _Match(AdScope):
 
 
 class _MatchSide(AdScope):
-    """One of the two ads. It is put in its place in the match when something looks for what is around it."""
+    """One of the two ads. The scopes around it are built only when a look-up leaves the ad, which is rare."""
 
     __slots__ = ()
 
     def enclosing(self) -> AdScope | None:
         if self.parent is None and self.alternate is not None:
-            _place_in_match(self.state)
+            _build_match(self.state)
         return self.parent
 
 
 def enter_ads(state: EvaluationState, my: AttributeMap | None, target: AttributeMap | None) -> None:
-    """Let an evaluation stand in ``my``, matched with ``target`` if there is one."""
+    """Set the scopes of a new evaluation: it starts in ``my``, matched with ``target`` if given."""
     if my is None and target is None:
         scope: AdScope = NoScope(state)
     else:
@@ -57,15 +57,15 @@ def _side(state: EvaluationState, ad: AttributeMap | None) -> AdScope:
     return scope
 
 
-def _place_in_match(state: EvaluationState) -> None:
-    """Put the two ads into their context ads and those into the match ad, which few evaluations ever climb to."""
+def _build_match(state: EvaluationState) -> None:
+    """Put the two ads into their context ads, and those into the match ad."""
     left = state.left
     right = left.alternate
     assert right is not None  # noqa: S101 - called for the sides of a match only
     match = _Match(_MATCH, None, state)
     contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
     left.parent, right.parent = contexts
-    match.places = _MATCH_PLACES
+    match.positions = _MATCH_PLACES
     placed = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
     match.expressions = [*match.expressions, *placed]
 
@@ -100,17 +100,17 @@ _MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.
 _OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
 
 SPECIAL_NAMES: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
-"""Names with a meaning of their own wherever no ad has an attribute of that name."""
+"""Names with a predefined meaning in every scope without an attribute of that name."""
 
 RESERVED: Final = SPECIAL_NAMES | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
-"""Names that mean something to an ad that lacks them."""
+"""Names that an ad of a match resolves although it lacks them."""
 
 
 def evaluate_alone(state: EvaluationState, ad: AttributeMap, expr: Expr) -> Value:
-    """Return the value of an expression in one ad, in an evaluation of its own; error where that fails."""
-    fresh = EvaluationState(Environment(), state.compile, state.remember)
+    """Return the value of an expression in one ad, in a separate evaluation; error if that fails."""
+    fresh = EvaluationState(Environment(), state.compile, state.make_memo)
     enter_ads(fresh, ad, None)
     try:
-        return fresh.start(expr)
+        return fresh.evaluate(expr)
     except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
         return ERROR

@@ -1,16 +1,16 @@
-"""What a long evaluation remembers: values of attributes, so that work that doubles with each attribute is done once.
+"""The memo of a long evaluation: values of attributes, so that work that doubles with each attribute is done once.
 
-``a1 = a0 + a0``, ``a2 = a1 + a1`` and so on takes 2**n steps to evaluate, and a user may write it. An evaluation
-that has taken many steps therefore begins to remember what comes of the attributes it follows. A value that is
-remembered costs the steps that finding it took, so that an evaluation ends alike whether or not it remembers.
+``a1 = a0 + a0``, ``a2 = a1 + a1`` and so on take 2**n steps to evaluate, and a user may write them. An evaluation that
+has taken many steps therefore starts to remember the values of the attributes it evaluates. Using a remembered value
+charges the steps that computing it took, so that an evaluation ends the same way with or without a memo.
 
-It is used again only where finding it again would give the same:
+A remembered value is used only where computing it again would give the same:
 
-- in the same ad, reached from the same beginning (``.x`` and ``root`` start there);
-- with as many levels left, or more where the levels did not matter;
-- where no attribute is being evaluated that was followed for it: that would be a circle now;
-- where those are still being evaluated that were a circle then;
-- if nothing was drawn by chance for it.
+- in the same ad, within an evaluation that began in the same ad (``.x`` and ``root`` start there);
+- with as many levels left; with more, if the level limit did not affect the value;
+- if none of the attributes evaluated for it is being evaluated now: that would now be a circular reference;
+- if the attributes that were circular references then are still being evaluated;
+- if it did not depend on ``random()``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_VALUES: Final = 10_000
 MAX_NAMES: Final = 20_000
-"""Attributes that are told apart; a set of them is an integer of so many bits."""
+"""The number of attributes that get a bit of their own. Sets of attributes are integers of that many bits."""
 
 _Circles: TypeAlias = frozenset["tuple[AdScope, str]"]
 _NONE: Final[_Circles] = frozenset()
@@ -34,44 +34,55 @@ _NONE: Final[_Circles] = frozenset()
 
 @attrs.frozen(eq=False)
 class _MemoizedValue:
-    """A value, the steps it took, and where it holds.
+    """A value, the steps it took, and the conditions for using it again.
 
-    ``reached`` are the attributes that were followed, ``circles`` those that could not be, since they were being
-    evaluated. With other ``depth`` or deeper ``nesting`` than this the value may be another, unless ``levels`` did not
-    matter: then it is the same with more levels.
+    ``reached`` is the set of attributes evaluated for it. ``circles`` are the references that were circular, since
+    their attributes were being evaluated. If ``level_dependent``, the value holds for exactly ``levels_left``,
+    otherwise also for more. It holds for ``nesting`` and less.
     """
 
     value: Value
     steps: int
-    depth: int
+    levels_left: int
     nesting: int
-    levels: bool
+    level_dependent: bool
     reached: int
     circles: _Circles
 
 
 @attrs.frozen(eq=False)
 class _PendingValue:
-    """A value that is being found: its key, and what has been met before that does not belong to it."""
+    """A value that is being computed: its key, and the counts and sets of the memo from before, to be restored."""
 
     key: Hashable
-    own: tuple[AdScope, str] | None
+    attribute: tuple[AdScope, str] | None
     steps: int
     active: int
     reached: int
     circles: _Circles
-    once: int
-    limited: int
+    not_reusable: int
+    level_dependent: int
 
 
 class Memo:
-    """The values that one evaluation remembers, and what has been met since the one being found was begun.
+    """The values that one evaluation remembers, and what was met while computing the innermost pending one.
 
-    ``active`` are the attributes being evaluated since the memo began, in the present epoch. ``once`` and ``limited``
-    count what makes the values that are being found hold only this once, and only with as many levels.
+    ``active`` is the set of attributes being evaluated in this epoch. ``reached`` and ``circles`` collect the
+    conditions of the pending value. ``not_reusable`` and ``level_dependent`` are counters: an event that makes pending
+    values unusable, or usable for exactly this many levels, increments one, and each pending value whose counter
+    changed since it began is affected.
     """
 
-    __slots__ = ("_bits", "_known", "_state", "active", "circles", "limited", "once", "reached")
+    __slots__ = (
+        "_bits",
+        "_known",
+        "_state",
+        "active",
+        "circles",
+        "level_dependent",
+        "not_reusable",
+        "reached",
+    )
 
     def __init__(self, state: EvaluationState) -> None:
         self._state = state
@@ -79,60 +90,64 @@ class Memo:
         self._bits: dict[tuple[AdScope, str], int] = {}
         self.active = self.reached = 0
         self.circles = _NONE
-        self.once = self.limited = 0
+        self.not_reusable = self.level_dependent = 0
 
-    def follow(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
-        """Return the value of an attribute, which the caller has noted as being evaluated.
+    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
+        """Return the value of an attribute, which the caller has marked as being evaluated.
 
-        ``since`` is the epoch since which it was being evaluated already. That is not this one, or it were a circle.
+        ``since`` is the earlier epoch in which it was being evaluated already, if any. (In this epoch the reference
+        would have been circular.)
         """
-        own = (scope, name)
-        bit = self._bit(own)
+        attribute = (scope, name)
+        bit = self._bit(attribute)
         if not bit or since is not None:
-            self.once += 1  # of what follows it, it could not be told later whether it is a circle
-        key = (own, self._state.base, self._state.contexts)
+            self.not_reusable += 1  # without a bit of its own, a later circular reference would go unnoticed
+        key = (attribute, self._state.base, self._state.contexts)
         known = self._find(key)
         if known is not None:
             return known.value
-        begun = self._begin(key, own, bit)
+        pending = self._begin(key, attribute, bit)
         try:
-            value = self._state.start(expr)
+            value = self._state.evaluate(expr)
         except BaseException:
-            self._end(begun, None)
+            self._end(pending, None)
             raise
-        self._end(begun, value)
+        self._end(pending, value)
         return value
 
-    def afresh(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
-        """Return the value of an attribute of ``scope``, where a new evaluation has begun, with its own levels."""
+    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+        """Return the value of an attribute of ``scope`` in a nested evaluation, which has its own levels."""
         key = (scope, name, self._state.contexts)
         known = self._find(key)
         if known is not None:
             return known.value
-        begun = self._begin(key)
+        pending = self._begin(key)
         try:
-            value = self._state.start_in(scope, expr, depth)
+            value = self._state.evaluate_in(scope, expr, depth)
         except BaseException:
-            self._end(begun, None)
+            self._end(pending, None)
             raise
-        self._end(begun, value)
+        self._end(pending, value)
         return value
 
-    def circle(self, scope: AdScope, name: str) -> None:
-        """Note that an attribute was reached which is being evaluated."""
+    def note_circle(self, scope: AdScope, name: str) -> None:
+        """Record a circular reference: to an attribute that is being evaluated."""
         self.circles |= {(scope, name)}
 
-    def _bit(self, own: tuple[AdScope, str]) -> int:
-        """Return the set of this attribute alone, the empty one where too many are known."""
-        place = self._bits.get(own)
-        if place is None:
+    def _bit(self, attribute: tuple[AdScope, str]) -> int:
+        """Return the set of this attribute alone, the empty set if too many have a bit already."""
+        position = self._bits.get(attribute)
+        if position is None:
             if len(self._bits) >= MAX_NAMES:
                 return 0
-            place = self._bits[own] = len(self._bits)
-        return 1 << place
+            position = self._bits[attribute] = len(self._bits)
+        return 1 << position
 
     def _find(self, key: Hashable) -> _MemoizedValue | None:
-        """Return what is remembered, if it holds here, and take its steps. Raises ``Exhausted``."""
+        """Return the remembered value if it holds here, after charging its steps.
+
+        :raises Exhausted: there are fewer steps left.
+        """
         known = self._known.get(key)
         if known is None or not self._holds(known):
             return None
@@ -143,7 +158,11 @@ class Memo:
 
     def _holds(self, known: _MemoizedValue) -> bool:
         state = self._state
-        enough = state.depth == known.depth if known.levels else state.depth >= known.depth
+        enough = (
+            state.levels_left == known.levels_left
+            if known.level_dependent
+            else state.levels_left >= known.levels_left
+        )
         return (
             enough
             and state.nesting <= known.nesting
@@ -151,26 +170,35 @@ class Memo:
             and all(scope.active.get(name) == state.epoch for scope, name in known.circles)
         )
 
-    def _begin(self, key: Hashable, own: tuple[AdScope, str] | None = None, bit: int = 0) -> _PendingValue:
-        """Begin to find a value: of the attribute ``own``, unless an evaluation begins afresh that knows of none."""
-        begun = _PendingValue(
-            key, own, self._state.remaining, self.active, self.reached, self.circles, self.once, self.limited
+    def _begin(
+        self, key: Hashable, attribute: tuple[AdScope, str] | None = None, bit: int = 0
+    ) -> _PendingValue:
+        """Start a pending value. ``attribute`` is None in a nested evaluation, where nothing is being evaluated yet."""
+        pending = _PendingValue(
+            key,
+            attribute,
+            self._state.remaining,
+            self.active,
+            self.reached,
+            self.circles,
+            self.not_reusable,
+            self.level_dependent,
         )
         self.active |= bit
         self.reached, self.circles = bit, _NONE
-        return begun
+        return pending
 
-    def _end(self, begun: _PendingValue, value: Value | None) -> None:
-        """End what was begun and remember its value, if there is one; what was met belongs to what is around it too."""
+    def _end(self, pending: _PendingValue, value: Value | None) -> None:
+        """Remember the value, if any, and merge what was met into the surrounding pending value."""
         state = self._state
-        circles = self.circles - {begun.own}
-        if value is not None and self.once == begun.once:
+        circles = self.circles - {pending.attribute}
+        if value is not None and self.not_reusable == pending.not_reusable:
             if len(self._known) >= MAX_VALUES:
                 self._known.clear()
-            steps, levels = begun.steps - state.remaining, self.limited != begun.limited
-            self._known[begun.key] = _MemoizedValue(
-                value, steps, state.depth, state.nesting, levels, self.reached, circles
+            steps, levels = pending.steps - state.remaining, self.level_dependent != pending.level_dependent
+            self._known[pending.key] = _MemoizedValue(
+                value, steps, state.levels_left, state.nesting, levels, self.reached, circles
             )
-        self.active = begun.active
-        self.reached |= begun.reached
-        self.circles = circles | begun.circles
+        self.active = pending.active
+        self.reached |= pending.reached
+        self.circles = circles | pending.circles

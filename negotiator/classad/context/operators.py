@@ -1,7 +1,6 @@
-"""What the operators do to values (SEMANTICS section 3), without evaluation: tables of functions of values.
+"""The operators as functions of values (SEMANTICS section 3).
 
-``&&``, ``||``, ``? :`` and ``?:`` are here only as the rules that join two values; when their operands are evaluated
-is the evaluator's matter.
+``&&`` and ``||`` are here only as rules for two values. The evaluator decides whether their operands are evaluated.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ _SHIFT_MASK: Final = 63
 
 
 def wrap(number: int) -> int:
-    """Return an integer as 64 bits hold it, two's complement."""
+    """Return an integer wrapped to 64 bits, two's complement."""
     if INT_MIN <= number <= INT_MAX:
         return number
     return ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
 def truth(value: Value) -> Value:
-    """Return a value as a condition: a boolean for boolean, integer and real; itself for undefined; else error."""
+    """Return a value as a condition: a boolean for booleans and numbers, undefined for undefined, otherwise error."""
     kind = type(value)
     if kind is bool:
         return value
@@ -77,7 +76,7 @@ def _remainder(left: int, right: int) -> Value:
 
 
 def _strict(left: Value, right: Value) -> Value:
-    """Return what a strict operator makes of operands of which it has no rule for the kinds."""
+    """Return the result of a strict operator for kinds of operands without a rule: error, unless one is undefined."""
     if left is ERROR or right is ERROR:
         return ERROR
     if left is UNDEFINED or right is UNDEFINED:
@@ -104,7 +103,7 @@ def add(left: Value, right: Value) -> Value:
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """``-``: numbers, spans, a moment less a span, and the span between two moments."""
+    """``-``: numbers, spans of time, a moment minus a span, and the span between two moments."""
     a, b = type(left), type(right)
     if a is int and b is int:
         return wrap(left - right)  # type: ignore[operator, arg-type]
@@ -150,14 +149,14 @@ def divide(left: Value, right: Value) -> Value:
 
 
 def modulo(left: Value, right: Value) -> Value:
-    """``%``: integers and booleans only; the sign is the dividend's."""
+    """``%``: integers and booleans only. The result has the sign of the dividend."""
     if isinstance(left, int) and isinstance(right, int):
         return _remainder(int(left), int(right))
     return _strict(left, right)
 
 
 def _whole_seconds(span: RelTime) -> int:
-    """Return the seconds as x86 converts a double to a 32-bit integer: what does not fit is the smallest one."""
+    """Return the seconds as x86 converts a double to a 32-bit integer: the least integer if it does not fit."""
     if not -2147483649.0 < span.seconds < 2147483648.0:
         return -(1 << 31)
     return int(span.seconds)
@@ -195,16 +194,15 @@ def _bitwise(compute: Callable[[int, int], int]) -> Callable[[Value, Value], Val
 
 
 def fold_case(text: str) -> str | bytes:
-    """Return what strings are compared by where case does not count: equal and ordered as ``strcasecmp`` has them.
+    """Return a key for comparing strings without case, ordered like ``strcasecmp``.
 
-    Only A to Z fold. Two ASCII strings may be compared by their text; as soon as one is not, both must be bytes,
-    which is what ``compare_folded`` sees to.
+    Only A to Z fold. The key of an ASCII string is a ``str``, of another one ``bytes``; see ``compare_folded``.
     """
     return text.lower() if text.isascii() else fold_bytes(to_bytes(text))
 
 
 def compare_folded(left: str, right: str) -> int:
-    """Return less than, equal to or greater than 0 as ``strcasecmp`` does."""
+    """Return less than, equal to or greater than 0 like ``strcasecmp``."""
     if left == right:
         return 0
     if len(left) != len(right):  # of the longer one, a letter more than the other has decides
@@ -236,7 +234,7 @@ def _comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value],
 
 
 def identical(left: Value, right: Value) -> Value:
-    """``=?=``: same kind and same value, strings by case; never undefined. Two lists or two ads are an error."""
+    """``=?=``: same kind and same value, with case for strings. Never undefined; error for two lists or two ads."""
     a = type(left)
     if a is not type(right):
         return False
@@ -246,7 +244,7 @@ def identical(left: Value, right: Value) -> Value:
 
 
 def different(left: Value, right: Value) -> Value:
-    """``=!=``: the contrary of ``=?=``."""
+    """``=!=``: the negation of ``=?=``."""
     same = identical(left, right)
     return same if same is ERROR else not same
 
@@ -255,7 +253,7 @@ def different(left: Value, right: Value) -> Value:
 
 
 def both(left: Value, right: Value) -> Value:
-    """``&&`` of two values, both of which have been evaluated."""
+    """``&&`` of two values."""
     a = truth(left)
     if a is False or a is ERROR:
         return a
@@ -266,7 +264,7 @@ def both(left: Value, right: Value) -> Value:
 
 
 def either(left: Value, right: Value) -> Value:
-    """``||`` of two values, both of which have been evaluated."""
+    """``||`` of two values."""
     a = truth(left)
     if a is True or a is ERROR:
         return a
@@ -289,7 +287,7 @@ def negative(value: Value) -> Value:
 
 
 def positive(value: Value) -> Value:
-    """Unary ``+``: integers, reals and spans of time, as they are."""
+    """Unary ``+``: integers, reals and spans of time, unchanged."""
     kind = type(value)
     if kind is int or kind is float or kind is RelTime or value is UNDEFINED:
         return value
@@ -297,7 +295,7 @@ def positive(value: Value) -> Value:
 
 
 def negation(value: Value) -> Value:
-    """``!``: the contrary of a condition."""
+    """``!``: the negation of a condition."""
     condition = truth(value)
     return (not condition) if type(condition) is bool else condition
 

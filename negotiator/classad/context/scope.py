@@ -1,12 +1,12 @@
-"""Where names are looked up while an expression is evaluated (SEMANTICS section 4), and what one evaluation owns.
+"""Scopes, values with scopes, and the state of one evaluation (SEMANTICS section 4).
 
-The shape is HTCondor's, because what it does in odd places follows from its shape: an evaluation has one *current*
-scope; looking a name up moves it to the ad where the name was found (or, where it was not, to the outermost ad), and
-an evaluated reference moves it back. ``unresolved``, ``evalInEachContext`` and ``countMatches`` look a name up without
-moving back, which is the upstream bug that SEMANTICS records.
+The design copies HTCondor's, since its behaviour in odd cases follows from it. An evaluation has one *current* scope.
+A look-up moves it to the ad that has the name (or, if none has, to the outermost ad), and an evaluated reference moves
+it back. ``unresolved``, ``evalInEachContext`` and ``countMatches`` look a name up without moving back, which is the
+upstream bug that SEMANTICS records.
 
-In a match the scopes are: each of the two ads, inside a context ad (``my``, ``target``, ``other``, ``ad``), inside
-the match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...). My ad is LEFT.
+In a match each of the two ads is inside a context ad (``my``, ``target``, ``other``, ``ad``), and those are inside the
+match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...). My ad is LEFT. See ``match``.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from negotiator.classad.context.environment import Environment
 
 STEPS_BEFORE_MEMO: Final = 10_000
-"""Steps after which an evaluation begins to remember values: few evaluations take so many."""
+"""Steps after which an evaluation gets a memo. Few evaluations take that many."""
 
 
 @attrs.frozen(eq=False)
 class ListValue:
-    """A list, whose elements stay expressions.
+    """A list. Its elements stay expressions until they are used.
 
-    ``L[i]`` evaluates one in ``scope``, where the literal was found; a function evaluates them where it is called.
+    ``L[i]`` evaluates an element in ``scope``, the scope of the list literal. A function evaluates the elements in the
+    scope of the call.
     """
 
     items: tuple[Expr, ...]
@@ -42,7 +43,7 @@ class ListValue:
 
 @attrs.frozen(eq=False)
 class AdValue:
-    """An ad as a value, with its own scope; what encloses it is the parent of that."""
+    """An ad as a value, with its scope. The parent of the scope is what encloses the ad."""
 
     ad: AttributeMap
     scope: AdScope
@@ -53,7 +54,7 @@ Value: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | 
 
 @attrs.frozen(eq=False)
 class ValueNode:
-    """A node that no text parses to: an ad or a list that is already a value."""
+    """A node for an ad or a list that is already a value. No text parses to it."""
 
     value: AdValue | ListValue
 
@@ -65,14 +66,18 @@ class Run(Protocol):
     """A compiled tree."""
 
     def __call__(self, state: EvaluationState, /) -> Value:
-        """Return the value of the tree in the current scope; raises ``EvaluationFailed``."""
+        """Return the value of the tree in the current scope.
+
+        :raises EvaluationFailed: the evaluation is given up.
+        :raises Exhausted: no steps are left.
+        """
 
 
 class Compiled(NamedTuple):
-    """A tree ready to run.
+    """A compiled tree.
 
-    ``run`` may be called where ``levels`` levels are left, otherwise ``careful``, which counts them. ``guard`` is
-    ``levels`` or more: fewer left than that, and the caller looks closer. ``size`` is the number of nodes.
+    ``run`` needs ``levels`` levels left and does not count them; ``careful`` counts them. ``guard`` is at least
+    ``levels``: with more levels left the caller may use ``run`` without further checks. ``size`` is the number of nodes.
     """
 
     expr: Node
@@ -84,32 +89,33 @@ class Compiled(NamedTuple):
 
 
 class Memory(Protocol):
-    """What a long evaluation remembers (see ``memo``), as the state and the look-up use it."""
+    """The interface of ``memo.Memo``, which is above this module."""
 
     active: int
-    once: int
-    limited: int
+    not_reusable: int
+    level_dependent: int
 
-    def follow(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
-        """Return the value of an attribute that is reached by a reference."""
+    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
+        """Return the value of an attribute."""
 
-    def afresh(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
-        """Return the value of an attribute in a new evaluation inside this one."""
+    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+        """Return the value of an attribute in a nested evaluation."""
 
-    def circle(self, scope: AdScope, name: str) -> None:
-        """Note that an attribute was reached which is being evaluated."""
+    def note_circle(self, scope: AdScope, name: str) -> None:
+        """Record a circular reference."""
 
 
 class EvaluationState:
-    """What one evaluation owns: where it stands and how much it may still do.
+    """The state of one evaluation: its scopes and its remaining budgets.
 
-    ``current`` is the scope it stands in, ``base`` the one it began in, ``left`` my ad's in a match. ``depth``,
-    ``steps`` and, after these, ``reserve`` are what is left; ``nesting`` counts functions that evaluate elements inside
-    each other, which HTCondor does not bound (it crashes); ``epoch`` numbers the evaluations that begin afresh inside
-    this one. ``contexts`` are the scopes that have another ad to fall back to just now.
+    ``current`` is the current scope, ``base`` the scope where evaluation began, ``left`` the scope of my ad in a match.
+    ``levels_left`` and ``steps``, then ``reserve``, are budgets. ``nesting`` counts nested evaluations of arguments and
+    elements, which HTCondor does not limit (it crashes). ``epoch`` is the number of the innermost nested evaluation.
+    ``contexts`` are the scopes that temporarily have another ad to fall back to.
 
-    As soon as it draws on the reserve it has a ``memo``. There are no steps at hand then, so that each attribute
-    that is followed comes by there.
+    The evaluation gets a ``memo`` when ``steps`` runs out and it uses the reserve. From then on ``steps`` is 0, which
+    makes ``lookup.evaluate_attribute`` take its slow path: every attribute then goes through the memo, and evaluations
+    without a memo pay nothing for the check.
     """
 
     __slots__ = (
@@ -117,14 +123,14 @@ class EvaluationState:
         "compile",
         "contexts",
         "current",
-        "depth",
         "env",
         "epoch",
         "epochs",
         "left",
+        "levels_left",
+        "make_memo",
         "memo",
         "nesting",
-        "remember",
         "reserve",
         "steps",
     )
@@ -137,12 +143,12 @@ class EvaluationState:
         self,
         env: Environment,
         compile_node: Callable[[Node], Compiled],
-        remember: Callable[[EvaluationState], Memory],
+        make_memo: Callable[[EvaluationState], Memory],
     ) -> None:
         self.env = env
         self.compile = compile_node
-        self.remember = remember
-        self.depth = MAX_LEVELS
+        self.make_memo = make_memo
+        self.levels_left = MAX_LEVELS
         self.steps = STEPS_BEFORE_MEMO
         self.reserve = MAX_STEPS - STEPS_BEFORE_MEMO
         self.nesting = 0
@@ -152,61 +158,60 @@ class EvaluationState:
 
     @property
     def remaining(self) -> int:
-        """The steps that are left; below 0 where more were wanted."""
+        """The steps left; negative if more were charged."""
         return self.steps + self.reserve
 
-    def grant(self, steps: int) -> int:
-        """Let the evaluation, which has not begun, take no more steps than these; return how many it has then."""
+    def limit_steps(self, steps: int) -> int:
+        """Limit an evaluation that has not begun to this many steps. Return how many it has then."""
         granted = min(self.remaining, steps)
         self.steps = min(self.steps, granted)
         self.reserve = granted - self.steps
         return granted
 
-    def forget(self) -> None:
-        """Let the evaluation, which has not begun, remember nothing, so that each attribute is seen to be followed."""
-        self.steps, self.reserve = self.remaining, 0
-
     def charge(self, steps: int) -> None:
-        """Take steps off what is left. Raises ``Exhausted``."""
+        """Subtract steps.
+
+        :raises Exhausted: fewer were left.
+        """
         self.steps -= steps
         if self.steps < 0:
-            self._draw()
+            self._use_reserve()
 
-    def _draw(self) -> None:
+    def _use_reserve(self) -> None:
         self.reserve += self.steps
         self.steps = 0
         if self.reserve < 0:
             raise Exhausted
         if self.memo is None:
-            self.memo = self.remember(self)
+            self.memo = self.make_memo(self)
 
-    def limited(self) -> None:
-        """Note that what comes of this depends on how many levels are left."""
+    def mark_level_dependent(self) -> None:
+        """Record that pending values depend on the number of levels left."""
         if self.memo is not None:
-            self.memo.limited += 1
+            self.memo.level_dependent += 1
 
-    def drawn(self) -> None:
-        """Note that what comes of this is chance."""
+    def mark_random(self) -> None:
+        """Record that pending values depend on random numbers."""
         if self.memo is not None:
-            self.memo.once += 1
+            self.memo.not_reusable += 1
 
-    def value(self, expr: Node) -> Value:
-        """Return the value of an expression where the evaluation stands: what a function does with an argument."""
+    def evaluate_argument(self, expr: Node) -> Value:
+        """Return the value of an expression in the current scope, as functions evaluate their arguments."""
         if type(expr) is Literal:
             return expr.value
         if self.nesting >= MAX_LEVELS:
             raise Exhausted
         self.nesting += 1
         try:
-            return self.start(expr)
+            return self.evaluate(expr)
         finally:
             self.nesting -= 1
 
-    def afresh(self, scope: AdScope, expr: Node, name: str | None = None) -> Value:
-        """Return the value of a tree in ``scope`` where HTCondor begins a new evaluation inside this one.
+    def evaluate_nested(self, scope: AdScope, expr: Node, name: str | None = None) -> Value:
+        """Return the value of a tree in ``scope`` in a nested evaluation; error if it fails.
 
-        It has 400 levels of its own and does not know what is being evaluated around it; if it fails that is an error.
-        ``name`` is the attribute that the tree is the expression of, if it is one.
+        As in HTCondor it has 400 levels of its own, and attributes being evaluated around it are not circular
+        references. ``name`` is the attribute whose expression the tree is, if any.
         """
         if self.nesting >= MAX_LEVELS:
             raise Exhausted
@@ -220,8 +225,8 @@ class EvaluationState:
         self.base, self.epoch = scope, self.epochs
         try:
             if memo is None or name is None:
-                return self.start_in(scope, expr, MAX_LEVELS)
-            return memo.afresh(scope, name, expr, MAX_LEVELS)
+                return self.evaluate_in(scope, expr, MAX_LEVELS)
+            return memo.evaluate_nested(scope, name, expr, MAX_LEVELS)
         except EvaluationFailed:
             return ERROR
         finally:
@@ -230,45 +235,45 @@ class EvaluationState:
             if self.memo is not None:
                 self.memo.active = active
 
-    def start(self, expr: Node) -> Value:
-        """Return the value of a tree in the current scope, within the levels and steps that are left."""
+    def evaluate(self, expr: Node) -> Value:
+        """Return the value of a tree in the current scope, within the budgets."""
         code = self.compile(expr)
         self.steps -= code.size
         if self.steps < 0:
-            self._draw()
-        if self.depth < code.guard and self.depth < code.levels:
-            self.limited()
+            self._use_reserve()
+        if self.levels_left < code.guard and self.levels_left < code.levels:
+            self.mark_level_dependent()
             return code.careful(self)
         return code.run(self)
 
-    def start_in(self, scope: AdScope, expr: Node, depth: int) -> Value:
-        """Return the value of a tree in ``scope`` with ``depth`` levels left; then everything is as it was."""
+    def evaluate_in(self, scope: AdScope, expr: Node, depth: int) -> Value:
+        """Return the value of a tree in ``scope`` with ``depth`` levels left, and restore the scope and the levels."""
         if type(expr) is ValueNode:
             return expr.value
-        current, before = self.current, self.depth
-        self.current, self.depth = scope, depth
+        current, before = self.current, self.levels_left
+        self.current, self.levels_left = scope, depth
         try:
-            return self.start(expr)
+            return self.evaluate(expr)
         finally:
-            self.current, self.depth = current, before
+            self.current, self.levels_left = current, before
 
 
 _NO_CONTEXTS: Final[frozenset[AdScope]] = frozenset()
 _STEPS_AFRESH: Final = 40
 _PYTHON_FRAMES: Final = 20_000
 
-# 400 levels of the language need more frames than Python allows by default. It is set once, on import: evaluation
-# itself counts its levels and never comes near.
+# 400 levels of the language need more Python frames than the default limit. Evaluation counts its own levels and stays
+# far below this limit.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), _PYTHON_FRAMES))
 
 
 class AdScope:
-    """An ad in its place: its attributes by name in lower case, and the scope around it.
+    """An ad during evaluation: its attributes by name in lower case, and the scope around it.
 
-    The expression of an attribute is ``expressions[places[name]]``. ``alternate`` is where an unscoped name is looked
-    for last (the other ad of a match); ``side`` is the one of the two ads that this scope is or lies in. ``active``
-    holds the names being evaluated, and since which epoch: reaching one again in the same is a circle.
-    ``nested`` keeps the records inside, so that each is one ad however often it is reached.
+    The expression of an attribute is ``expressions[positions[name]]``. ``alternate`` is where an unscoped name is
+    looked up last: the other ad of a match. ``side`` is the one of the two ads that this scope is, or is inside.
+    ``active`` has the attributes being evaluated with their epoch; reaching one again in the same epoch is a circular
+    reference. ``records`` has the scopes of the records inside, so that a record is one ad however often it is reached.
     """
 
     __slots__ = (
@@ -277,9 +282,9 @@ class AdScope:
         "ad",
         "alternate",
         "expressions",
-        "nested",
         "parent",
-        "places",
+        "positions",
+        "records",
         "side",
         "state",
     )
@@ -289,14 +294,16 @@ class AdScope:
 
     def __init__(self, ad: AttributeMap, parent: AdScope | None, state: EvaluationState) -> None:
         self.ad = ad
-        self.places: Mapping[str, int] = ad.shape.index  # a method call per name would cost too much
+        self.positions: Mapping[str, int] = (
+            ad.shape.index
+        )  # read directly, since a method call per name is too slow
         self.expressions: Sequence[Node] = ad.expressions
         self.parent = parent
         self.state = state
         self.alternate = None
         self.side = parent.side if parent is not None else None
         self.active: dict[str, int] = {}
-        self.nested: dict[int, tuple[RecordExpr, AdValue]] | None = None
+        self.records: dict[int, tuple[RecordExpr, AdValue]] | None = None
         self._value: AdValue | None = None
 
     def value(self) -> AdValue:
@@ -306,13 +313,13 @@ class AdScope:
         return self._value
 
     def record(self, expr: RecordExpr) -> AdValue:
-        """Return the value of a record written in this scope."""
-        if self.nested is None:
-            self.nested = {}
-        known = self.nested.get(id(expr))
+        """Return the value of a record literal in this scope."""
+        if self.records is None:
+            self.records = {}
+        known = self.records.get(id(expr))
         if known is None:
             known = (expr, AdScope(AttributeMap(expr.items), self._around(), self.state).value())
-            self.nested[id(expr)] = known
+            self.records[id(expr)] = known
         return known[1]
 
     def _around(self) -> AdScope | None:
@@ -324,7 +331,7 @@ class AdScope:
 
 
 class NoScope(AdScope):
-    """Where an expression stands that belongs to no ad: no name means anything, not even ``MY``."""
+    """The scope of an expression without an ad: every name is undefined, even ``MY``."""
 
     __slots__ = ()
 

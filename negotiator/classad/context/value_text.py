@@ -1,17 +1,17 @@
-"""Values as text: in full, and as short excerpts."""
+"""The text of values: complete, and as short excerpts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from negotiator.classad.context.scope import AdValue, ListValue, Value
-from negotiator.classad.syntax import ListExpr, RecordExpr, cut, excerpt, unparse, unparse_constant
+from negotiator.classad.syntax import ListExpr, RecordExpr, excerpt, shorten, unparse, unparse_constant
 
 MAX_ATTRIBUTES: Final = 8
 
 
 def unparse_value(value: Value) -> str:
-    """Print a value in the new syntax, as a constant that stands for it."""
+    """Return the text of a value in the new syntax."""
     if isinstance(value, ListValue):
         return unparse(ListExpr(value.items))
     if isinstance(value, AdValue):
@@ -20,11 +20,11 @@ def unparse_value(value: Value) -> str:
 
 
 def excerpt_value(value: Value, most: int) -> str:
-    """Print a value as ``excerpt`` does an expression; of a large ad only how large it is."""
+    """Return the text of a value in at most ``most`` characters, like ``excerpt``; of a large ad only its size."""
     if isinstance(value, AdValue):
         if len(value.ad) > MAX_ATTRIBUTES:
             return f"an ad of {len(value.ad)} attributes"
         return excerpt(RecordExpr(tuple(value.ad.items())), most)
     if isinstance(value, ListValue):
         return excerpt(ListExpr(value.items), most)
-    return cut(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)
+    return shorten(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)

@@ -1,4 +1,4 @@
-"""The functions of the language. Each family registers its functions when it is imported."""
+"""The functions of the language, by family. A family registers its functions when it is imported."""
 
 from negotiator.classad.functions import environments as environments
 from negotiator.classad.functions import expressions as expressions

@@ -1,4 +1,4 @@
-"""The calls of an expression that can only give an error: of functions that there are not, or with too many arguments."""
+"""The calls of an expression that are always errors: of unknown functions, or with a wrong number of arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from negotiator.classad.syntax import Call, Expr, children
 
 
 def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
-    """Give the name of each such function as it is written, and what is wrong with the call."""
+    """Yield the name of each such function as written, and what is wrong with the call."""
     pending = [expr]
     while pending:
         node = pending.pop()
@@ -18,13 +18,13 @@ def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
             continue
         function = FUNCTIONS.get(node.name.lower())
         if function is None:
-            yield node.name, f"there is no function {node.name}"
+            yield node.name, f"unknown function {node.name}"
         elif not function.accepts(len(node.args)):
             yield node.name, f"{node.name} does not take {_number(len(node.args))}"
 
 
 def function_names() -> tuple[str, ...]:
-    """Give the names of all functions, as they are usually written."""
+    """Return the names of all functions in their usual spelling."""
     return tuple(function.name for function in FUNCTIONS.values())
 
 

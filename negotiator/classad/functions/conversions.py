@@ -1,6 +1,6 @@
-"""Conversions between kinds of values, which most functions begin with (SEMANTICS section 6: int, real, string).
+"""Conversions between kinds of values, which most functions start with (SEMANTICS section 6: int, real, string).
 
-Each returns the converted value, or UNDEFINED or ERROR where there is none.
+Each returns the converted value, or UNDEFINED or ERROR if it cannot be converted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from negotiator.classad.values import (
 if TYPE_CHECKING:
     from negotiator.classad.context import Value
 
-_STEPS_TO_PRINT = 3  # a letter of a list or an ad
+_STEPS_TO_PRINT = 3  # for each letter of a list or an ad
 
 
 def as_real(value: Value) -> float | Exceptional:
-    """Convert to a real: text by the number it begins with, a span of time by its whole seconds."""
+    """Convert to a real: of text the number at its start, of a span of time the whole seconds."""
     if isinstance(value, float):
         return value
     if isinstance(value, int):  # also a boolean
@@ -45,7 +45,7 @@ def as_real(value: Value) -> float | Exceptional:
 
 
 def as_integer(value: Value) -> int | Exceptional:
-    """Convert to an integer: reals, also those text begins with, are cut off."""
+    """Convert to an integer. Reals, including those at the start of text, are truncated."""
     if isinstance(value, int):
         return int(value)
     if isinstance(value, AbsTime):
@@ -55,7 +55,7 @@ def as_integer(value: Value) -> int | Exceptional:
 
 
 def as_string(value: Value) -> str | Exceptional:
-    """Convert to a string: everything but undefined and error has a text."""
+    """Convert to a string. Every value but undefined and error has a text."""
     if isinstance(value, str | Exceptional):
         return value
     if isinstance(value, AbsTime):
@@ -85,7 +85,7 @@ def is_compound(value: Value) -> bool:
 
 
 def strings(values: tuple[Value, ...]) -> tuple[str, ...] | Exceptional:
-    """Return the values if all are strings; otherwise ERROR if one of them is, then UNDEFINED if one is, then ERROR."""
+    """Return the values if all are strings. Otherwise return ERROR, or UNDEFINED if one is undefined and none an error."""
     if all(isinstance(value, str) for value in values):
         return tuple(value for value in values if isinstance(value, str))
     if any(value is ERROR for value in values):

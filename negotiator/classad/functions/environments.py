@@ -1,7 +1,8 @@
-"""Functions of environments and arguments as jobs write them: envV1ToV2, mergeEnvironment, argsToList, listToArgs.
+"""Functions of the environments and arguments of jobs: envV1ToV2, mergeEnvironment, argsToList, listToArgs.
 
-Version 2 of either is separated by white space, with single quotes around what holds it; version 1 of arguments has
-no quotes, version 1 of an environment has ``;`` between its entries, or the punctuation mark that it begins with.
+In version 2, entries are separated by white space, and those that contain white space are in single quotes. In
+version 1, arguments have no quotes, and the entries of an environment are separated by ``;`` or by the punctuation
+mark that the environment begins with.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _QUOTED = re.compile(rb"'([^']*+(?:''[^']*+)*)'(?!')")
 
 
 def _split_quoted(data: bytes) -> list[bytes] | None:
-    """Return the arguments of a version 2 string, None where a quote is not closed."""
+    """Return the arguments of a version 2 string, None if a quote is not closed."""
     arguments: list[bytes] = []
     at = 0
     while at < len(data):
@@ -51,13 +52,13 @@ def _join_quoted(arguments: Iterable[bytes]) -> bytes:
 
 
 class _Variables:
-    """The variables of an environment; they come out in the order of their names."""
+    """The variables of an environment, printed in the order of their names."""
 
     def __init__(self) -> None:
         self._values: dict[bytes, bytes | None] = {}
 
     def add(self, entry: bytes) -> bool:
-        """Take over ``name=value``, or a macro ``$$(...)`` as it is; return whether the entry was one of them."""
+        """Add ``name=value`` or a macro ``$$(...)``. Return False if the entry is neither."""
         name, equals, value = entry.partition(b"=")
         if not equals and b"$$" in entry:
             self._values[entry] = None
@@ -77,7 +78,7 @@ class _Variables:
 
 @register("mergeEnvironment", 0, None, weight=8)
 def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``mergeEnvironment(e, ...)``: one environment of several in version 2; of equal names the last counts."""
+    """``mergeEnvironment(e, ...)``: several environments in version 2 as one. Of equal names the last counts."""
     variables = _Variables()
     for value in args:
         if value is UNDEFINED:
@@ -92,7 +93,7 @@ def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa
 
 @register("envV1ToV2", 1, 1, weight=8)
 def environment_to_v2(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``envV1ToV2(e)``: an environment of version 1 in version 2."""
+    """``envV1ToV2(e)``: a version 1 environment as version 2."""
     value = args[0]
     if not isinstance(value, str):
         return UNDEFINED if value is UNDEFINED else ERROR
@@ -115,7 +116,7 @@ def _version(value: Value) -> int | None:
 
 @register("argsToList", 1, 2, lazy=True)
 def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``argsToList(arguments[, version])``: the single arguments of a job's argument string."""
+    """``argsToList(arguments[, version])``: the arguments in a job's argument string, as a list."""
     text, *versions = values_of(args, scope)
     version = _version(versions[0]) if versions else 2
     if version is None or not isinstance(text, str):
@@ -129,7 +130,7 @@ def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) 
 
 @register("listToArgs", 1, 2)
 def list_to_arguments(args: Sequence[Value], env: Environment) -> Value:
-    """``listToArgs(list[, version])``: a job's argument string of single arguments, error where it cannot hold them."""
+    """``listToArgs(list[, version])``: a job's argument string; error if the version cannot express the arguments."""
     inside = args[0]
     version = _version(args[1]) if len(args) == 2 else 2
     if version is None or not isinstance(inside, ListValue):
@@ -151,6 +152,6 @@ def list_to_arguments(args: Sequence[Value], env: Environment) -> Value:
 
 
 def _join_plain(arguments: list[bytes]) -> bytes:
-    """Join with single spaces, but none before something has been written: leading empty arguments are lost."""
+    """Join with single spaces, without spaces at the start: leading empty arguments are lost, as in HTCondor."""
     output = b" ".join(arguments)
     return output.lstrip(b" ")

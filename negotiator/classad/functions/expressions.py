@@ -1,4 +1,4 @@
-"""Functions that need the evaluator: they look at expressions, or evaluate them elsewhere (SEMANTICS sections 4, 6)."""
+"""Functions of expressions: they inspect them, or evaluate them in other scopes (SEMANTICS sections 4 and 6)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from negotiator.classad.context import (
     EvaluationFailed,
     ListValue,
     NoScope,
-    as_item,
-    find,
+    evaluate_selection,
+    find_reference,
+    item_expression,
     item_value,
     root,
-    select,
     truth,
 )
 from negotiator.classad.functions.conversions import as_string
@@ -30,46 +30,46 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import Expr
 
 
-_STEPS_TO_PARSE = 4  # a letter
+_STEPS_TO_PARSE = 4  # for each letter
 
 
 @register("ifThenElse", 3, 3, lazy=True)
 def if_then_else(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``ifThenElse(condition, yes, no)``: undefined where the condition is, and the other branch is not evaluated."""
+    """``ifThenElse(condition, yes, no)``: one of them; undefined if the condition is. Evaluates one branch only."""
     state = scope.state
-    condition = truth(state.value(args[0]))
+    condition = truth(state.evaluate_argument(args[0]))
     if condition is True:
-        return state.value(args[1])
-    return state.value(args[2]) if condition is False else condition
+        return state.evaluate_argument(args[1])
+    return state.evaluate_argument(args[2]) if condition is False else condition
 
 
 @register("debug", 1, 1)
 def debug(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``debug(x)``: ``x``. HTCondor also writes it to its log, at a level no daemon has on unless asked."""
+    """``debug(x)``: ``x``. HTCondor also logs it, at a level that is off by default."""
     return args[0]
 
 
 @register("eval", 1, 1, lazy=True)
 def evaluate_text(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``eval(text)``: the value of the text here; error where it is no expression."""
+    """``eval(text)``: the value of the text as an expression in this scope; error if it is invalid."""
     state = scope.state
-    text = as_string(state.value(args[0]))
+    text = as_string(state.evaluate_argument(args[0]))
     if not isinstance(text, str):
         return ERROR
     state.charge(len(text) * _STEPS_TO_PARSE)
-    if state.depth <= 0:
-        state.limited()
+    if state.levels_left <= 0:
+        state.mark_level_dependent()
         raise EvaluationFailed
     try:
         expr = parse(text)
     except ParseError:
         return ERROR
-    return state.start_in(state.current, expr, state.depth - 1)
+    return state.evaluate_in(state.current, expr, state.levels_left - 1)
 
 
 @register("unparse", 1, 1, lazy=True)
 def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``unparse(attribute)``: the text of an attribute of this very ad, empty where there is none."""
+    """``unparse(attribute)``: the text of an attribute of this ad (not of those around it), empty if missing."""
     reference = args[0]
     if not isinstance(reference, Attr):
         return ERROR
@@ -81,7 +81,7 @@ def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value: 
 def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``unresolved(attribute[, pattern])``: the names its expression refers to that this ad does not resolve.
 
-    They come sorted, with commas between; with a pattern the value is whether one of them matches it, in any case.
+    They are sorted and separated by commas. With a pattern: whether one of them matches it, ignoring case.
     """
     reference, state = args[0], scope.state
     if not isinstance(reference, Attr):
@@ -89,7 +89,7 @@ def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
     expr = _dereference(state, reference)
     if expr is None:
         return UNDEFINED
-    pattern = state.value(args[1]) if len(args) > 1 else None
+    pattern = state.evaluate_argument(args[1]) if len(args) > 1 else None
     if pattern is not None and not isinstance(pattern, str):
         raise EvaluationFailed
     names = ExternalReferences(state).names(expr)
@@ -107,16 +107,16 @@ def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
 
 @register("evalInEachContext", 2, 2, lazy=True)
 def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``evalInEachContext(expression, ads)``: the list of its values, each inside one of the ads."""
+    """``evalInEachContext(expression, ads)``: the list of the values of the expression inside each of the ads."""
     values = _in_each(args, scope)
     if not isinstance(values, list):
         return values
-    return ListValue(tuple(as_item(value) for value in values), NoScope(scope.state))
+    return ListValue(tuple(item_expression(value) for value in values), NoScope(scope.state))
 
 
 @register("countMatches", 2, 2, lazy=True)
 def count_matches(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``countMatches(expression, ads)``: in how many of the ads it is true; 0 where the list is undefined."""
+    """``countMatches(expression, ads)``: the number of ads in which it is true; 0 if the list is undefined."""
     values = _in_each(args, scope)
     if values is UNDEFINED:
         return 0
@@ -129,7 +129,7 @@ def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[Value] | Value:
     if isinstance(expr, Attr):
         expr = _dereference(state, expr) or expr
     listed = args[1]
-    ads = ListValue(listed.items, scope) if isinstance(listed, ListExpr) else state.value(listed)
+    ads = ListValue(listed.items, scope) if isinstance(listed, ListExpr) else state.evaluate_argument(listed)
     if not isinstance(ads, ListValue):
         return UNDEFINED if ads is UNDEFINED else ERROR
     return [_inside(state, expr, ads, item) for item in ads.items]
@@ -148,15 +148,15 @@ def _inside(state: EvaluationState, expr: Node, ads: ListValue, item: Expr) -> V
     if nested.alternate is not alternate:
         state.contexts = contexts | {nested}
     try:
-        return state.afresh(nested, expr)
+        return state.evaluate_nested(nested, expr)
     finally:
         nested.alternate, state.contexts = alternate, contexts
 
 
 def _other_ad(nested: AdScope) -> AdScope | None:
-    """Return the ad of a match that unscoped names of a nested ad fall back to: the one it does not lie in.
+    """Return the ad of a match that unscoped names of a nested ad fall back to: the one it is not inside.
 
-    Only ads that lie in one of the two directly have it, as in HTCondor.
+    As in HTCondor, only ads directly inside one of the two have a fallback.
     """
     side = nested.side
     around = nested.enclosing()
@@ -172,18 +172,18 @@ def _around(scope: AdScope) -> Iterator[AdScope]:
 
 
 def _dereference(state: EvaluationState, reference: Attr) -> Node | None:
-    """Return the expression a reference refers to, and leave the current scope where it was found, or at the outermost.
+    """Return the expression a reference refers to, None if undefined. Moves the current scope to where it was found.
 
-    Not moving back is HTCondor's, and what the rest of the expression sees: see SEMANTICS section 4.
+    Not moving the scope back is HTCondor's behaviour and affects the rest of the expression (SEMANTICS section 4).
     """
     name = fold(reference.name)
     if reference.scope is None:
         start = root(state) if reference.absolute else state.current
-        return find(state, start, name, unscoped=not reference.absolute)
-    container = state.value(reference.scope)
+        return find_reference(state, start, name, unscoped=not reference.absolute)
+    container = state.evaluate_argument(reference.scope)
     if isinstance(container, AdValue):
-        return find(state, container.scope, name, unscoped=False)
+        return find_reference(state, container.scope, name, unscoped=False)
     if isinstance(container, ListValue):
-        projected = select(state, container, name, state.depth)
+        projected = evaluate_selection(state, container, name, state.levels_left)
         return ListExpr(projected.items) if isinstance(projected, ListValue) else Literal(ERROR)
     return None

@@ -1,4 +1,4 @@
-"""The names an expression refers to that its ad does not resolve, as HTCondor's ``GetExternalReferences`` finds them."""
+"""The external references of an expression, as HTCondor's ``GetExternalReferences`` finds them, for ``unresolved``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.classad.context import AdValue, ValueNode, look_up, root
+from negotiator.classad.context import AdValue, ValueNode, find_upwards, root
 from negotiator.classad.syntax import AdRef, Attr, Call, ListExpr, RecordExpr, children, fold, unparse
 from negotiator.classad.values import UNDEFINED, to_bytes
 
@@ -18,14 +18,14 @@ _PREFIX = "target."
 
 @attrs.define
 class ExternalReferences:
-    """A walk over an expression, and over those of the attributes it reaches, in the current scope of ``state``."""
+    """A walk over an expression and the attributes it reaches, in the current scope of ``state``."""
 
     state: EvaluationState
     seen: dict[bytes, str] = attrs.field(factory=dict)
 
     def names(self, expr: Node) -> list[str]:
-        """Return the names in order, without ``TARGET.``; none where the walk has to give up."""
-        if not self._walk(expr, self.state.depth):
+        """Return the sorted names without ``TARGET.``; none if the walk has to give up."""
+        if not self._walk(expr, self.state.levels_left):
             return []
         names = [self.seen[key] for key in sorted(self.seen)]
         return [name[len(_PREFIX) :] if fold(name).startswith(_PREFIX) else name for name in names]
@@ -37,7 +37,7 @@ class ExternalReferences:
     def _walk(self, expr: Node, depth: int) -> bool:
         self.state.charge(1)
         if depth <= 0:
-            self.state.limited()
+            self.state.mark_level_dependent()
             return False
         if isinstance(expr, Attr):
             return self._reference(expr, depth)
@@ -57,7 +57,7 @@ class ExternalReferences:
         current = state.current
         start = root(state) if expr.absolute else current
         if expr.scope is not None:
-            value = state.value(expr.scope)
+            value = state.evaluate_argument(expr.scope)
             if value is UNDEFINED:
                 holder = expr.scope.side if isinstance(expr.scope, AdRef) else unparse(expr.scope)
                 return self._add(f"{holder}.{expr.name}")
@@ -65,7 +65,7 @@ class ExternalReferences:
                 return False
             start = value.scope
         try:
-            found = look_up(state, start, fold(expr.name))
+            found = find_upwards(state, start, fold(expr.name))
             return self._add(expr.name) if found is None else self._walk(found, depth - 1)
         finally:
             state.current = current

@@ -22,7 +22,7 @@ _COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
 
 
 def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
-    """Return the elements of a list of numbers without the undefined ones."""
+    """Return the defined elements of a list of numbers."""
     if not isinstance(value, ListValue):
         return UNDEFINED if value is UNDEFINED else ERROR
     numbers = [element for element in elements(value, env) if element is not UNDEFINED]
@@ -38,14 +38,14 @@ def _sum(numbers: list[Value]) -> Value:
 
 @register("sum", 1, 1)
 def total_of(args: Sequence[Value], env: Environment) -> Value:
-    """``sum(list)``: the sum of the elements; a single one as it is, 0 if there is none."""
+    """``sum(list)``: the sum of the elements; a single element unchanged, 0 for an empty list."""
     numbers = _numbers(args[0], env)
     return _sum(numbers) if isinstance(numbers, list) else numbers
 
 
 @register("avg", 1, 1)
 def average(args: Sequence[Value], env: Environment) -> Value:
-    """``avg(list)``: the mean of the elements as a real; the integer 0 if there is none."""
+    """``avg(list)``: the mean of the elements as a real; the integer 0 for an empty list."""
     numbers = _numbers(args[0], env)
     if not isinstance(numbers, list):
         return numbers
@@ -61,7 +61,7 @@ def _bound(args: Sequence[Value], env: Environment, op: str) -> Value:
         if at == 0:
             best = number
             continue
-        # Comparing makes both numbers of the wider kind, and so they stay: max({1, 2.0, 3}) is 3.0.
+        # A comparison converts both numbers to the wider kind, and they stay converted: max({1, 2.0, 3}) is 3.0.
         candidate, best = _widened(number, best)
         if BINARY[op](candidate, best) is True:
             best = candidate
@@ -78,19 +78,19 @@ def _widened(left: Value, right: Value) -> tuple[Value, Value]:
 
 @register("min", 1, 1)
 def least(args: Sequence[Value], env: Environment) -> Value:
-    """``min(list)``: the least element, undefined if there is none."""
+    """``min(list)``: the least element; undefined for an empty list."""
     return _bound(args, env, "<")
 
 
 @register("max", 1, 1)
 def greatest(args: Sequence[Value], env: Environment) -> Value:
-    """``max(list)``: the greatest element, undefined if there is none."""
+    """``max(list)``: the greatest element; undefined for an empty list."""
     return _bound(args, env, ">")
 
 
 @register("member", 2, 2)
 def member(args: Sequence[Value], env: Environment) -> Value:
-    """``member(x, list)``: whether ``x ==`` some element; elements that cannot be compared do not count."""
+    """``member(x, list)``: whether ``x ==`` some element. Elements that cannot be compared are ignored."""
     value, inside = args
     if value is UNDEFINED:
         return UNDEFINED

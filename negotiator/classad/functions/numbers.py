@@ -42,13 +42,13 @@ def ceil(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 @register("round", 1, 1)
 def round_half_even(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``round(x)``: the integer nearest to ``x``, the even one of two."""
+    """``round(x)``: the integer nearest to ``x``; of two, the even one."""
     return _rounded(args[0], round)
 
 
 @register("pow", 2, 2)
 def power(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``pow(x, y)``: an integer for integers unless ``y`` is negative, by way of a real plus one half, as in HTCondor."""
+    """``pow(x, y)``: an integer for integers unless ``y`` is negative, computed as a real plus 0.5, as in HTCondor."""
     base, exponent = args
     if type(base) is int and type(exponent) is int and exponent >= 0:
         return truncate64(_c_pow(float(base), float(exponent)) + 0.5)
@@ -59,7 +59,7 @@ def power(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 def _c_pow(base: float, exponent: float) -> float:
-    """Return C's ``pow``, where Python raises."""
+    """Return C's ``pow`` for arguments for which Python raises."""
     try:
         return math.pow(base, exponent)
     except OverflowError:
@@ -73,9 +73,9 @@ def _c_pow(base: float, exponent: float) -> float:
 
 @register("quantize", 2, 2)
 def quantize(args: Sequence[Value], env: Environment) -> Value:
-    """``quantize(x, step)``: the next multiple of ``step``; of a list, its first element not below ``x``.
+    """``quantize(x, step)``: ``x`` rounded up to a multiple of ``step``; for a list, its first element not below ``x``.
 
-    Where ``x`` is beyond all elements, the last one is the step. Step 0 (an empty list too) leaves ``x`` as it is.
+    If ``x`` is above all elements, the last one is the step. Step 0 or an empty list leaves ``x`` unchanged.
     """
     value, step = args
     real = as_real(value)
@@ -104,7 +104,7 @@ def _next_multiple(value: Value, real: float, step: Value) -> Value:
         if type(value) is int:
             raised = wrap64(value + wrap64(step - 1))
             if step == -1 and raised == -(2**63):
-                return ERROR  # this division kills the process of HTCondor (SEMANTICS section 8)
+                return ERROR  # this division crashes HTCondor (SEMANTICS section 8)
             return wrap64(_c_divide(raised, step) * step)
     elif -1e-8 <= by <= 1e-8:
         return value
@@ -123,10 +123,10 @@ def _c_divide(number: int, by: int) -> int:
 
 @register("random", 0, 1, deterministic=False, draws=True)
 def random(args: Sequence[Value], env: Environment) -> Value:
-    """``random([n])``: an integer from 0 to ``n - 1``, or a real from 0 to ``n`` (1.0 without it).
+    """``random([n])``: an integer from 0 to ``n - 1``, or a real from 0 to ``n`` (default 1.0).
 
-    From the environment's generator: the same seed gives the same numbers. A bound that is not positive makes the
-    evaluation fail, as in HTCondor.
+    Draws from the environment's generator, so that equal seeds give equal numbers. As in HTCondor the evaluation fails
+    if ``n`` is not positive.
     """
     bound = args[0] if args else 1.0
     if type(bound) is int:
@@ -143,7 +143,7 @@ def random(args: Sequence[Value], env: Environment) -> Value:
 
 @register("interval", 1, 1)
 def interval(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``interval(seconds)``: ``d+hh:mm:ss``, without the leading parts that are 0; only the first has a sign."""
+    """``interval(seconds)``: ``d+hh:mm:ss`` without leading parts that are 0. Only the first part has a sign."""
     number = as_integer(args[0])
     if isinstance(number, Exceptional):
         return ERROR

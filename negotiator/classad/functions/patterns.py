@@ -1,18 +1,18 @@
-"""Regular expressions as HTCondor's functions use them: PCRE2 over bytes, with a bound on the work of a match.
+"""Regular expressions for HTCondor's functions: PCRE2 on bytes, with a limit on the work of a match.
 
-HTCondor lives with PCRE2's own limit of 10,000,000 steps. That bounds less than it seems: steps are counted anew at
-each start position, and one step may look at the whole subject, so that ``a*a*[bc]`` over 10,000 letters takes two
-minutes. Here all of a match is bounded, and the bound is no clock, so that one input has one result:
+HTCondor relies on PCRE2's own limit of 10,000,000 steps, which is weak: steps are counted from 0 at each start
+position, and one step may scan the whole subject, so that ``a*a*[bc]`` on 10,000 letters takes two minutes. Here the
+work of the whole match is limited, and by counts instead of a clock, so that equal input gives equal output:
 
-1. The search runs with a limit that shrinks with the square of the subject, so that all start positions together stay
-   below ``_WORK`` (about nanoseconds). Nearly all patterns of nearly all people need no more.
-2. Where that limit is hit, each start position is tried by itself. One that needs more gets more, four times as much
-   each time up to PCRE2's limit, and its greatest possible work is taken from a budget.
+1. The search runs with a limit that shrinks with the square of the subject's length, so that all start positions
+   together stay below ``_WORK`` (about nanoseconds). Nearly all patterns need no more.
+2. If that limit is hit, each start position is tried separately. One that needs more gets four times as much each
+   time, up to PCRE2's limit, and its greatest possible work is subtracted from a budget.
 
-What the second takes is taken off the steps of the evaluation too: a list may hold thousands of such subjects.
+The work of step 2 is also charged as steps of the evaluation, since a list may have thousands of such subjects.
 
-Patterns are never compiled to machine code, which counts otherwise. The limits stand at the beginning of the pattern;
-what a pattern says of its own limits there can only lower them.
+Patterns are never compiled to machine code, which counts differently. The limits are written at the start of the
+pattern; limits in the pattern itself can only lower them.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ EXTENDED = 0x0000_0080
 MULTILINE = 0x0000_0400
 
 MAX_SUBJECT = 1 << 15
-"""The longest subject or pattern, in bytes: just looking at each of the suffixes of a subject takes its square."""
+"""Length limit of subjects and patterns, in bytes. Scanning every suffix of a subject takes the square of its length."""
 
 _WORK = 500_000_000
 _BUDGET = 4_000_000_000
 _WORK_OF_A_STEP = 512
-_STEP = 28  # what a step costs, when looking at a byte costs 1
+_STEP = 28  # the cost of a step, relative to scanning a byte
 _LEAST_LIMIT = 4
 _MOST_LIMIT = 10_000_000
 _HEAP_KIBIBYTES = 65_536
 
-_ONLY_AS_A_WHOLE = (b"(*", rb"\G")  # what means something else where the start positions are tried one by one
+_ONLY_AS_A_WHOLE = (b"(*", rb"\G")  # has another meaning if the start positions are tried one by one
 
-# What the package asks of PCRE2 unasked, to look like Python, and HTCondor does not: "\x{41}" means what PCRE2
-# documents. Its PCRE2 is built without "\C", one byte, which over bytes is the same as any character.
+# The Python package sets this option to resemble Python; without it "\x{41}" has PCRE2's meaning, as in HTCondor. The
+# package's PCRE2 is built without "\C" (one byte), which on bytes equals any character.
 _ALT_BSUX = 0x0000_0002
 _NEVER_BACKSLASH_C = 0x0010_0000
 _ANY_BYTE = re.compile(
@@ -61,22 +61,22 @@ _ANY_BYTE = re.compile(
 
 
 class PatternFailure(Exception):  # noqa: N818
-    """The pattern is no pattern, or the match needs more work than is allowed: the value is error."""
+    """The pattern is invalid, or the match needs more work than allowed. The value of the call is error."""
 
 
 class Meter(Protocol):
-    """What an evaluation may still do."""
+    """A budget of steps."""
 
     def charge(self, steps: int) -> None:
-        """Take steps off it; raises where there are none left."""
+        """Subtract steps. Raises an exception of its owner if fewer are left."""
 
 
 def found(
     pattern: bytes, subject: bytes, options: int = 0, meter: Meter | None = None, *, not_empty: bool = False
 ) -> bool:
-    """Return whether the pattern occurs anywhere in the subject, with ``not_empty`` as something more than nothing.
+    """Return whether the pattern occurs anywhere in the subject; with ``not_empty``, as more than the empty string.
 
-    Raises ``PatternFailure``, and what the meter raises.
+    :raises PatternFailure: the pattern is invalid, or the match needs too much work. The meter may raise too.
     """
     search = _Search(pattern, options, subject, meter)
     return search.next(0, b"(*NOTEMPTY)" if not_empty else b"") is not None
@@ -97,12 +97,13 @@ def replaced(
     whole: bool,
     everywhere: bool,
 ) -> bytes:
-    r"""Return what ``regexps`` and ``replace`` make of a match: the template with ``\0`` to ``\9`` filled in.
+    r"""Return the template of ``regexps`` or ``replace`` with ``\0`` to ``\9`` replaced by the groups of the match.
 
-    ``whole`` keeps the subject around the matches; ``everywhere`` goes on after the first. As in HTCondor a pattern
-    that matches the empty string at the end of the subject fails where ``everywhere`` is asked for. Raises
-    ``PatternFailure``, also where the template names a group beyond the last that took part in the match, and what
-    the meter raises.
+    ``whole`` keeps the subject around the matches. ``everywhere`` continues after the first match; as in HTCondor it
+    fails if the pattern matches the empty string at the end of the subject.
+
+    :raises PatternFailure: as ``found``, or the template names a group after the last one in the match. The meter may
+        raise too.
     """
     output = bytearray()
     filling = _template(template)
@@ -120,7 +121,7 @@ def replaced(
             break
         start, end = match.span()
         if start < position or end < start:
-            raise PatternFailure  # "\\K" in an assertion can do that
+            raise PatternFailure  # "\\K" in an assertion can cause this
         if whole:
             output += subject[position:start]
         output += _filled(filling, match)
@@ -133,7 +134,7 @@ def replaced(
 
 
 class _Search:
-    """The matches of a pattern in a subject, and what is left of the budget for start positions that need more."""
+    """The matches of a pattern in a subject, and the remaining budget for start positions that need more work."""
 
     def __init__(self, pattern: bytes, options: int, subject: bytes, meter: Meter | None) -> None:
         if len(subject) > MAX_SUBJECT:
@@ -149,7 +150,7 @@ class _Search:
         self._budget = _BUDGET
 
     def next(self, position: int, verb: bytes = b"") -> pcre2.Match | None:
-        """Return the first match that starts at ``position`` or later. Raises ``PatternFailure``."""
+        """Return the first match that starts at ``position`` or later, or raise ``PatternFailure``."""
         compiled = _compiled(self._pattern, self._options, self._limit, verb)
         try:
             return compiled.search(self._subject, position)
@@ -162,7 +163,7 @@ class _Search:
         return next((match for match in matches if match is not None), None)
 
     def _starts(self, position: int) -> Iterator[int]:
-        """Return where a match may start: what begins with ``.*`` matches at the beginning of a line or not at all."""
+        """Return where a match may start. A pattern that begins with ``.*`` can match at the start of a line only."""
         greedy = self._pattern.removeprefix(b"(?s)").startswith(b".*") and b"|" not in self._pattern
         dot_is_any = self._options & DOTALL or self._pattern.startswith(b"(?s)")
         yield position
@@ -171,7 +172,7 @@ class _Search:
                 yield start
 
     def after_empty(self, position: int) -> pcre2.Match | None:
-        """Return the match that starts at ``position`` and is not empty. Raises ``PatternFailure``."""
+        """Return the match that starts at ``position`` and is not empty, or raise ``PatternFailure``."""
         return self._at(position, b"(*NOTEMPTY_ATSTART)")
 
     def _at(self, position: int, verb: bytes) -> pcre2.Match | None:
@@ -227,7 +228,7 @@ class _Template:
 
 @lru_cache(maxsize=64)
 def _template(text: bytes) -> _Template:
-    r"""Split a template into text and group numbers; a backslash before anything but a digit is itself."""
+    r"""Split a template into texts and group numbers. A backslash is literal unless a digit follows."""
     parts: list[bytes | int] = []
     text_from = at = 0
     while (at := text.find(b"\\", at)) >= 0:

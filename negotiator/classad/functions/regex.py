@@ -29,7 +29,7 @@ _OPTIONS = {"i": CASELESS, "m": MULTILINE, "s": DOTALL, "x": EXTENDED}
 
 
 def options_of(letters: str) -> int:
-    """Return PCRE2's options for the letters i, m, s and x; others have no meaning yet, and are no error."""
+    """Return PCRE2's options for the letters i, m, s and x. Other letters are ignored."""
     return sum(flag for letter, flag in _OPTIONS.items() if letter in letters)
 
 
@@ -61,7 +61,7 @@ def _text_arguments(args: Sequence[Value]) -> tuple[str, str, str] | Exceptional
 def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:
     """``regexpMember(pattern, list[, options])``: whether the pattern occurs in some element.
 
-    If in none, an undefined element makes that undefined. Where the pattern is no pattern, it occurs in none.
+    If it occurs in none, an undefined element makes the value undefined. An invalid pattern occurs in none.
     """
     pattern, inside, *options = args
     if any(value is ERROR for value in args):
@@ -84,7 +84,7 @@ def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Valu
 
 
 def occurs(pattern: bytes, subject: bytes, flags: int, meter: Meter) -> bool:
-    """Return whether the pattern occurs in one of several subjects; what is no pattern occurs in none."""
+    """Return whether the pattern occurs in one of several subjects. An invalid pattern occurs in none."""
     try:
         return found(pattern, subject, flags, meter)
     except PatternFailure:
@@ -95,7 +95,7 @@ def occurs(pattern: bytes, subject: bytes, flags: int, meter: Meter) -> bool:
 def regexps(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     r"""``regexps(pattern, s, template[, options])``: the template with the groups ``\0`` to ``\9`` of the match.
 
-    Without a match the empty string. Option ``f`` keeps the rest of ``s`` around, ``g`` takes every match.
+    The empty string without a match. Option ``f`` keeps the rest of ``s``, ``g`` replaces every match.
     """
     return _replaced(args, "", meter)
 

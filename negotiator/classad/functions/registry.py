@@ -1,11 +1,12 @@
-"""The registry of functions (SEMANTICS section 6) and how they are called.
+"""The registry of functions (SEMANTICS section 6), and how they are called.
 
-A family of functions is a module here; each of its functions says its name and arity with ``register``:
+A family of functions is a module of this package. It declares each function's name and arity with ``register``:
 
     @register("pow", 2, 2)
     def power(args: Sequence[Value], env: Environment) -> Value: ...
 
-Functions differ in what they make of undefined and error, so each decides for itself; none raises.
+Each function decides what it returns for undefined and error. Functions do not raise Python exceptions, except for
+those that end an evaluation.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ if TYPE_CHECKING:
 
 
 LONG_STRING: Final = 1000
-"""Letters of a string: a call with a longer one costs more than its step."""
+"""Length in letters above which strings cost extra steps."""
 
 
 @runtime_checkable
 class ValueFunction(Protocol):
-    """A function of values: its arguments are evaluated from left to right before the call.
+    """A function of values. Its arguments are evaluated from left to right before the call.
 
-    A function that is ``metered`` has a third argument, a ``Meter``.
+    If it is ``metered`` it has a third argument, a ``Meter``.
     """
 
     def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
-        """Return the value of the call; ``args`` are as many as the registered arity allows."""
+        """Return the value of the call. The number of ``args`` is within the registered arity."""
 
 
 @attrs.frozen
 class Function:
     """A function of the language, as the evaluator calls it.
 
-    ``deterministic`` is False where two calls with equal arguments in one environment may differ (``draws``) or
-    where the value hangs on the clock: neither may be folded into a constant that outlives the cycle. ``weight`` is in
-    steps for every 8 letters of long strings, those of the arguments and of the value; ``metered`` says that the
-    body itself charges for what they do not show.
+    ``lazy`` functions get expressions and a scope instead of values. ``deterministic`` is False if the value depends on
+    random numbers (``draws``) or on the clock; such calls must not be folded into a constant that outlives the cycle.
+    ``weight`` is the number of steps for every 8 letters of long strings, in the arguments and the value. ``metered``
+    functions charge further steps themselves.
     """
 
     name: str
@@ -59,12 +60,15 @@ class Function:
     metered: bool = False
 
     def accepts(self, count: int) -> bool:
-        """Return whether the function may be called with ``count`` arguments; otherwise the call is an error."""
+        """True if the function may be called with ``count`` arguments. Otherwise the call is an error."""
         return self.min_args <= count and (self.max_args is None or count <= self.max_args)
 
     def apply(self, args: Sequence[Value], env: Environment, meter: Meter) -> Value:
-        """Return the value of a call of a function of values, and charge for it. Raises ``Exhausted``."""
-        meter.charge(0)  # nothing is begun where there are no steps left
+        """Return the value of a call of a function of values, and charge for it.
+
+        :raises Exhausted: no steps are left.
+        """
+        meter.charge(0)  # do not start without steps
         value: Value = self.call(args, env, meter) if self.metered else self.call(args, env)
         toll = self.toll((*args, value))
         if toll:
@@ -72,7 +76,7 @@ class Function:
         return value
 
     def toll(self, values: Iterable[Value]) -> int:
-        """Return the steps that a call takes beyond its own, where these are its arguments and its value."""
+        """Return the extra steps of a call with these arguments and this value."""
         size = longest = 0
         for value in values:
             if type(value) is str:
@@ -82,7 +86,7 @@ class Function:
 
 
 FUNCTIONS: dict[str, Function] = {}
-"""Every function by its name in lower case."""
+"""All functions, by name in lower case."""
 
 _Body = TypeVar("_Body", bound="Callable[..., Any]")
 
@@ -98,10 +102,11 @@ def register(
     weight: int = 1,
     metered: bool = False,
 ) -> Callable[[_Body], _Body]:
-    """Return a decorator that makes a body known as ``name`` (any case); it leaves the body itself as it was.
+    """Return a decorator that registers a body as ``name`` (any case) and returns the body unchanged.
 
-    ``max_args`` None means any number. A body of several names is decorated once for each. Raises ``ValueError``
-    where the name is taken: two families that define one function are a mistake of ours.
+    ``max_args`` None means any number. A body with several names is decorated once for each.
+
+    :raises ValueError: the name is registered already.
     """
 
     def keep(body: _Body) -> _Body:
@@ -115,10 +120,10 @@ def register(
 
 
 def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: ARG001
-    """Return the values of the elements of a list that a function was given.
+    """Return the values of the elements of a list passed to a function.
 
-    As in HTCondor they are evaluated where the *call* stands, not where the list was written: with ``A`` 1 here and
-    100 there, ``sum(TARGET.L)`` of ``L = {A}`` is 1 though ``TARGET.L[0]`` is 100.
+    As in HTCondor they are evaluated in the scope of the *call*, not of the list: with ``A`` 1 in this ad and 100 in
+    the other, ``sum(TARGET.L)`` of ``L = {A}`` is 1, although ``TARGET.L[0]`` is 100.
     """
     state = list_value.scope.state
     state.charge(len(list_value.items))

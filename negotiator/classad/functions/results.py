@@ -1,4 +1,4 @@
-"""What functions that answer with a list or an ad share."""
+"""Helpers of functions that return a list or an ad."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 1 << 17
 
-_STEPS_TO_MAKE = 4  # an element
+_STEPS_TO_MAKE = 4  # for each element
 
 
 def values_of(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
-    """Return the values of the arguments of a call that stands in ``scope``, from left to right; charge for long ones."""
+    """Return the values of the arguments of a call in ``scope``, from left to right. Charges for long strings."""
     state = scope.state
-    values = [state.value(arg) for arg in args]
+    values = [state.evaluate_argument(arg) for arg in args]
     size = sum(len(value) for value in values if isinstance(value, str))
     if size > LONG_STRING:
         state.charge(size)
@@ -31,7 +31,7 @@ def values_of(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
 
 
 def list_of(texts: Sequence[bytes], scope: AdScope) -> Value:
-    """Return a list of strings, as if it were written in ``scope``; error if there are more than ``MAX_ITEMS``."""
+    """Return a list of strings with this scope; error if there are more than ``MAX_ITEMS``."""
     if len(texts) > MAX_ITEMS:
         return ERROR
     scope.state.charge(len(texts) * _STEPS_TO_MAKE)
@@ -39,5 +39,5 @@ def list_of(texts: Sequence[bytes], scope: AdScope) -> Value:
 
 
 def ad_of(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:
-    """Return an ad of constants for a call that stands in ``scope``; it lies in no other ad."""
+    """Return an ad of constants for a call in ``scope``. No other ad encloses it."""
     return AdScope(AttributeMap(items), None, scope.state).value()

@@ -1,4 +1,4 @@
-"""Functions of lists written as one string: stringListSize, stringListMember, stringListsIntersect and the like."""
+"""Functions of lists in one string: stringListSize, stringListMember, stringListsIntersect and the like."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INTEGER_BYTES = b"+-0123456789"
 
 
 def _items(text: str, delimiters: bytes) -> list[bytes]:
-    """Return what stands between the delimiters, without white space around it and without empty items."""
+    """Return the items between the delimiters, stripped of white space. Empty items are left out."""
     parts = _parts(until_nul(to_bytes(text)), delimiters)
     return [item for part in parts if (item := part.strip(SPACES))]
 
@@ -65,7 +65,7 @@ def _list_of(args: Sequence[Value]) -> list[bytes] | None:
 
 @register("stringListSize", 1, 2, weight=8)
 def string_list_size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListSize(list[, delimiters])``: how many items there are."""
+    """``stringListSize(list[, delimiters])``: the number of items."""
     items = _list_of(args)
     return ERROR if items is None else len(items)
 
@@ -74,7 +74,7 @@ _SCANNED = re.compile(rb"[+-]?(?:0x[0-9a-f.]|(?!0x)[0-9]|\.[0-9]|nan|inf(?!i)|in
 
 
 def _scanned(item: bytes) -> float | None:
-    """Return the number an item begins with, read as ``sscanf("%lf")``, which is stricter than ``strtod``."""
+    """Return the number at the start of an item, read like ``sscanf("%lf")``, which is stricter than ``strtod``."""
     begin = _SCANNED.match(item)
     if begin is None:
         return None
@@ -108,19 +108,19 @@ def _add(number: float, accumulated: float) -> float:
 
 @register("stringListSum", 1, 2, weight=8)
 def string_list_sum(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListSum(list[, delimiters])``: the sum, a real if an item is written as one; 0.0 if there are none."""
+    """``stringListSum(list[, delimiters])``: the sum, a real if an item is written as one; 0.0 for an empty list."""
     return _summary(args, 0.0, _add)
 
 
 @register("stringListAvg", 1, 2, weight=8)
 def string_list_average(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListAvg(list[, delimiters])``: the mean, cut off to an integer unless an item is written as a real."""
+    """``stringListAvg(list[, delimiters])``: the mean, truncated to an integer unless an item is written as a real."""
     return _summary(args, 0.0, _add, mean=True)
 
 
 @register("stringListMin", 1, 2, weight=8)
 def string_list_min(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListMin(list[, delimiters])``: the least item, at most the greatest 32-bit real."""
+    """``stringListMin(list[, delimiters])``: the least item, but never above the greatest 32-bit real."""
     return _summary(args, _GREATEST_REAL32, lambda number, least: min(least, number))
 
 
@@ -131,7 +131,7 @@ def string_list_max(args: Sequence[Value], env: Environment) -> Value:  # noqa: 
 
 
 def _of_member(args: Sequence[Value]) -> tuple[bytes, list[bytes], bytes] | Exceptional:
-    """Return item, list and delimiters of the functions that take undefined for the empty string."""
+    """Return item, list and delimiters of the functions that treat undefined as the empty string."""
     if any(value is not UNDEFINED and not isinstance(value, str) for value in args):
         return ERROR
     if args[0] is UNDEFINED and args[1] is UNDEFINED:
@@ -169,22 +169,22 @@ def string_list_member(args: Sequence[Value], env: Environment) -> Value:  # noq
 
 @register("stringListIMember", 2, 3, weight=8)
 def string_list_imember(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListIMember(x, list[, delimiters])``: as ``stringListMember``, in any case."""
+    """``stringListIMember(x, list[, delimiters])``: ``stringListMember`` without case."""
     return _member(args, fold_bytes)
 
 
 @register("stringListSubsetMatch", 2, 3, weight=8)
 def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListSubsetMatch(some, list[, delimiters])``: whether every item of ``some`` is one of the list.
+    """``stringListSubsetMatch(some, list[, delimiters])``: whether every item of ``some`` is in the list.
 
-    The empty string is a part of every list; a string with nothing but delimiters is of none.
+    The empty string is a subset of every list, a string of delimiters only of none.
     """
     return _subset(args, bytes)
 
 
 @register("stringListISubsetMatch", 2, 3, weight=8)
 def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stringListISubsetMatch(some, list[, delimiters])``: as ``stringListSubsetMatch``, in any case."""
+    """``stringListISubsetMatch(some, list[, delimiters])``: ``stringListSubsetMatch`` without case."""
     return _subset(args, fold_bytes)
 
 
@@ -192,7 +192,7 @@ def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # no
 def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
     """``stringList_regexpMember(pattern, list[, delimiters[, options]])``: whether the pattern occurs in an item.
 
-    Options here are letters of either case. An empty list makes it undefined.
+    Options may be upper or lower case here. Undefined for an empty list.
     """
     if not _all_strings(args):
         return ERROR

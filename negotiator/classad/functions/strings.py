@@ -33,7 +33,7 @@ _LOWER_TO_UPPER = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLM
 
 @register("strcat", 0, None)
 def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``strcat(x, ...)``: the texts one after the other; the first undefined or error is the value instead."""
+    """``strcat(x, ...)``: the texts joined; the first undefined or error, if any."""
     output = bytearray()
     for value in args:
         piece = as_bytes(value)
@@ -47,10 +47,10 @@ def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 @register("join", 0, None)
 def join(args: Sequence[Value], env: Environment) -> Value:
-    """``join(separator, x, ...)``, ``join(separator, list)`` or ``join(list)``: the texts with the separator between.
+    """``join(separator, x, ...)``, ``join(separator, list)`` or ``join(list)``: the texts joined with the separator.
 
-    Undefined texts are left out, and so is the separator until something has been joined; if there are only undefined
-    ones, also as separator, the value is undefined.
+    Undefined texts are left out, and so are separators before the first text. If all texts and the separator are
+    undefined, the value is undefined.
     """
     pieces: list[Value] = list(args)
     if 1 <= len(args) <= 2 and isinstance(args[-1], ListValue):
@@ -98,14 +98,14 @@ def substr(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 @register("toUpper", 1, 1)
 def to_upper(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``toUpper(x)``: the text of ``x`` with a to z made big."""
+    """``toUpper(x)``: the text of ``x`` with a to z in upper case."""
     data = as_bytes(args[0])
     return data if isinstance(data, Exceptional) else from_bytes(data.translate(_LOWER_TO_UPPER))
 
 
 @register("toLower", 1, 1)
 def to_lower(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``toLower(x)``: the text of ``x`` with A to Z made small."""
+    """``toLower(x)``: the text of ``x`` with A to Z in lower case."""
     data = as_bytes(args[0])
     return data if isinstance(data, Exceptional) else from_bytes(fold_bytes(data))
 
@@ -126,19 +126,19 @@ def _compared(args: Sequence[Value], *, caseless: bool) -> Value:
 
 @register("strcmp", 2, 2)
 def strcmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``strcmp(x, y)``: -1, 0 or 1 as the text of ``x`` is before, equal to or after that of ``y``."""
+    """``strcmp(x, y)``: -1, 0 or 1 if the text of ``x`` is before, equal to or after that of ``y``."""
     return _compared(args, caseless=False)
 
 
 @register("stricmp", 2, 2)
 def stricmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``stricmp(x, y)``: as ``strcmp``, without regard to the case of ASCII letters."""
+    """``stricmp(x, y)``: ``strcmp`` without the case of ASCII letters."""
     return _compared(args, caseless=True)
 
 
 @register("size", 1, 1)
 def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``size(x)``: the bytes of a string, the elements of a list, the attributes of an ad."""
+    """``size(x)``: the number of bytes of a string, of elements of a list, or of attributes of an ad."""
     value = args[0]
     if isinstance(value, str):
         return len(value) if value.isascii() else len(to_bytes(value))
@@ -153,7 +153,7 @@ def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 def split(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``split(s[, separators])``: the parts between the separating bytes (comma, space, tab by default).
 
-    White space counts as nothing between other separators; one separator twice has an empty string between.
+    White space next to another separator is ignored. Between two equal separators there is an empty string.
     """
     text, *separators = values_of(args, scope)
     if not isinstance(text, str) or not all(isinstance(value, str) for value in separators):

@@ -1,7 +1,7 @@
 """Functions of time: time, currentTime, dayTime, timeZoneOffset, absTime, relTime, getYear .. getSeconds, splitTime,
 formatTime.
 
-The clock is the environment's, and so is local time: a fixed offset from UTC, never the zone of the machine.
+The environment gives the clock and local time, a fixed offset from UTC. The machine's zone is never used.
 """  # noqa: D205
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from negotiator.classad.functions.registry import ValueFunction
     from negotiator.classad.syntax import Expr
 
-_MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that a struct tm can hold
+_MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that fits a struct tm
 
 
 @register("time", 0, 0, deterministic=False)
 def time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``time()``: the moment of the evaluation in seconds since the epoch."""
+    """``time()``: the time of the evaluation in seconds since the epoch."""
     return int(env.now)
 
 
 @register("currentTime", 0, 0, deterministic=False)
 def current_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``currentTime()``: the moment of the evaluation."""
+    """``currentTime()``: the time of the evaluation."""
     return AbsTime(int(env.now), env.zone_offset)
 
 
@@ -58,15 +58,15 @@ def day_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 @register("timeZoneOffset", 0, 0, deterministic=False)
 def time_zone_offset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``timeZoneOffset()``: how far local time is ahead of UTC."""
+    """``timeZoneOffset()``: local time minus UTC."""
     return RelTime(float(env.zone_offset))
 
 
 @register("absTime", 0, 2, deterministic=False)
 def abs_time(args: Sequence[Value], env: Environment) -> Value:
-    """``absTime([seconds[, offset]])``: a moment, seconds since the epoch kept to a C ``int``; without arguments, now.
+    """``absTime([seconds[, offset]])``: a moment; now without arguments. The seconds since the epoch fit a C ``int``.
 
-    A string is given back as it is: the parser has made a literal of a text it could read.
+    A string is returned unchanged: the parser has replaced valid texts by literals.
     """
     if not args:
         return current_time(args, env)
@@ -83,7 +83,7 @@ def abs_time(args: Sequence[Value], env: Environment) -> Value:
     if seconds is None:
         return UNDEFINED if moment is UNDEFINED else ERROR
     if zone == -1 and type(moment) is int:
-        raise EvaluationFailed  # HTCondor takes this offset for a failure
+        raise EvaluationFailed  # HTCondor uses this offset as its error value
     return AbsTime(seconds, zone)
 
 
@@ -97,7 +97,7 @@ def _int32(value: Value) -> int | None:
 
 @register("relTime", 1, 2)
 def rel_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``relTime(seconds)``: a span of time. Of a string it is 0: the parser has replaced a text it could read."""
+    """``relTime(seconds)``: a span of time; 0 for a string, since the parser has replaced valid texts by literals."""
     if len(args) == 2:
         return ERROR
     span = args[0]
@@ -149,7 +149,7 @@ def _calendar(seconds: int, offset: int) -> Calendar | None:
 
 @register("splitTime", 1, 1, lazy=True)
 def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:
-    """``splitTime(t)``: an ad of the parts of a moment (also given in seconds) or of a span of time."""
+    """``splitTime(t)``: an ad of the parts of a moment, of seconds since the epoch, or of a span of time."""
     value = values_of(args, scope)[0]
     if value is UNDEFINED:
         return UNDEFINED
@@ -159,7 +159,7 @@ def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
     local = None if moment is None else _calendar(moment.seconds, moment.offset)
     if moment is None or local is None:
         return ERROR
-    # In the order in which HTCondor prints them, which is that of its hash table.
+    # HTCondor prints them in the order of its hash table.
     return ad_of(
         (
             ("Day", local.day),
@@ -211,9 +211,9 @@ def _split_span(span: float, scope: AdScope) -> Value:
 
 @register("formatTime", 0, 2, deterministic=False)
 def format_time(args: Sequence[Value], env: Environment) -> Value:
-    """``formatTime([t[, format]])``: a moment, now without one, by the rules of ``strftime`` in the C locale.
+    """``formatTime([t[, format]])``: a moment (default: now) in the format of ``strftime`` in the C locale.
 
-    ``t`` may also be an ad such as ``splitTime`` makes, whose numbers are taken as they are.
+    ``t`` may also be an ad like that of ``splitTime``. Its numbers are used as they are.
     """
     template = args[1] if len(args) == 2 else "%c"
     local: Calendar | None
@@ -244,7 +244,7 @@ def _given(given: AdValue) -> Calendar:
 
 
 def _day_numbers(year: int, month: int, day: int) -> tuple[int, int]:
-    """Return weekday and day of the year by HTCondor's arithmetic, which does not mind impossible dates."""
+    """Return weekday and day of the year by HTCondor's arithmetic, which also covers impossible dates."""
     fixed = wrap32(_fixed(year, month, day))
     return c_divmod(fixed, 7)[1], wrap32(fixed - _fixed(year, 1, 1))
 

@@ -37,13 +37,13 @@ register("isRelTime", 1, 1)(_test(lambda value: isinstance(value, RelTime)))
 
 @register("int", 1, 1)
 def to_integer(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``int(x)``: the integer that ``x`` is, is cut off to, or begins with."""
+    """``int(x)``: ``x`` as an integer: a real truncated, of text the number at its start."""
     return as_integer(args[0])
 
 
 @register("real", 1, 1)
 def to_real(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``real(x)``: the real that ``x`` is or begins with."""
+    """``real(x)``: ``x`` as a real: of text the number at its start."""
     return as_real(args[0])
 
 

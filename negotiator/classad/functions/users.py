@@ -1,4 +1,4 @@
-"""Functions of names of users and slots: splitUserName, splitSlotName, userHome, userMap."""
+"""Functions of user and slot names: splitUserName, splitSlotName, userHome, userMap."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @register("splitUserName", 1, 1, lazy=True)
 def split_user_name(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``splitUserName(s)``: what is before and after the first ``@``; without one, all is the user."""
+    """``splitUserName(s)``: the parts before and after the first ``@``. Without one, all is the user."""
     return _split(args, scope, alone_first=True)
 
 
 @register("splitSlotName", 1, 1, lazy=True)
 def split_slot_name(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
-    """``splitSlotName(s)``: what is before and after the first ``@``; without one, all is the machine."""
+    """``splitSlotName(s)``: the parts before and after the first ``@``. Without one, all is the machine."""
     return _split(args, scope, alone_first=False)
 
 
@@ -39,8 +39,8 @@ def _split(args: tuple[Expr, ...], scope: AdScope, *, alone_first: bool) -> Valu
 def user_home(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``userHome(user[, default])``: the default, or undefined.
 
-    The users of the machine that evaluates are not looked up, as in HTCondor where CLASSAD_ENABLE_USER_HOME is
-    false: a value must not hang on where it is computed.
+    The users of this machine are not looked up, as in HTCondor if CLASSAD_ENABLE_USER_HOME is false: a value must not
+    depend on where it is computed.
     """
     user = args[0]
     if len(args) == 2 and isinstance(args[1], str) and args[1]:
@@ -50,7 +50,7 @@ def user_home(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 @register("userMap", 2, 4)
 def user_map(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``userMap(map, user[, preferred[, default]])``: the default, or undefined: there are no maps configured here."""
+    """``userMap(map, user[, preferred[, default]])``: the default, or undefined, since no maps are configured here."""
     if args[0] is ERROR or args[1] is ERROR:
         return ERROR
     return args[3] if len(args) == 4 else UNDEFINED

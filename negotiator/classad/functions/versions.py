@@ -26,7 +26,7 @@ def _compared(args: Sequence[Value]) -> int | Exceptional:
 
 @register("versioncmp", 2, 2)
 def version_compare(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``versioncmp(a, b)``: less than, equal to or greater than 0 as ``a`` comes before, with or after ``b``."""
+    """``versioncmp(a, b)``: less than, equal to or greater than 0 if ``a`` sorts before, with or after ``b``."""
     return _compared(args)
 
 
@@ -47,7 +47,7 @@ register("versionEQ", 2, 2)(_test(lambda order: order == 0))
 
 @register("version_in_range", 3, 3)
 def version_in_range(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
-    """``version_in_range(v, least, most)``: whether ``v`` is between them or one of them."""
+    """``version_in_range(v, least, most)``: whether ``least <= v <= most``."""
     version, least, most = args
     if least is UNDEFINED or most is UNDEFINED:
         return UNDEFINED

@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.classad.syntax import BAD, END, NAME, Expr, Token, cut, excerpt, fold, tokenize, unparse
+from negotiator.classad.syntax import BAD, END, NAME, Expr, Token, excerpt, fold, shorten, tokenize, unparse
 from negotiator.records.text import printable
 
 MAX_TEXT: Final = 20_000
@@ -45,7 +45,7 @@ class ExpressionText:
         span = self.span(part)
         if span is None or self.text is None:
             return printable(excerpt(part, MAX_SHOWN)).strip()
-        return printable(cut(" ".join(self.text[slice(*span)].split()), MAX_SHOWN))
+        return printable(shorten(" ".join(self.text[slice(*span)].split()), MAX_SHOWN))
 
     @cached_property
     def _tokens(self) -> list[Token]:

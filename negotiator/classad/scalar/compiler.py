@@ -22,11 +22,11 @@ from negotiator.classad.context import (
     EvaluationFailed,
     ListValue,
     ValueNode,
-    follow,
+    evaluate_attribute,
+    evaluate_name,
+    evaluate_selection,
+    evaluate_subscript,
     root,
-    search,
-    select,
-    subscript,
     truth,
 )
 from negotiator.classad.functions import FUNCTIONS, LONG_STRING
@@ -126,13 +126,13 @@ class CountingCompiler:
             return run(state)
 
         def counted(state: EvaluationState) -> Value:
-            if state.depth <= 0:
+            if state.levels_left <= 0:
                 raise EvaluationFailed
-            state.depth -= 1
+            state.levels_left -= 1
             try:
                 return reached(state)
             finally:
-                state.depth += 1
+                state.levels_left += 1
 
         return counted if type(expr) in _OPERATORS else reached
 
@@ -197,11 +197,11 @@ def _attr(expr: Attr, sub: ChildCompiler, level: int) -> Run:
 
 def _a_level_below(operand: Run) -> Run:
     def run(state: EvaluationState) -> Value:
-        state.depth -= 1
+        state.levels_left -= 1
         try:
             return operand(state)
         finally:
-            state.depth += 1
+            state.levels_left += 1
 
     return run
 
@@ -209,32 +209,36 @@ def _a_level_below(operand: Run) -> Run:
 def _unscoped(name: str, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
         scope = state.current
-        place = scope.places.get(name)
-        if place is None:
-            return search(state, scope, name, state.depth - level, unscoped=True)
-        expr = scope.expressions[place]
-        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, state.depth - level)
+        position = scope.positions.get(name)
+        if position is None:
+            return evaluate_name(state, scope, name, state.levels_left - level, unscoped=True)
+        expr = scope.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
+        )
 
     return run
 
 
 def _counted_reference(name: str) -> Run:
-    return lambda state: search(state, state.current, name, state.depth, unscoped=True)
+    return lambda state: evaluate_name(state, state.current, name, state.levels_left, unscoped=True)
 
 
 def _absolute(name: str, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
-        return search(state, root(state), name, state.depth - level, unscoped=False)
+        return evaluate_name(state, root(state), name, state.levels_left - level, unscoped=False)
 
     return run
 
 
 def _scoped(name: str, holder: Run, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
-        depth = state.depth - level
+        depth = state.levels_left - level
         if depth > 0:
-            return select(state, holder(state), name, depth)
-        state.limited()
+            return evaluate_selection(state, holder(state), name, depth)
+        state.mark_level_dependent()
         return ERROR
 
     return run
@@ -245,11 +249,15 @@ def _of_mine(word: str, name: str, general: Run, level: int) -> Run:
 
     def run(state: EvaluationState) -> Value:
         scope = state.current
-        place = scope.places.get(name)
-        if place is None or word in scope.places:
+        position = scope.positions.get(name)
+        if position is None or word in scope.positions:
             return general(state)
-        expr = scope.expressions[place]
-        return expr.value if type(expr) is Literal else follow(state, scope, name, expr, state.depth - level)
+        expr = scope.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
+        )
 
     return run
 
@@ -260,13 +268,17 @@ def _of_other(word: str, name: str, general: Run, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
         scope = state.current
         other = scope.alternate
-        if other is None or scope.side is not scope or word in scope.places:
+        if other is None or scope.side is not scope or word in scope.positions:
             return general(state)
-        place = other.places.get(name)
-        if place is None:
-            return search(state, other, name, state.depth - level, unscoped=False)
-        expr = other.expressions[place]
-        return expr.value if type(expr) is Literal else follow(state, other, name, expr, state.depth - level)
+        position = other.positions.get(name)
+        if position is None:
+            return evaluate_name(state, other, name, state.levels_left - level, unscoped=False)
+        expr = other.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, other, name, expr, state.levels_left - level)
+        )
 
     return run
 
@@ -382,7 +394,9 @@ def _elvis(expr: Elvis, sub: ChildCompiler, level: int) -> Run:
 
 def _subscript(expr: Subscript, sub: ChildCompiler, level: int) -> Run:
     container, index = sub(expr.container, level + 1), sub(expr.index, level + 1)
-    return lambda state: subscript(state, container(state), index(state), state.depth - level - 1)
+    return lambda state: evaluate_subscript(
+        state, container(state), index(state), state.levels_left - level - 1
+    )
 
 
 # -- calls -----------------------------------------------------------------------------------------------------------
@@ -457,7 +471,7 @@ def _of_many(function: Function, operands: tuple[Run, ...]) -> Run:
 def _draw(call: Callable[..., Value], values: tuple[Run, ...]) -> Run:
     def run(state: EvaluationState) -> Value:
         state.charge(_STEPS_TO_DRAW)
-        state.drawn()
+        state.mark_random()
         return call([value(state) for value in values], state.env)
 
     return run

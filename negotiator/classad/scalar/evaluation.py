@@ -50,9 +50,9 @@ def evaluate(
     """
     state = EvaluationState(env or Environment(), compiled, Memo)
     enter_ads(state, my, target)
-    granted = 0 if allowance is None else state.grant(allowance.steps)
+    granted = 0 if allowance is None else state.limit_steps(allowance.steps)
     try:
-        return state.start(expr)
+        return state.evaluate(expr)
     except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
         return ERROR
     finally:

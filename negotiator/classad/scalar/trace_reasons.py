@@ -66,7 +66,7 @@ def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:
         return TOO_LONG
     if isinstance(expr, Attr) and expr.absolute and type(state.base) is NoScope:
         return f"{GIVEN_UP}: there is no ad"
-    if isinstance(expr, Call) and state.depth > 0:
+    if isinstance(expr, Call) and state.levels_left > 0:
         return f"{GIVEN_UP}: {expr.name} refuses this"
     return TOO_DEEP
 

@@ -23,7 +23,7 @@ from negotiator.classad.context import (
     Value,
     ValueNode,
     enter_ads,
-    find,
+    find_reference,
     root,
 )
 from negotiator.classad.scalar.compiler import CountingCompiler, DirectCompiler, compile_tree, compiled
@@ -123,7 +123,7 @@ def trace(
     enter_ads(state, my, target)
     top = recorder.begin(state.base)
     try:
-        value = state.start(expr)
+        value = state.evaluate(expr)
     except (EvaluationFailed, Exhausted):
         value = ERROR
     except (RecursionError, MemoryError):  # being watched takes more of Python's stack
@@ -268,7 +268,7 @@ class _Recorder:
         name, place = fold(expr.name), self._place(where)
         if (
             isinstance(found, ValueNode)
-            or name not in where.places
+            or name not in where.positions
             or (place is TraceLocation.MATCH and isinstance(value, AdValue))
         ):
             return TraceStep(expr, value)  # MY, TARGET, CurrentTime and their like
@@ -329,10 +329,10 @@ def _locate(
     before = state.current
     try:
         if holder is not None:
-            found = find(state, holder.scope, fold(expr.name), unscoped=False)
+            found = find_reference(state, holder.scope, fold(expr.name), unscoped=False)
         else:
             start = root(state) if expr.absolute else current
-            found = find(state, start, fold(expr.name), unscoped=not expr.absolute)
+            found = find_reference(state, start, fold(expr.name), unscoped=not expr.absolute)
         return found, state.current
     finally:
         state.current = before

@@ -1,4 +1,4 @@
-"""What can be said of an expression by its text alone: conjuncts, references, and the binding of scopes.
+"""Analysis of expressions without evaluation: conjuncts, references, and the binding of scopes.
 
 Nothing here recurses: chains of thousands of operators are ordinary input.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SIDES: Final = {"my": Side.MY, "self": Side.MY, "target": Side.TARGET, "other": Side.TARGET}
-"""The names of the two ads, folded."""
+"""The names of the two ads, in lower case."""
 
 _MATCH_NAMES: Final = frozenset(
     {
@@ -55,11 +55,11 @@ _CONTEXT_CALLS: Final = frozenset({"evalineachcontext", "countmatches"})
 _WANDERING_CALLS: Final = _CONTEXT_CALLS | {"unresolved"}
 
 SPLIT_HEIGHT: Final = 200
-"""An expression with more levels is not split: evaluation counts them, and fails beyond 400."""
+"""Expressions with more levels are not split. Evaluation fails beyond 400 levels, which splitting would hide."""
 
 
 def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """Split an expression at its top-level ``&&``, also inside parentheses, from left to right."""
+    """Return the operands of the top-level ``&&`` of an expression, also inside parentheses, from left to right."""
     found: list[Expr] = []
     pending = [expr]
     while pending:
@@ -73,12 +73,12 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def splittable(expr: Expr) -> tuple[Expr, ...]:
-    """Give the conjuncts of an expression where it is true exactly if each of them is, else the whole.
+def safe_conjuncts(expr: Expr) -> tuple[Expr, ...]:
+    """Return the conjuncts of an expression if it is true exactly when each of them is, otherwise the whole.
 
-    It is not, where a part may change how later ones are looked up (SEMANTICS section 4), or where the depth of the whole
-    may count. That the expression is not reached again from itself (``Requirements`` naming ``Requirements``) is for
-    the caller to know: it depends on the ads.
+    It is not split if a part may change how names in later parts are looked up (SEMANTICS section 4), or if the whole
+    is near the limit of levels. The caller must know that the expression does not refer to itself
+    (``Requirements`` naming ``Requirements``), which depends on the ads.
     """
     size = 0
     pending = [expr]
@@ -94,7 +94,7 @@ def splittable(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _leaves_scope(call: Call) -> bool:
-    """Tell whether a call may leave the evaluator in another scope: its argument is a bare name."""
+    """True if a call may leave the evaluator in another scope: such a function with a bare name as argument."""
     if fold(call.name) not in _WANDERING_CALLS:
         return False
     first = call.args[0] if call.args else None
@@ -114,11 +114,11 @@ def _higher(expr: Expr, limit: int) -> bool:
 
 @attrs.frozen
 class References:
-    """The attributes that an expression names, folded to lower case.
+    """The attributes that an expression names, in lower case.
 
-    ``my`` and ``target`` were written with a scope; ``unscoped`` names are looked up in the ad of the expression, then
-    in the other one. Where ``dynamic``, the expression can reach attributes its text does not show: it builds
-    references from text, evaluates in other ads, uses an ad as a value, or refers to the root of the scopes.
+    ``my`` and ``target`` were written with a scope. ``unscoped`` names are looked up in the ad of the expression, then
+    in the other one. ``dynamic``: the expression may also reach attributes it does not name, since it builds references
+    from text, evaluates in other ads, uses an ad as a value, or refers to the root of the scopes.
     """
 
     my: frozenset[str] = frozenset()
@@ -128,7 +128,7 @@ class References:
 
 
 def references(expr: Expr) -> References:
-    """Find the references of an expression; a bound one has those it had before."""
+    """Return the references of an expression. Binding an expression does not change them."""
     names: dict[Side | None, set[str]] = {Side.MY: set(), Side.TARGET: set(), None: set()}
     dynamic = False
     pending: list[Expr] = [expr]
@@ -149,7 +149,7 @@ def references(expr: Expr) -> References:
 
 @attrs.frozen
 class _Selected:
-    """A chain such as ``TARGET.a.b[0].c``: its names, and where they may be found."""
+    """A chain such as ``TARGET.a.b[0].c``: its names, and the ads that may have them."""
 
     names: list[str]
     sides: tuple[Side | None, ...]
@@ -157,9 +157,10 @@ class _Selected:
 
 
 def _selected(node: Expr, pending: list[Expr]) -> _Selected:
-    """Follow a chain of selections to its root; the other expressions on the way are left to ``pending``.
+    """Return a chain of selections, and add the other expressions in it to ``pending``.
 
-    What a nested ad lacks is looked up in the ads around it, so each name may be one of the ad that the chain starts at.
+    A name that a nested ad lacks is looked up in the ads around it, so each name may be one of the ad that the chain
+    starts with.
     """
     names: list[str] = []
     bare = True
@@ -183,7 +184,7 @@ def _selected(node: Expr, pending: list[Expr]) -> _Selected:
 
 
 def _side(expr: Expr) -> Side | None:
-    """Tell which of the two ads an expression is, if it is one."""
+    """Return which of the two ads an expression refers to, None if neither."""
     if isinstance(expr, AdRef):
         return expr.side
     if isinstance(expr, Attr) and expr.scope is None and not expr.absolute:
@@ -202,7 +203,7 @@ def _is_dynamic(node: Expr) -> bool:
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """Give the operands of a node, from left to right."""
+    """Return the operands of a node, from left to right."""
     return _CHILDREN[type(expr)](expr)
 
 
@@ -210,7 +211,7 @@ def _none(_: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-# Trees are walked for each new expression of each job: a dictionary is several times faster than matching patterns.
+# Trees are walked for each new expression of each job. A dictionary is several times faster than pattern matching.
 _CHILDREN: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Literal: _none,
     AdRef: _none,
@@ -228,11 +229,10 @@ _CHILDREN: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
 
 
 def bind(expr: Expr) -> Expr:
-    """Put the ads themselves in place of the names ``MY``, ``SELF``, ``TARGET`` and ``OTHER``, in any case.
+    """Return the expression with ``MY``, ``SELF``, ``TARGET`` and ``OTHER`` (in any case) replaced by the ads themselves.
 
-    An ad that has an attribute of such a name cannot take their place then. The names keep their meaning where it is
-    another one: ``MY`` in a record, or in the expression that ``evalInEachContext`` or ``countMatches`` evaluates, is the ad of
-    the place; what a record defines is its own.
+    An attribute of such a name then cannot hide the ad. Names with another meaning stay: ``MY`` inside a record, or in
+    the expression that ``evalInEachContext`` or ``countMatches`` evaluates, and names that a record defines.
     """
     done: list[Expr] = []
     pending: list[tuple[Expr, frozenset[str], bool]] = [(expr, frozenset(), False)]
@@ -242,7 +242,7 @@ def bind(expr: Expr) -> Expr:
             count = len(children(node))
             operands = tuple(done[len(done) - count :])
             del done[len(done) - count :]
-            done.append(rebuilt(node, operands))
+            done.append(with_operands(node, operands))
         elif isinstance(node, Attr) and node.scope is None:
             side = None if fold(node.name) in kept else _side(node)
             done.append(node if side is None else AdRef(side))
@@ -253,7 +253,7 @@ def bind(expr: Expr) -> Expr:
 
 
 def _scoped(node: Expr, kept: frozenset[str]) -> Iterator[tuple[Expr, frozenset[str]]]:
-    """Give the operands of a node, each with the names that are not to be bound in it."""
+    """Yield the operands of a node, each with the names that must not be bound in it."""
     inside = kept
     if isinstance(node, RecordExpr):
         inside = kept | {"my", "self"} | {fold(name) for name, _ in node.items}
@@ -262,8 +262,8 @@ def _scoped(node: Expr, kept: frozenset[str]) -> Iterator[tuple[Expr, frozenset[
         yield child, kept | {"my", "self"} if contextual and position == 0 else inside
 
 
-def rebuilt(node: Expr, operands: tuple[Expr, ...]) -> Expr:
-    """Give a node with other operands, itself if they are the same."""
+def with_operands(node: Expr, operands: tuple[Expr, ...]) -> Expr:
+    """Return the node with other operands; the node itself if they are the same."""
     if all(new is old for new, old in zip(operands, children(node), strict=True)):
         return node
     match node:

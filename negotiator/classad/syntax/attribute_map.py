@@ -49,20 +49,20 @@ class NameIndex:
 def index_names(names: tuple[str, ...]) -> NameIndex:
     """Return the shape of an ad with these names. Of repeated names the last counts, in the place of the first."""
     index: dict[str, int] = {}
-    kept: list[str] = []
+    distinct: list[str] = []
     pick: list[int] = []
     repeated: set[str] = set()
-    for position, name in enumerate(names):
-        place = index.setdefault(fold(name), len(kept))
-        if place == len(kept):
-            kept.append(name)
-            pick.append(position)
+    for given, name in enumerate(names):
+        position = index.setdefault(fold(name), len(distinct))
+        if position == len(distinct):
+            distinct.append(name)
+            pick.append(given)
         else:
-            pick[place] = position
+            pick[position] = given
             repeated.add(fold(name))
     if not repeated:
         return NameIndex(names, names, index, None)
-    return NameIndex(names, tuple(kept), index, tuple(pick), frozenset(repeated))
+    return NameIndex(names, tuple(distinct), index, tuple(pick), frozenset(repeated))
 
 
 def _literal(value: Expr | LiteralValue) -> Expr:
@@ -107,13 +107,13 @@ class AttributeMap:
 
     def get(self, name: str) -> Expr | None:
         """Return the expression of an attribute, None if it is missing."""
-        place = self.shape.index.get(fold(name))
-        return None if place is None else self.expressions[place]
+        position = self.shape.index.get(fold(name))
+        return None if position is None else self.expressions[position]
 
     def folded(self, name: str) -> Expr | None:
         """Return the expression of an attribute like ``get``, given its name in lower case."""
-        place = self.shape.index.get(name)
-        return None if place is None else self.expressions[place]
+        position = self.shape.index.get(name)
+        return None if position is None else self.expressions[position]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and fold(name) in self.shape.index

@@ -31,10 +31,10 @@ def excerpt(expr: Expr, most: int) -> str:
             length += len(item)
         else:
             pending += reversed(list(_parts(item, _NEW, 0)))
-    return cut("".join(out), most)
+    return shorten("".join(out), most)
 
 
-def cut(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return a text, cut to ``most`` characters including a final ``...`` if it is longer."""
     return text if len(text) <= most else text[: max(most - len(CUT), 0)] + CUT
 

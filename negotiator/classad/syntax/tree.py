@@ -1,7 +1,7 @@
-"""The tree of an expression: immutable nodes, equal where they are written alike.
+"""The tree of an expression: immutable nodes. Equal nodes mean the same.
 
-``1``, ``1.0`` and ``true`` are different literals here, and so are ``0.0`` and ``-0.0``, though Python calls them
-equal: trees are keys of caches.
+Trees are cache keys, so literals compare by type too: ``1``, ``1.0`` and ``true`` differ, as do ``0.0`` and ``-0.0``,
+although Python calls them equal.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Literal:
 
 @attrs.frozen
 class Attr:
-    """A reference: ``name`` (scope None), ``.name`` (absolute), or ``scope.name``; ``MY.x`` has scope ``Attr("MY")``.
+    """A reference: ``name`` (scope None), ``.name`` (absolute) or ``scope.name``. ``MY.x`` has the scope ``Attr("MY")``.
 
-    ``name`` keeps the spelling; names are equal whatever the case of their ASCII letters.
+    ``name`` is as spelled, but compares without case.
     """
 
     name: str = attrs.field(eq=str.lower)
@@ -48,10 +48,10 @@ class Attr:
 
 @attrs.frozen
 class AdRef:
-    """One of the two ads of the match context itself, whatever attributes they define.
+    """One of the two ads of a match, whatever attributes they define.
 
-    No text parses to it: ``bind`` puts it in place of ``MY`` and ``TARGET`` in the expressions of administrators,
-    so that an ad with an attribute called ``TARGET`` cannot take their place.
+    No text parses to it. ``bind`` replaces ``MY`` and ``TARGET`` in the expressions of administrators by it, so that a
+    user's ad with an attribute called ``TARGET`` cannot redirect them.
     """
 
     side: Side
@@ -59,7 +59,7 @@ class AdRef:
 
 @attrs.frozen
 class Paren:
-    """A parenthesis, kept so that an expression is printed as it was written."""
+    """A parenthesis. It has a node so that an expression prints as it was written."""
 
     inner: Expr
 
@@ -108,7 +108,7 @@ class Subscript:
 
 @attrs.frozen
 class Call:
-    """A function call; names are equal whatever the case of their ASCII letters."""
+    """A function call. The name is as spelled, but compares without case."""
 
     name: str = attrs.field(eq=str.lower)
     args: tuple[Expr, ...] = ()

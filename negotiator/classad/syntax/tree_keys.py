@@ -1,7 +1,7 @@
-"""A text for each tree, to be the key of a dictionary.
+"""A text for each tree, for use as a dictionary key.
 
-Trees can be compared and hashed themselves, but that recurses: a chain of a thousand operators, which a user may
-write, would end it.
+Trees can be hashed and compared, but that recurses: a chain of a thousand operators, which users may write, would
+exhaust Python's stack.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def tree_key(expr: Expr) -> str:
-    """Give a text that two trees share exactly if they are equal."""
+    """Return a text that is equal for two trees exactly if the trees are equal."""
     out: list[str] = []
     pending: list[Expr] = [expr]
     while pending:
         node = pending.pop()
-        # The three that most nodes are come first: a key is made of each conjunct of each new kind of job.
+        # The three most frequent types first: keys are made for each conjunct of each new kind of job.
         if type(node) is Literal:
             out.append(f"Literal {node.value!r}")
         elif type(node) is Attr:
@@ -52,7 +52,7 @@ def tree_key(expr: Expr) -> str:
     return "\n".join(out)
 
 
-# What another node says itself, on one line: its type, how many operands follow, and the rest.
+# The line of each other type of node: its type, the number of operands, and what is not an operand.
 _HEADERS: Final[dict[type, Callable[[Any], str]]] = {
     AdRef: lambda node: f"AdRef {node.side}",
     Unary: lambda node: f"Unary {node.op}",
