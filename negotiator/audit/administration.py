@@ -1,4 +1,4 @@
-"""What administrators did, as records of the audit log: acts on applications, and changes of the bundle."""
+"""The audit records of administration: requests of administrators, and reloads of the bundle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def admin_record(
     text: str,
     rule: str,
 ) -> Record:
-    """One act that an administrator asked for, done or not: ``rule`` of the access policy decided."""
+    """Return the record of an administrator's request, granted or denied; ``rule`` is the access rule that decided."""
     return {
         "kind": "admin",
         "time": instant(now),
@@ -45,22 +45,20 @@ def admin_record(
 
 
 def reload_record(
-    *,
-    now: float,
-    trigger: str,
-    previous_bundle: str,
-    bundle: str,
-    problems: Sequence[Problem],
-    accepted: bool,
+    *, now: float, bundle: str, trigger: str, new_bundle: str, problems: Sequence[Problem], accepted: bool
 ) -> Record:
-    """Another bundle was looked at: from the next cycle on it holds, or it was refused and the one before stays."""
+    """Return the record of an attempt to load a changed bundle.
+
+    :param bundle: the digest of the bundle in force until now.
+    :param new_bundle: the digest of the changed one; it is in force from the next cycle if it was accepted.
+    """
     return {
         "kind": "reload",
         "time": instant(now),
+        "bundle": bundle,
         "trigger": bounded(trigger),
         "accepted": accepted,
-        "previous_bundle": previous_bundle,
-        "bundle": bundle,
+        "new_bundle": new_bundle,
         "problems": [bounded(str(problem), _TEXT) for problem in problems[:_PROBLEMS]],
         "problems_left_out": max(0, len(problems) - _PROBLEMS),
     }

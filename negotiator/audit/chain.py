@@ -28,6 +28,10 @@ _HASH_FIELD_BYTES = 76
 _FIRST_FIELDS = re.compile(
     rb'\{"seq":([1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})",(?:"keyed":"([0-9a-f]{16})",)?"kind":"',
 )
+# These fields come first, so that no text that a user chose can stand for them.
+_BUNDLE = re.compile(
+    rb'[^{]*"kind":"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
+)
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 _OWN_FIELDS = frozenset({"seq", "prev", "keyed", "hash"})
 
@@ -105,6 +109,12 @@ def read(line: bytes) -> LogLine | None:
         hash=last[1].decode(),
         body=line[:-_HASH_FIELD_BYTES] + b"}",
     )
+
+
+def bundle_of(entry: LogLine) -> str:
+    """Return the digest of the bundle that a record names; empty if it names none."""
+    found = _BUNDLE.match(entry.body, 1)
+    return found[1].decode() if found else ""
 
 
 def write(records: Iterable[Mapping[str, Any]], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from negotiator.audit import chain
+from negotiator.audit import bundles, chain
 from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
@@ -50,6 +50,7 @@ class AuditLog:
         self._file = folder / file_name(1)
         self._end = self._synced = _End(0, START)
         self._usable = True
+        self._stored_bundle = ""
         self.notices: tuple[str, ...] = ()
 
     @classmethod
@@ -78,6 +79,15 @@ class AuditLog:
     def head(self) -> str:
         """``SEQ:HASH`` of the last record appended: kept elsewhere, it shows whether the log's end was cut off."""
         return str(self._end.link)
+
+    def store_bundle(self, digest: str, files: Mapping[str, bytes]) -> None:
+        """Store the files of a bundle beside the log; before the first record that names its digest.
+
+        :raises AuditError: it cannot be written.
+        """
+        if digest != self._stored_bundle:
+            bundles.store_bundle(self._folder, digest, files)
+            self._stored_bundle = digest
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write records, all or none; they are durable after ``sync``.

@@ -7,6 +7,7 @@ log writes as escapes. Ads are never written, only the fields named here, so no 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
@@ -30,11 +31,14 @@ _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
 
 
-def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]:
-    """Say what is about to be handed out, and what is not and why.
+def intent_records(
+    result: CycleResult, settings: AuditSettings, inputs: Mapping[str, str] = MappingProxyType({})
+) -> list[Record]:
+    """Return the records of what is about to be handed out, and of what is not and why.
 
-    The ``cycle`` record comes last and stands for all of them: where it is missing, nothing of the cycle was handed
-    out.
+    The ``cycle`` record comes last and completes them: if it is missing, nothing of the cycle was handed out.
+
+    :param inputs: further fields of the ``cycle`` record: the digests (SHA-256, hexadecimal) of what the cycle read.
     """
     matches = _match_records(result, _selector(settings.matches, result))
     denials = _denial_records(result, _selector(settings.denials, result))
@@ -44,7 +48,7 @@ def intent_records(result: CycleResult, settings: AuditSettings) -> list[Record]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
     ]
-    last = _cycle_record(result, len(matches), len(denials))
+    last = _cycle_record(result, len(matches), len(denials), inputs)
     return [*queues, *placements, *matches, *denials, *discards, *failures, last]
 
 
@@ -195,9 +199,12 @@ def _failure_record(result: CycleResult, failure: HookFailure) -> Record:
     }
 
 
-def _cycle_record(result: CycleResult, recorded_matches: int, recorded_denials: int) -> Record:
+def _cycle_record(
+    result: CycleResult, recorded_matches: int, recorded_denials: int, inputs: Mapping[str, str]
+) -> Record:
     return {
         **_common("cycle", result),
+        **inputs,
         "time": instant(result.now),
         "now": result.now,
         "counts": attrs.asdict(result.counts),

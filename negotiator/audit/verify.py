@@ -1,4 +1,4 @@
-"""Was an audit log changed? All files are read once, in order, a line at a time."""
+"""Verify an audit log: all files are read once, in order, a line at a time, and the stored bundles after them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 import attrs
 
 from negotiator.audit import chain
-from negotiator.audit.chain import START, ChainLink, LogLine, Seal
+from negotiator.audit.bundles import AlteredBundleError, NoBundleError, read_bundle
+from negotiator.audit.chain import START, ChainLink, LogLine, Seal, bundle_of
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.folder import chain_files
 from negotiator.audit.tail import mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 
 class FaultKind(enum.StrEnum):
-    """What was done to a record."""
+    """What was done to a record, or to the copy of a bundle."""
 
     CHANGED = "changed"
     REMOVED = "removed"
@@ -29,13 +30,14 @@ class FaultKind(enum.StrEnum):
     REORDERED = "reordered"
     TORN = "torn"  # the log ends in a line without an end
     KEY = "key"  # sealed with another key, or without the one that was given
-    CUT_OFF = "cut off"  # by the head kept elsewhere: the end is missing
-    REWRITTEN = "rewritten"  # by the head kept elsewhere: this record or one before it is another one
+    CUT_OFF = "cut off"  # by the head stored elsewhere: the end is missing
+    REWRITTEN = "rewritten"  # by the head stored elsewhere: this record or an earlier one is another one
+    BUNDLE = "bundle"  # the stored copy of the bundle that the record names was changed
 
 
 @attrs.frozen
 class Fault:
-    """The first record that is not what was written: ``seq`` is the number of the record that should stand there."""
+    """The first record that is not as it was written; ``seq`` is the number of the record expected in this line."""
 
     file: str
     line: int
@@ -46,12 +48,24 @@ class Fault:
 
 @attrs.frozen
 class Verification:
-    """What was found: how many records verified in how many files, the last of them, and what is wrong after it."""
+    """How many records verified in how many files, the head of these, the first fault, and warnings.
+
+    ``bundles`` counts the bundles that the records name. Each without a stored copy is a warning.
+    """
 
     records: int
     files: int
     head: str
     fault: Fault | None = None
+    bundles: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class _Place:
+    file: str
+    line: int
+    seq: int
 
 
 @attrs.frozen
@@ -62,27 +76,41 @@ class _Line:
 
 
 def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> Verification:
-    """Verify the audit log in the folder ``path``.
+    """Verify the audit log in the folder ``path``, and the copies of the bundles that it names.
 
-    ``head`` is the ``SEQ:HASH`` of some record, kept elsewhere. Without it nobody can show that the end was cut off;
-    with neither head nor key, nor that all of the log was rewritten.
-
-    AuditError: there is no log, it cannot be read, or it is keyed and no key was given. ValueError: ``head`` is no
-    head.
+    :param head: ``SEQ:HASH`` of some record, stored elsewhere. Without it a log whose end was cut off verifies; with
+        neither head nor key, so does one that was rewritten as a whole.
+    :raises AuditError: there is no log, it cannot be read, or it is keyed and no key was given.
+    :raises ValueError: ``head`` is invalid.
     """
-    kept = START if head is None else ChainLink.parse(head)
+    expected = START if head is None else ChainLink.parse(head)
     files = chain_files(path)
     if not files:
         raise AuditError(f"{path}: there is no audit log in this folder")
-    walk = _Walk(Seal(key), kept)
+    walk = _Walk(Seal(key), expected)
     fault = walk.through(_lines(files))
-    if not fault and walk.last.seq < kept.seq:
-        message = (
-            f"the log ends with record {walk.last.seq}, but record {kept.seq} was written: the end is cut off"
-        )
+    if not fault and walk.last.seq < expected.seq:
+        message = f"the log ends with record {walk.last.seq}, but record {expected.seq} was written: the end is cut off"
         file, number = (walk.place.file, walk.place.number) if walk.place else (files[-1].name, 0)
         fault = Fault(file, number, walk.last.seq + 1, FaultKind.CUT_OFF, message)
-    return Verification(walk.last.seq, len(files), str(walk.last), fault)
+    altered, warnings = _check_bundles(path, walk.bundles)
+    return Verification(
+        walk.last.seq, len(files), str(walk.last), fault or altered, len(walk.bundles), tuple(warnings)
+    )
+
+
+def _check_bundles(path: Path, named: Mapping[str, _Place]) -> tuple[Fault | None, list[str]]:
+    """Return the first bundle whose copy was changed, and a warning for each without a copy."""
+    altered, warnings = None, []
+    for digest, place in named.items():
+        try:
+            read_bundle(path, digest)
+        except NoBundleError:
+            warnings.append(f"record {place.seq} names bundle {digest}, of which no copy is stored")
+        except AlteredBundleError as error:
+            message = f"record {place.seq} names a bundle whose copy was changed: {error}"
+            altered = altered or Fault(place.file, place.line, place.seq, FaultKind.BUNDLE, message)
+    return altered, warnings
 
 
 def _lines(files: Iterable[Path]) -> Iterator[_Line]:
@@ -98,11 +126,12 @@ def _lines(files: Iterable[Path]) -> Iterator[_Line]:
 class _Walk:
     """The state of one pass: the last record that verified, and the line it stands in."""
 
-    def __init__(self, seal: Seal, kept: ChainLink) -> None:
+    def __init__(self, seal: Seal, expected: ChainLink) -> None:
         self._seal = seal
-        self._kept = kept
+        self._expected = expected
         self.last = START
         self.place: _Line | None = None
+        self.bundles: dict[str, _Place] = {}  # by digest: the first record that names it
 
     def through(self, lines: Iterator[_Line]) -> Fault | None:
         for line in lines:
@@ -114,6 +143,8 @@ class _Walk:
                 return fault
             if entry:
                 self.last, self.place = entry.link, line
+                if digest := bundle_of(entry):
+                    self.bundles.setdefault(digest, _Place(line.file, line.number, entry.seq))
         return None
 
     def _fault(self, line: _Line, kind: FaultKind, message: str, seq: int | None = None) -> Fault:
@@ -155,8 +186,8 @@ class _Walk:
             return self._fault(line, FaultKind.INSERTED, message)
         if entry.prev != self.last.hash:
             return self._unlinked(line)
-        if seq == self._kept.seq and entry.hash != self._kept.hash:
-            message = f"record {seq} is not the one of the head kept elsewhere: it or a record before it was rewritten"
+        if seq == self._expected.seq and entry.hash != self._expected.hash:
+            message = f"record {seq} is not the one of the head stored elsewhere: it or a record before it was rewritten"
             return self._fault(line, FaultKind.REWRITTEN, message)
         return None
 

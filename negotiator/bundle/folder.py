@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator.bundle.archive import digest_of
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
@@ -28,13 +28,14 @@ _SKIPPED = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
 
 
 @attrs.frozen(eq=False)
-class Contents:
+class FolderContents:
     """The names of all files of a folder, the contents of those at its top, and one digest of all."""
 
     names: frozenset[str]
     settings: dict[str, bytes]  # pool.yaml, queues.yaml and HTCondor-style files, by name
     others: dict[str, bytes]  # the other files at the top, by name; plugins may own them
     irregular: frozenset[str]  # names of entries that are neither files nor folders
+    files: dict[str, bytes]  # all that the digest covers, by name
     digest: str
     problems: tuple[Problem, ...]
 
@@ -57,21 +58,22 @@ def unread(name: str) -> Problem | None:
     return Problem(Severity.WARNING, Source(printable(name)), "this file is not read as settings", hint)
 
 
-def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None) -> Contents:
+def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None) -> FolderContents:
     """Read all files except hidden ones, ``*~`` and ``__pycache__``.
 
-    The digest is SHA-256 over name and content of each file in the order of names, each preceded by its length.
+    The digest is that of ``digest_of``, over all files that can be read.
 
     :param replaced: contents to use instead of those on disk, by name; None for a file to treat as removed.
     """
     reading = _Reading(folder, replaced or {})
     reading.run()
-    return Contents(
+    return FolderContents(
         names=frozenset(reading.names),
         settings=reading.settings,
         others=reading.others,
         irregular=frozenset(reading.irregular),
-        digest=reading.hash.hexdigest(),
+        files=reading.files,
+        digest=digest_of(reading.files),
         problems=tuple(reading.problems),
     )
 
@@ -85,7 +87,7 @@ class _Reading:
     others: dict[str, bytes] = attrs.field(factory=dict)
     irregular: list[str] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
-    hash: hashlib._Hash = attrs.field(factory=hashlib.sha256)
+    files: dict[str, bytes] = attrs.field(factory=dict)
     total: int = 0
 
     def run(self) -> None:
@@ -135,9 +137,7 @@ class _Reading:
         if len(content) > MAX_FILE:
             self._error(name, f"this file is larger than {MAX_FILE} bytes", "keep large files elsewhere")
             return
-        encoded = os.fsencode(name)
-        self.hash.update(b"%d:%b%d:" % (len(encoded), encoded, len(content)))
-        self.hash.update(content)
+        self.files[name] = content
         self.total += len(content)
         self.names.append(name)
         if is_setting:

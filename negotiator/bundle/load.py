@@ -14,7 +14,7 @@ from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
-from negotiator.bundle.folder import MAIN, QUEUES, Contents, is_settings_file, read_folder, unread
+from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_file, read_folder, unread
 from negotiator.bundle.model import AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
@@ -134,7 +134,7 @@ def examine_bundle(
 @attrs.define(eq=False)
 class _Loading:
     folder: Path
-    contents: Contents
+    contents: FolderContents
     problems: list[Problem]
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
@@ -310,6 +310,7 @@ class _Loading:
         return Bundle(
             folder=self.folder,
             digest=self.contents.digest,
+            files=MappingProxyType(self.contents.files),
             hooks=hooks,
             settings=MappingProxyType(settings),
             constraints=tuple(map(bind_constraint, constraints.records)),

@@ -102,6 +102,7 @@ class Bundle:
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices
+    files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name
 
     @cached_property
     def resource_expressions(self) -> Mapping[str, JobExpression]:

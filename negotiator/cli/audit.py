@@ -1,4 +1,4 @@
-"""``negotiator audit``: what can be asked of the audit log."""
+"""``negotiator audit``: verify the audit log, and read the bundles that it names."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from pathlib import Path
 import attrs
 import click
 
+from negotiator.audit.bundles import AlteredBundleError, find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.verify import Verification, verify
-from negotiator.cli.render import printable
+from negotiator.cli.render import print_table, printable
+from negotiator.exit_codes import ExitCode
 
-TAMPERED = 1
-NOT_CHECKED = 2
+_FOLDER = click.Path(path_type=Path)
 
 
 @click.group()
 def audit() -> None:
-    """Ask the audit log.
+    """Verify the audit log, and read the bundles that it names.
 
     \b
-    Example:
+    Examples:
       negotiator audit verify var/audit
+      negotiator audit bundle 5f0c4a11 var/audit
     """
 
 
@@ -35,13 +37,13 @@ def _head(_context: click.Context, _parameter: click.Parameter, value: str | Non
         raise click.BadParameter(str(error)) from None
 
 
-@audit.command("verify", short_help="Has a record been changed, removed, inserted or reordered?")
-@click.argument("folder", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--head", metavar="SEQ:HASH", callback=_head, help="The head of a record, kept elsewhere.")
+@audit.command("verify", short_help="Find records that were changed, removed, inserted or reordered.")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@click.option("--head", metavar="SEQ:HASH", callback=_head, help="The head of a record, stored elsewhere.")
 @click.option(
     "--key-file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=_FOLDER,
     help="The key of a keyed log; not world-readable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the finding as one JSON object.")
@@ -51,6 +53,7 @@ def verify_command(
 ) -> None:
     """Find the first record of the audit log in the folder PATH that was changed, removed, inserted or reordered.
 
+    The stored copies of the bundles that the records name are compared with their digests; a missing copy is a warning.
     Without --head, a log whose end was cut off verifies; with neither --head nor --key-file, so does one that was
     rewritten as a whole.
 
@@ -60,9 +63,10 @@ def verify_command(
 
     \b
     Exit codes:
-      0  every record is as it was written
-      1  a record is not; it is named
-      2  nothing can be said: no log, an unreadable file, a missing or refused key
+      0  every record is as it was written, and every stored bundle
+      1  one is not; it is named
+      2  invalid command line
+      3  nothing can be verified: no log, an unreadable file, a missing or refused key
     """
     try:
         found = verify(folder, key=read_key(key_file) if key_file else None, head=head)
@@ -71,18 +75,63 @@ def verify_command(
             json.dumps({"ok": None, "error": str(error)}) if as_json else f"error: {printable(str(error))}",
             err=not as_json,
         )
-        context.exit(NOT_CHECKED)
+        context.exit(ExitCode.AUDIT)
     if as_json:
         click.echo(json.dumps({"ok": found.fault is None, **attrs.asdict(found)}))
     else:
+        for warning in found.warnings:
+            click.echo(f"warning: {printable(warning)}", err=True)
         click.echo(printable(_sentence(folder, found)))
-    context.exit(TAMPERED if found.fault else 0)
+    context.exit(ExitCode.NOT_DONE if found.fault else ExitCode.DONE)
+
+
+@audit.command("bundle", short_help="Print the policy bundle that a record names.")
+@click.argument("digest")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@click.argument("file", required=False)
+@click.pass_context
+def bundle_command(context: click.Context, digest: str, folder: Path, file: str | None) -> None:
+    """Print the policy bundle that was in force: the FILE of it, or without FILE a list of its files.
+
+    DIGEST is the field "bundle" of a record in the audit log in the folder PATH; its first 8 digits are enough. What is
+    printed was compared with the digest.
+
+    \b
+    Examples:
+      negotiator audit bundle 5f0c4a11 var/audit
+      negotiator audit bundle 5f0c4a11 var/audit pool.yaml
+
+    \b
+    Exit codes:
+      0  it was printed
+      1  the stored copy was changed, or the bundle has no such file
+      2  invalid command line
+      3  no copy of this bundle is stored, or it cannot be read
+    """
+    try:
+        found = find_digest(folder, digest.lower())
+        files = read_bundle(folder, found)
+    except AuditError as error:
+        click.echo(f"error: {printable(str(error))}", err=True)
+        context.exit(ExitCode.NOT_DONE if isinstance(error, AlteredBundleError) else ExitCode.AUDIT)
+    if file is None:
+        rows = [(name, str(len(content))) for name, content in files.items()]
+        print_table(f"Bundle {found}", ("FILE", "BYTES"), rows, right=(1,))
+    elif file in files:
+        click.echo(files[file], nl=False)
+    else:
+        click.echo(f"error: this bundle has no file {printable(file)}", err=True)
+        context.exit(ExitCode.NOT_DONE)
 
 
 def _sentence(folder: Path, found: Verification) -> str:
     fault = found.fault
     if fault:
         return f"{click.format_filename(folder / fault.file)}:{fault.line}: {fault.message}"
-    records = "record" if found.records == 1 else "records"
-    files = "file" if found.files == 1 else "files"
-    return f"ok: {found.records} {records} in {found.files} {files}, head {found.head}"
+    records = f"{_count(found.records, 'record')} in {_count(found.files, 'file')}"
+    bundles = f", {_count(found.bundles, 'bundle')}" if found.bundles else ""
+    return f"ok: {records}{bundles}, head {found.head}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

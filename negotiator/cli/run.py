@@ -28,7 +28,7 @@ from negotiator.cli.report import print_report
 from negotiator.errors import StateError
 from negotiator.hooks import command_options
 from negotiator.hooks.command_options import ANY_PATH, POINT_IN_TIME
-from negotiator.pool import PoolError, Snapshot, read_pool
+from negotiator.pool import ClaimVault, PoolError, Snapshot, read_pool
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
@@ -215,15 +215,16 @@ def _no_audit(error: AuditError) -> NoReturn:
     sys.exit(NO_AUDIT)
 
 
-def _reader(pool: tuple[str, ...]) -> Callable[[], Snapshot]:
-    """Read the pool anew for every cycle; standard input can be read once, and stays as it was."""
+def _reader(pool: tuple[str, ...]) -> Callable[[], tuple[Snapshot, ClaimVault]]:
+    """Return what reads the pool anew for every cycle; standard input is read once. No claim is delivered from here."""
     paths: list[Path | Literal["-"]] = ["-" if path == "-" else Path(path) for path in pool]
 
     @cache
     def once() -> Snapshot:
         return read_pool(paths, sys.stdin.buffer if sys.stdin else None)
 
-    return once if "-" in pool else lambda: read_pool(paths)
+    read = once if "-" in pool else partial(read_pool, paths)
+    return lambda: (read(), ClaimVault())
 
 
 def _show(report: CycleReport, bundle: Bundle, log: AuditLog | None, *, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, BundleError
 from negotiator.classad import Table
+from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
@@ -56,6 +57,6 @@ def _answer_all(store: StateStore, environment: AdminEnvironment) -> None:
         Runtime(bundle, _no_pool, time.time, Offline(), log, store).between_cycles()
 
 
-def _no_pool() -> Snapshot:
+def _no_pool() -> tuple[Snapshot, ClaimVault]:
     nothing = Table.from_ads(())
-    return Snapshot(nothing, nothing, nothing, nothing)
+    return Snapshot(nothing, nothing, nothing, nothing), ClaimVault()

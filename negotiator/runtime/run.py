@@ -1,12 +1,14 @@
-"""Run cycles: snapshot, decide, record the intent, settle, record the outcome.
+"""Run cycles with their I/O: read the pool, decide, record the intent, settle, record the outcome, tell observers.
 
-Nothing is handed out before its record is on disk. A cycle whose records cannot be written hands out no match. Between
-two cycles administrators' acts are done, and another bundle may take the place of the one that is active.
+No match is handed out before its record is on disk; a cycle whose records cannot be written hands out none. Between two
+cycles requests of administrators are carried out, and a changed bundle may replace the active one.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import attrs
 
@@ -15,11 +17,14 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
+from negotiator.cycle.summary import summarize
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
+from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform
 from negotiator.runtime.reload import Reload, Reloader
@@ -29,30 +34,33 @@ from negotiator.runtime.state_manager import StateManager
 
 
 class OutcomeLostError(AuditError):
-    """Matches were handed out, and the audit log does not say which: it holds their intent only."""
+    """Matches were handed out, but their outcome could not be recorded: the audit log has their intent only."""
 
 
 @attrs.frozen
 class CycleReport:
-    """A cycle that ran to its end: what was decided, what became of it, and where the audit log stands."""
+    """A completed cycle: what was decided, and what became of each match."""
 
     snapshot: Snapshot
     result: CycleResult
     deliveries: tuple[Delivery, ...]
-    observers: tuple[HookFailure, ...]  # observers that failed; the cycle is none the worse for it
-    head: str  # "seq:hash" of the last audit record, empty without a log
+    observers: tuple[HookFailure, ...]  # observers that failed, which changes nothing else
+    head: str  # "seq:hash" of the last audit record; empty without a log
 
 
 @attrs.define
 class Runtime:
-    """What a cycle needs of the outside world.
+    """Everything outside the pure cycle.
 
-    ``read`` gives the pool as it is now, ``clock`` the time in seconds since the epoch. With a ``store`` queues and
-    applications outlive the process; with a ``reloader`` the bundle may change between cycles.
+    :param read: returns the pool as it is now, and the claim ids of its slots.
+    :param clock: returns the time in seconds since the epoch.
+    :param audit: the audit log; None keeps none.
+    :param store: keeps queues and applications beyond the process; None keeps them in memory only.
+    :param reloader: finds a changed bundle between cycles; None keeps the first one.
     """
 
     bundle: Bundle
-    read: Callable[[], Snapshot]
+    read: Callable[[], tuple[Snapshot, ClaimVault]]
     clock: Callable[[], float]
     settler: Settler
     audit: AuditLog | None
@@ -69,85 +77,108 @@ class Runtime:
         return self._state_manager
 
     def cycles(self, count: int) -> Iterator[CycleReport]:
-        """Run so many cycles, one after the other; raises ``AuditError`` where one could not be recorded."""
+        """Run ``count`` cycles, one after the other.
+
+        :raises AuditError: one could not be recorded.
+        """
         for _ in range(count):
-            yield self.cycle(self._number())
+            yield self.cycle(self._next_number())
 
     def next_cycle(self) -> CycleReport:
         """Run one more cycle."""
-        return self.cycle(self._number())
-
-    def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
-        """Do what was asked for since the last cycle: acts of administrators, and another bundle.
-
-        :raises AuditError: it could not be recorded, and was not done.
-        """
-        done = tuple(self._acts())
-        reload = self.reloader.poll() if self.reloader else None
-        if reload is None:
-            return (), done
-        if reload.bundle is not None:
-            queue_warnings = self.state_manager.queue_warnings(reload.bundle)
-            reload = attrs.evolve(
-                reload, queue_warnings=queue_warnings, problems=(*reload.problems, *queue_warnings)
-            )
-        self._record([self._told(reload)])
-        if reload.bundle is not None:
-            self.bundle = reload.bundle
-            self.state_manager.use_bundle(reload.bundle, self.clock())
-        return (reload,), done
+        return self.cycle(self._next_number())
 
     def cycle(self, number: int) -> CycleReport:
         """Run one cycle.
 
         :raises AuditError: its intent could not be recorded, and nothing was handed out.
-        :raises StateError: queues could not be written down, and nothing was handed out.
-        :raises OutcomeLostError: its outcome could not be recorded: matches were handed out, and the audit log holds
-            the intent only.
+        :raises StateError: queues could not be written, and nothing was handed out.
+        :raises OutcomeLostError: matches were handed out, but their outcome could not be recorded.
         """
-        snapshot = self.read()
-        state_manager = self.state_manager
+        seconds: dict[str, float] = {}
+        with _timed(seconds, "read"):
+            snapshot, vault = self.read()
         cycle = Cycle(number, self.clock(), self.bundle.digest)
-        state, unknown = state_manager.cycle_state(snapshot, cycle.now)
-        result = run_cycle(snapshot, self.bundle, cycle, state)
-        result = attrs.evolve(
-            result, changes=(*state_manager.changes, *result.changes), failures=(*unknown, *result.failures)
-        )
-        self._record(intent_records(result, self.bundle.audit))
-        state_manager.adopt(result)
-        deliveries = tuple(self.settler.settle(result))
-        delivered = [item.match for item in deliveries if item.delivered]
-        failed = {item.match.id: item.text for item in deliveries if not item.delivered}
-        state_manager.release_undelivered(result, failed)
-        self._record_outcome(result, delivered, failed)
-        observers = self._tell(result, delivered, cycle)
+        with _timed(seconds, "cycle"):
+            state, result = self._decide(snapshot, cycle)
+        with _timed(seconds, "record_intent"):
+            self._record_intent(result, snapshot, state)
+        with _timed(seconds, "settle"):
+            deliveries = self._settle(result, vault)
+        with _timed(seconds, "record_outcome"):
+            self._record_outcome(result, deliveries)
+        observers = self._tell_observers(result, deliveries, cycle, seconds)
         self.bundle.hooks.end_cycle()
-        head = self.audit.head if self.audit else ""
-        return CycleReport(snapshot, result, deliveries, observers, head)
+        return CycleReport(snapshot, result, deliveries, observers, self.audit.head if self.audit else "")
 
-    def _tell(self, result: CycleResult, delivered: Sequence[Match], cycle: Cycle) -> tuple[HookFailure, ...]:
+    def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
+        """Carry out what was requested since the last cycle: requests of administrators, and a reload of the bundle.
+
+        :raises AuditError: a request could not be recorded, and was not carried out.
+        """
+        done = tuple(self._perform_requests())
+        reload = self.reloader.poll() if self.reloader else None
+        return (() if reload is None else (self._reload(reload),)), done
+
+    def _decide(self, snapshot: Snapshot, cycle: Cycle) -> tuple[CycleState, CycleResult]:
+        """Run the pure cycle, and add to its result what changed between the cycles."""
+        manager = self.state_manager
+        state, unknown = manager.cycle_state(snapshot, cycle.now)
+        result = run_cycle(snapshot, self.bundle, cycle, state)
+        return state, attrs.evolve(
+            result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
+        )
+
+    def _record_intent(self, result: CycleResult, snapshot: Snapshot, _state: CycleState) -> None:
+        """Put on disk what is about to be handed out; then take over what the cycle did to queues and applications."""
+        digests = {"snapshot": snapshot.digest} if self.audit else {}
+        self._record(intent_records(result, self.bundle.audit, digests))
+        self.state_manager.adopt(result)
+
+    def _settle(self, result: CycleResult, vault: ClaimVault) -> tuple[Delivery, ...]:
+        """Hand the matches out, and release what undelivered ones were charged."""
+        deliveries = tuple(self.settler.settle(result, vault))
+        self.state_manager.release_undelivered(result, _undelivered(deliveries))
+        return deliveries
+
+    def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
+        delivered = [match.id for match in _delivered(deliveries)]
+        try:
+            self._record(outcome_records(result, delivered, _undelivered(deliveries)))
+        except AuditError as error:
+            raise OutcomeLostError(
+                f"{error}: the outcome of cycle {result.number} is not recorded; handed out were: "
+                f"{', '.join(delivered) or 'none'}"
+            ) from error
+
+    def _tell_observers(
+        self,
+        result: CycleResult,
+        deliveries: Sequence[Delivery],
+        cycle: Cycle,
+        seconds: Mapping[str, float],
+    ) -> tuple[HookFailure, ...]:
+        """Call the hooks that observe; their failures are reported and change nothing else."""
         hooks, settings = self.bundle.hooks, self.bundle.settings
-        notices = self.state_manager.notices(result)
-        failures = (
-            hooks.ask(
-                specs.negotiator_queues_changed, changes=tuple(notices), cycle=cycle, settings=settings
-            ).failures
-            if notices
-            else ()
-        )
-        return (
-            *failures,
-            *hooks.ask(
-                specs.negotiator_matches_made, matches=tuple(delivered), cycle=cycle, settings=settings
-            ).failures,
-        )
+        notices, delivered = tuple(self.state_manager.notices(result)), _delivered(deliveries)
+        summary = summarize(result, delivered, seconds)
+        answers = []
+        if notices:
+            answers.append(
+                hooks.ask(specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings)
+            )
+        answers += [
+            hooks.ask(specs.negotiator_matches_made, matches=delivered, cycle=cycle, settings=settings),
+            hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings),
+        ]
+        return tuple(failure for answer in answers for failure in answer.failures)
 
-    def _acts(self) -> Iterator[AdminResult]:
-        """What administrators asked for, each recorded before it is written down."""
+    def _perform_requests(self) -> Iterator[AdminResult]:
+        """Carry out the requests of administrators; each is recorded before the state is written."""
         for request in self.store.waiting() if self.store else ():
             done = perform(request, self.state_manager, self.clock())
-            self._record([self._recorded(done)])
-            # One step: a request that is done again after a crash must not find that it was done.
+            self._record([self._admin_record(done)])
+            # State and answer in one transaction: after a crash a request is repeated only if its effect is not there.
             self.state_manager.write(answered=(request.number, done.answer))
             if (
                 done.answer.ok
@@ -157,17 +188,28 @@ class Runtime:
                 self.reloader.request(f"command by {request.by}")
             yield done
 
-    def _told(self, reload: Reload) -> dict[str, object]:
+    def _reload(self, reload: Reload) -> Reload:
+        """Record a reload, and replace the bundle if the new one has no errors."""
+        if reload.bundle is not None:
+            warnings = self.state_manager.queue_warnings(reload.bundle)
+            reload = attrs.evolve(reload, queue_warnings=warnings, problems=(*reload.problems, *warnings))
+        self._record([self._reload_record(reload)])
+        if reload.bundle is not None:
+            self.bundle = reload.bundle
+            self.state_manager.use_bundle(reload.bundle, self.clock())
+        return reload
+
+    def _reload_record(self, reload: Reload) -> dict[str, object]:
         return reload_record(
             now=self.clock(),
+            bundle=self.bundle.digest,
             trigger=reload.trigger,
-            previous_bundle=self.bundle.digest,
-            bundle=reload.digest,
+            new_bundle=reload.digest,
             problems=(*reload.errors, *reload.queue_warnings),
             accepted=reload.bundle is not None,
         )
 
-    def _recorded(self, done: AdminResult) -> dict[str, object]:
+    def _admin_record(self, done: AdminResult) -> dict[str, object]:
         request = done.request
         return admin_record(
             now=self.clock(),
@@ -184,24 +226,31 @@ class Runtime:
             rule=done.by_rule,
         )
 
-    def _number(self) -> int:
-        """A number that no earlier cycle in the audit log has, so that the ids of matches are unique in it."""
+    def _next_number(self) -> int:
+        """Return a number that no earlier cycle in the audit log has, so that the ids of matches are unique in it."""
         written = int(self.audit.head.partition(":")[0]) if self.audit else self._cycles
         self._cycles += 1
         return written + 1
 
-    def _record_outcome(
-        self, result: CycleResult, delivered: Sequence[Match], failed: Mapping[str, str]
-    ) -> None:
-        try:
-            self._record(outcome_records(result, [match.id for match in delivered], failed))
-        except AuditError as error:
-            raise OutcomeLostError(
-                f"{error}: the outcome of cycle {result.number} is not recorded; handed out were: "
-                f"{', '.join(match.id for match in delivered) or 'none'}"
-            ) from error
-
     def _record(self, records: Sequence[dict[str, object]]) -> None:
+        """Append records and make them durable; the bundle that they name is stored before."""
         if self.audit:
+            self.audit.store_bundle(self.bundle.digest, self.bundle.files)
             self.audit.append(records)
             self.audit.sync()
+
+
+def _delivered(deliveries: Sequence[Delivery]) -> tuple[Match, ...]:
+    return tuple(each.match for each in deliveries if each.delivered)
+
+
+def _undelivered(deliveries: Sequence[Delivery]) -> Mapping[str, str]:
+    """Return why each undelivered match was not, by its id."""
+    return {each.match.id: each.text for each in deliveries if not each.delivered}
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], station: str) -> Iterator[None]:
+    begun = time.perf_counter()
+    yield
+    seconds[station] = time.perf_counter() - begun

@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.records import Match
+from negotiator.pool import ClaimVault
 
 
 @attrs.frozen
@@ -23,10 +24,10 @@ class Delivery:
 class Settler(Protocol):
     """Hands out the matches of a cycle. A failed delivery is part of the answer, never an exception."""
 
-    def settle(self, result: CycleResult) -> Sequence[Delivery]:
+    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
         """Hand out the matches of a cycle, in their order, and return what became of each.
 
-        The result has rejections too, for schedds that want to be told of them.
+        The result has the rejections too, for schedds that want to be told. Only a settler reads claim ids.
         """
         ...
 
@@ -34,6 +35,6 @@ class Settler(Protocol):
 class Offline:
     """Delivers nothing: the pool was read from files, and the reader of the result is the recipient."""
 
-    def settle(self, result: CycleResult) -> Sequence[Delivery]:
+    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:  # noqa: ARG002 - no claim goes out
         """Count every match as delivered."""
         return [Delivery(match, delivered=True) for match in result.matches]

@@ -7,7 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from negotiator.audit.bundles import bundle_file, store_bundle
 from negotiator.audit.log import AuditLog
+from negotiator.bundle.archive import digest_of
 from negotiator.cli.audit import audit
 
 KEY = b"sixteen bytes or more"
@@ -71,7 +73,7 @@ def test_json_is_for_programs(folder):
     ran = verify(folder, "--json")
     assert (ran.exit_code, json.loads(ran.output)) == (
         0,
-        {"ok": True, "records": 3, "files": 3, "head": head, "fault": None},
+        {"ok": True, "records": 3, "files": 3, "head": head, "fault": None, "bundles": 0, "warnings": []},
     )
     (folder / "audit-000002.jsonl").unlink()
     ran = verify(folder, "--json")
@@ -85,14 +87,14 @@ def test_json_is_for_programs(folder):
         "message": "record 2 is missing before record 3: removed",
     }
     ran = verify(folder / "missing", "--json")
-    assert (ran.exit_code, json.loads(ran.output)["ok"]) == (2, None)
+    assert (ran.exit_code, json.loads(ran.output)["ok"]) == (3, None)
 
 
 def test_a_keyed_log_needs_its_key(folder, key_file):
-    """Without the key nothing can be said, which is exit code 2; with it the log verifies."""
+    """Without the key nothing can be said, which is exit code 3; with it the log verifies."""
     write_log(folder, key=KEY)
     ran = verify(folder)
-    assert ran.exit_code == 2
+    assert ran.exit_code == 3
     assert "no key was given" in ran.stderr
     assert verify(folder, "--key-file", key_file).exit_code == 0
     key_file.write_bytes(b"another key of some length")
@@ -117,7 +119,7 @@ def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode
     key_file.write_bytes(content)
     key_file.chmod(mode)
     ran = verify(folder, "--key-file", key_file)
-    assert ran.exit_code == 2
+    assert ran.exit_code == 3
     assert ran.stderr.startswith(f"error: {key_file}: {message}")
     assert content.decode().strip() not in ran.stderr or not content.strip()
 
@@ -131,16 +133,16 @@ def test_a_key_file_that_is_no_file_is_refused(folder, tmp_path):
         ("/dev/null", "regular"),
     ):
         ran = verify(folder, "--key-file", path)
-        assert ran.exit_code == 2
+        assert ran.exit_code == 3
         assert f"error: {path}: " in ran.stderr
         assert message in ran.stderr
 
 
 def test_no_log_is_not_ok(tmp_path):
-    """An empty folder or a wrong path is exit code 2, and says so on standard error."""
+    """An empty folder or a wrong path is exit code 3, and says so on standard error."""
     for path in (tmp_path, tmp_path / "missing"):
         ran = verify(path)
-        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert (ran.exit_code, ran.stdout) == (3, "")
         assert ran.stderr.startswith(f"error: {path}: ")
 
 
@@ -158,3 +160,32 @@ def test_help_has_an_example_and_the_exit_codes():
     assert ran.exit_code == 0
     assert "negotiator audit verify var/audit --head" in ran.output
     assert "Exit codes:" in ran.output
+
+
+@pytest.fixture
+def digest(folder):
+    files = {"pool.yaml": b"plugins: {}\n", "data.bin": b"\xff"}
+    found = digest_of(files)
+    folder.mkdir(exist_ok=True)
+    store_bundle(folder, found, files)
+    return found
+
+
+def bundle(*arguments):
+    return CliRunner().invoke(audit, ["bundle", *map(str, arguments)])
+
+
+def test_a_bundle_is_printed_by_its_digest(folder, digest):
+    """The list of its files, or one of them, byte for byte."""
+    listed = bundle(digest[:8], folder)
+    assert (listed.exit_code, listed.output.split()[:2]) == (0, ["Bundle", digest])
+    assert "  pool.yaml     12" in listed.output
+    assert bundle(digest, folder, "data.bin").stdout_bytes == b"\xff"
+
+
+def test_a_bundle_that_is_not_stored_or_was_changed_is_told(folder, digest):
+    assert bundle("0" * 64, folder).exit_code == 3
+    ran = bundle(digest, folder, "other.yaml")
+    assert (ran.exit_code, ran.stderr) == (1, "error: this bundle has no file other.yaml\n")
+    bundle_file(folder, digest).write_text("{}")
+    assert bundle(digest, folder).exit_code == 1

@@ -88,7 +88,7 @@ def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_
         run.wait_for("^Audit log head")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
-    reloads = [(each["bundle"][:12], each["accepted"]) for each in log(site, "reload")]
+    reloads = [(each["new_bundle"][:12], each["accepted"]) for each in log(site, "reload")]
     assert reloads == [(after, True), (refused, False), (before, True)]
     digests = list(dict.fromkeys(each["bundle"][:12] for each in log(site, "cycle")))
     assert digests == [before, after]

@@ -123,13 +123,13 @@ def test_every_kind_and_field_of_an_audit_record_is_documented():
         "now": 0.0,
         "bundle": "",
         "trigger": "",
-        "previous_bundle": "",
+        "new_bundle": "",
         "problems": (),
         "accepted": True,
     }
     request = inspect.signature(admin_record).parameters
     records = [
-        *intent_records(result, AuditSettings()),
+        *intent_records(result, AuditSettings(), {"snapshot": "", "state": ""}),
         *outcome_records(result, (), {}),
         reload_record(**common),
         admin_record(

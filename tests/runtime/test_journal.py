@@ -19,7 +19,7 @@ TIMEOUT = 600  # claim_timeout, where nothing is said
 
 DEADLY = [
     *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "drop_matches")),
-    (Runtime, "_tell"),
+    (Runtime, "_tell_observers"),
 ]
 
 
@@ -27,9 +27,9 @@ def two_cycles(folder, tell):
     """Two jobs are matched, and one of them runs in the second cycle; tells what is handed out."""
     settle = Offline.settle
 
-    def telling(self, result):
+    def telling(self, result, _vault):
         tell("handed", *(f"{match.job}@{match.slot}" for match in result.matches))
-        return settle(self, result)
+        return settle(self, result, _vault)
 
     Offline.settle = telling
     world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
@@ -58,7 +58,7 @@ class Fails:
 
     jobs: tuple[str, ...]
 
-    def settle(self, result):
+    def settle(self, result, _vault):
         return [Delivery(match, match.job not in self.jobs, "no answer") for match in result.matches]
 
 
@@ -186,7 +186,7 @@ def test_copies_that_could_not_be_delivered_are_given_back(world):
 class Offline3:
     """A settler that fails for the last match."""
 
-    def settle(self, result):
+    def settle(self, result, _vault):
         return [Delivery(match, match is not result.matches[-1], "no answer") for match in result.matches]
 
 

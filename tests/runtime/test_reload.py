@@ -170,8 +170,8 @@ def test_the_next_cycle_is_under_the_new_bundle_and_its_digest_stands_in_its_rec
     world.cycle()
     assert [record["bundle"] for record in world.records("cycle")] == [before, reload.digest]
     (record,) = world.records("reload")
-    assert (record["trigger"], record["accepted"], record["previous_bundle"]) == ("signal", True, before)
-    assert (record["bundle"], record["problems"]) == (reload.digest, [])
+    assert (record["trigger"], record["accepted"], record["bundle"]) == ("signal", True, before)
+    assert (record["new_bundle"], record["problems"]) == (reload.digest, [])
     assert [(each["queue"], each["change"]) for each in world.records("queue_change")] == [
         ("root.three", "created"),
         ("root.two", "draining"),
@@ -192,7 +192,7 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
     assert set(world.where().values()) == {"root.two"}
     assert {record["bundle"] for record in world.records("cycle")} == {active.digest}
     (record,) = world.records("reload")
-    assert (record["accepted"], record["previous_bundle"]) == (False, active.digest)
+    assert (record["accepted"], record["bundle"]) == (False, active.digest)
     told = " ".join(record["problems"])
     assert "queues.yaml:" in told
     assert "pool.yaml:2:1" in told
@@ -268,7 +268,7 @@ def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recor
     act, reload = world.records("admin", "reload")
     assert (act["action"], act["note"]) == ("change", "queues.yaml was written")
     assert reload["trigger"] == f"command by {queueing.ME}"
-    assert world.run.bundle.digest == reload["bundle"]
+    assert world.run.bundle.digest == reload["new_bundle"]
 
 
 def test_who_may_not_configure_the_scheduler_makes_nobody_look(world):

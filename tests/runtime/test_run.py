@@ -7,6 +7,7 @@ import pytest
 import pools
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
+from negotiator.pool import ClaimVault
 from negotiator.runtime.run import OutcomeLostError, Runtime
 from negotiator.runtime.settle import Delivery, Offline
 from pools import job, slot, snapshot
@@ -28,7 +29,7 @@ class Watching:
     def __init__(self, folder, lost=()):
         self.folder, self.lost, self.seen = folder, lost, None
 
-    def settle(self, result):
+    def settle(self, result, _vault):
         self.seen = _records(self.folder)
         return [Delivery(match, match.id not in self.lost, "nobody there") for match in result.matches]
 
@@ -54,7 +55,7 @@ def runtime(tmp_path, log, settler, pool=None):
     told = tmp_path / "told"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(told))})
     pool = pool or snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
-    return Runtime(bundle, lambda: pool, lambda: pools.NOW, settler, log), told
+    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), told
 
 
 def test_what_is_handed_out_is_in_the_log_before_it_is_handed_out(tmp_path, folder, log):
@@ -102,7 +103,9 @@ def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
 def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
     broken = "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
-    run = Runtime(bundle, lambda: snapshot([slot()], [job()]), lambda: pools.NOW, Offline(), log)
+    run = Runtime(
+        bundle, lambda: (snapshot([slot()], [job()]), ClaimVault()), lambda: pools.NOW, Offline(), log
+    )
     report = run.cycle(1)
     assert len(report.result.matches) == 1
     (failure,) = report.observers
@@ -116,9 +119,9 @@ def test_where_the_outcome_cannot_be_recorded_it_is_not_said_that_nothing_was_ha
     """The matches went out; whoever runs the cycles is told which."""
 
     class Closing(Watching):
-        def settle(self, result):
+        def settle(self, result, _vault):
             log.close()
-            return super().settle(result)
+            return super().settle(result, _vault)
 
     run, _ = runtime(tmp_path, log, Closing(folder))
     with pytest.raises(OutcomeLostError) as lost:

@@ -39,10 +39,10 @@ def cycles_and_acts(folder, tell):
     """Two cycles, and acts between them; tells what is handed out, and what is asked for."""
     settle = Offline.settle
 
-    def telling(self, result):
+    def telling(self, result, _vault):
         for match in result.matches:
             tell("handed", match.id, match.job, match.queue)
-        return settle(self, result)
+        return settle(self, result, _vault)
 
     Offline.settle = telling
     world = World(folder)

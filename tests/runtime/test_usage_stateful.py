@@ -51,7 +51,7 @@ class Chosen:
 
     fails: frozenset[int]
 
-    def settle(self, result):
+    def settle(self, result, _vault):
         return [
             Delivery(match, number not in self.fails, "no answer")
             for number, match in enumerate(result.matches)

@@ -8,6 +8,7 @@ import attrs
 
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
+from negotiator.pool import ClaimVault
 from negotiator.queues import ROOT
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
@@ -108,7 +109,7 @@ class World:
         self.log = AuditLog.open(self.folder / "audit", rotate_bytes=1 << 30)
         self.store = StateStore.open(self.folder / "state")
         assert self.store.hold_lock()
-        pool = lambda: snapshot(self.slots, self.jobs)  # noqa: E731
+        pool = lambda: (snapshot(self.slots, self.jobs), ClaimVault())  # noqa: E731
         clock = lambda: self.now  # noqa: E731
         self.run = Runtime(self.bundle, pool, clock, Offline(), self.log, self.store, self.reloader)
         return self
