@@ -129,9 +129,9 @@ class Runtime:
             result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
         )
 
-    def _record_intent(self, result: CycleResult, snapshot: Snapshot, _state: CycleState) -> None:
+    def _record_intent(self, result: CycleResult, snapshot: Snapshot, state: CycleState) -> None:
         """Put on disk what is about to be handed out; then take over what the cycle did to queues and applications."""
-        digests = {"snapshot": snapshot.digest} if self.audit else {}
+        digests = {"snapshot": snapshot.digest, "state": state.digest} if self.audit else {}
         self._record(intent_records(result, self.bundle.audit, digests))
         self.state_manager.adopt(result)
 
@@ -162,16 +162,16 @@ class Runtime:
         hooks, settings = self.bundle.hooks, self.bundle.settings
         notices, delivered = tuple(self.state_manager.notices(result)), _delivered(deliveries)
         summary = summarize(result, delivered, seconds)
-        answers = []
+        failures: list[HookFailure] = []
         if notices:
-            answers.append(
-                hooks.ask(specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings)
+            answers = hooks.ask(
+                specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings
             )
-        answers += [
-            hooks.ask(specs.negotiator_matches_made, matches=delivered, cycle=cycle, settings=settings),
-            hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings),
-        ]
-        return tuple(failure for answer in answers for failure in answer.failures)
+            failures += answers.failures
+        answers = hooks.ask(specs.negotiator_matches_made, matches=delivered, cycle=cycle, settings=settings)
+        failures += answers.failures
+        answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
+        return (*failures, *answers.failures)
 
     def _perform_requests(self) -> Iterator[AdminResult]:
         """Carry out the requests of administrators; each is recorded before the state is written."""
