@@ -71,7 +71,7 @@ def _outcome(step: TraceStep, most: int) -> Text:
     """Tell the value of a step, and what there is to say of it."""
     if step.value is None:
         return Text.assemble("  ", ("(not evaluated)", "dim"))
-    remark = "; ".join(filter(None, (step.place, step.note)))
+    remark = "; ".join(filter(None, (step.location, step.note)))
     value = printable(excerpt_value(step.value, most))
     return Text.assemble(" => ", (value, _style(step)), (f"  ({printable(remark)})" if remark else "", "dim"))
 

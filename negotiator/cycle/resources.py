@@ -30,7 +30,7 @@ def requested(
     unknown = set()
     for name, expression in bundle.resource_expressions.items():
         try:
-            value = expression.by(job, env, elsewhere)
+            value = expression.value(job, env, elsewhere)
         except ValueError:
             value = ERROR
         if value is UNDEFINED and name not in bundle.required_resources and f"Request{name}" not in job:

@@ -246,7 +246,7 @@ def test_functions_of_another_family_are_called_with_values_or_with_expressions(
 
     @register("testLazy", 1, 1, lazy=True)
     def lazy(args, scope, env):
-        return unparse_value(scope.state.value(args[0])) + str(env.now)
+        return unparse_value(scope.state.evaluate_argument(args[0])) + str(env.now)
 
     try:
         env = Environment(now=5.0)

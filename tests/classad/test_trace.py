@@ -38,7 +38,7 @@ def told(steps, depth=0):
     """Steps as lines of text."""
     for step in steps:
         value = "(not evaluated)" if step.value is None else f"=> {unparse_value(step.value)}"
-        remark = "; ".join(filter(None, (step.place, step.note)))
+        remark = "; ".join(filter(None, (step.location, step.note)))
         yield f"{'  ' * depth}{unparse(step.expr)} {value}{f' ({remark})' if remark else ''}"
         yield from told(step.steps, depth + 1)
 
@@ -149,9 +149,9 @@ Empty + MY.nosuch + TARGET.nosuch + nosuch => undefined
   Empty + MY.nosuch + TARGET.nosuch => undefined
     Empty + MY.nosuch => undefined
       Empty => undefined (in MY)
-      MY.nosuch => undefined (found nowhere)
-    TARGET.nosuch => undefined (found nowhere)
-  nosuch => undefined (found nowhere)""",
+      MY.nosuch => undefined (not found)
+    TARGET.nosuch => undefined (not found)
+  nosuch => undefined (not found)""",
     ),
     "a circle": (
         "Circle",
@@ -228,7 +228,7 @@ isClassAd(SELF) && CurrentTime > 0 && symmetricMatch => undefined
     CurrentTime => 1700000000
   symmetricMatch => undefined (in the match)
     RIGHT.requirements && LEFT.requirements => undefined
-      RIGHT.requirements => undefined (found nowhere)
+      RIGHT.requirements => undefined (not found)
       LEFT.requirements => true (in MY)
         TARGET.Memory >= MY.Needed && Arch == "X86_64" => true
           TARGET.Memory >= MY.Needed => true
@@ -264,9 +264,9 @@ def test_a_trace_tells(case):
         ('!"a"', "! does not take a string"),
         ('"a" && A && B', "&& does not take a string"),
         ("A == 2 || {}", "|| does not take a list"),
-        ('"a" ? A : B', "a string is no condition"),
-        ("ifThenElse({}, 1, 2)", "a list is no condition"),
-        ("List[3]", "there is no element 3 in a list of 3"),
+        ('"a" ? A : B', "a string is not a condition"),
+        ("ifThenElse({}, 1, 2)", "a list is not a condition"),
+        ("List[3]", "invalid index 3 for a list of 3"),
         ("List[true]", "[] does not take a list and a boolean"),
         ("(5).x", "an integer has no attributes"),
         ("Arch.x", "a string has no attributes"),
@@ -275,7 +275,7 @@ def test_a_trace_tells(case):
         ("SUBSTR(A, 1)", "substr fails for an integer and an integer"),
         ("sum(strcat(Arch, Arch))", "sum fails for a string"),
         ('eval("A +")', "eval: expected an operand, found end of text"),
-        ("random(0)", "given up: random refuses this"),
+        ("random(0)", "given up: invalid arguments of random"),
     ],
 )
 def test_an_error_says_why_it_is_one(text, note):
@@ -296,12 +296,12 @@ def test_an_error_that_comes_from_a_part_is_explained_there_alone(text):
 def test_what_there_is_no_ad_for():
     """Without ads no name means anything; with one alone TARGET does not."""
     assert lines("x || TARGET.x || MY.x", None, None)[1:] == [
-        "  x => undefined (found nowhere)",
-        "  TARGET.x => undefined (there is no TARGET ad)",
-        "  MY.x => undefined (there is no MY ad)",
+        "  x => undefined (not found)",
+        "  TARGET.x => undefined (missing TARGET ad)",
+        "  MY.x => undefined (missing MY ad)",
     ]
-    assert lines("other.A", MY, None) == ["other.A => undefined (there is no TARGET ad)"]
-    assert lines(".A", None, None) == [".A => error (given up: there is no ad)"]
+    assert lines("other.A", MY, None) == ["other.A => undefined (missing TARGET ad)"]
+    assert lines(".A", None, None) == [".A => error (given up: no ad to evaluate in)"]
 
 
 def test_an_attribute_called_target_is_not_the_other_ad():
@@ -431,10 +431,10 @@ def test_an_attribute_is_where_it_is_said_to_be(text, my, target):
     for step in steps_of(trace(parse(text), *places.values(), NOW).root):
         if not isinstance(step.expr, Attr) or step.value is None:
             continue
-        if step.place is TraceLocation.NOWHERE:
+        if step.location is TraceLocation.NOWHERE:
             assert step.value is UNDEFINED
-        elif step.place in places:
-            stands = places[step.place].get(step.expr.name)
+        elif step.location in places:
+            stands = places[step.location].get(step.expr.name)
             assert stands is not None
             below = [each.expr for each in step.steps]
             if isinstance(bare(stands), Attr | Binary | Call) and not step.note:

@@ -76,13 +76,13 @@ class Run(Protocol):
 class Compiled(NamedTuple):
     """A compiled tree.
 
-    ``run`` needs ``levels`` levels left and does not count them; ``careful`` counts them. ``guard`` is at least
+    ``run`` needs ``levels`` levels left and does not count them; ``counting`` counts them. ``guard`` is at least
     ``levels``: with more levels left the caller may use ``run`` without further checks. ``size`` is the number of nodes.
     """
 
     expr: Node
     run: Run
-    careful: Run
+    counting: Run
     levels: int
     guard: int
     size: int
@@ -243,7 +243,7 @@ class EvaluationState:
             self._use_reserve()
         if self.levels_left < code.guard and self.levels_left < code.levels:
             self.mark_level_dependent()
-            return code.careful(self)
+            return code.counting(self)
         return code.run(self)
 
     def evaluate_in(self, scope: AdScope, expr: Node, depth: int) -> Value:

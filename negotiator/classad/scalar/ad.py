@@ -1,4 +1,4 @@
-"""A ClassAd: attributes that can be evaluated."""
+"""ClassAds: attributes with their values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 class ClassAd(AttributeMap):
-    """An ad of a pool: an immutable, ordered mapping of attribute names to expressions, and their values."""
+    """An ad: an immutable, ordered mapping of attribute names to expressions, which it can evaluate.
+
+    See ``AttributeMap`` for the mapping. ``string``, ``integer``, ``real`` and ``boolean`` evaluate in this ad alone.
+    """
 
     __slots__ = ()
 
     def evaluate(self, name: str, target: ClassAd | None = None, env: Environment | None = None) -> Value:
-        """Give the value of an attribute, in a match context if there is a target; UNDEFINED without the attribute."""
+        """Return the value of an attribute, matched with ``target`` if given; UNDEFINED if it is missing."""
         expr = self.get(name)
         if expr is None:
             return UNDEFINED
@@ -27,28 +30,31 @@ class ClassAd(AttributeMap):
         return evaluate(expr, self, target, env)
 
     def string(self, name: str, default: str | None = None) -> str | None:
-        """Give the value of an attribute in this ad alone if it is a string."""
+        """Return the value of an attribute if it is a string, otherwise ``default``."""
         value = self.evaluate(name)
         return value if isinstance(value, str) else default
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Give the value of an attribute in this ad alone if it is an integer."""
+        """Return the value of an attribute if it is an integer, otherwise ``default``."""
         value = self.evaluate(name)
         return value if type(value) is int else default
 
     def real(self, name: str, default: float | None = None) -> float | None:
-        """Give the value of an attribute in this ad alone if it is a real or an integer."""
+        """Return the value of an attribute as a float if it is a real or an integer, otherwise ``default``."""
         value = self.evaluate(name)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return default
         return float(value)
 
     def boolean(self, name: str, default: bool | None = None) -> bool | None:  # noqa: FBT001
-        """Give the value of an attribute in this ad alone if it is a boolean."""
+        """Return the value of an attribute if it is a boolean, otherwise ``default``."""
         value = self.evaluate(name)
         return value if isinstance(value, bool) else default
 
 
 def parse_ad(text: str) -> ClassAd:
-    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]`` (ParseError)."""
+    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]``.
+
+    :raises ParseError: the text is invalid.
+    """
     return ClassAd(parse_record(text).items)

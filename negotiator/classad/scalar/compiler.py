@@ -1,12 +1,14 @@
-"""Trees to closures.
+"""Compiles trees to closures.
 
-A tree is compiled once into nested closures ``run(state) -> value``, and kept by the identity of its root: evaluating
-an expression again is a walk over closures without dispatch. Nothing is generated from text.
+A tree is compiled once into nested closures ``run(state) -> value``, which are cached by the identity of the tree's
+root. Evaluating an expression again calls these closures without dispatching on types. No code is generated from text.
 
-HTCondor allows 400 levels: each operator and each evaluated reference is one. A compiled tree knows how many levels it
-can need. Where as many are left, its closures need not count, and each reference knows the level it stands on. Where
-fewer are left, or where the tree is too deep or too large to be compiled at once, it runs *carefully*: children are
-compiled when they are reached and every operator counts, so that ``true || <too deep>`` is true here as there.
+Compilation by level: HTCondor allows 400 levels, where each operator and each evaluated reference is one. The compiler
+knows the level of each node below the root, and so the number of levels a tree can need. If that many are left, the
+closures of ``DirectCompiler`` do not count: a reference subtracts its own level, a constant, when it evaluates its
+attribute. If fewer are left, or if the tree is too deep or too large to compile at once, the closures of
+``CountingCompiler`` run: every operator counts its level, and children are compiled when they are reached, so that
+``true || <too deep>`` is true, as in HTCondor.
 """
 
 from __future__ import annotations
@@ -59,25 +61,25 @@ MAX_COMPILED: Final = 20_000
 MAX_LARGE: Final = 16
 MAX_NESTING: Final = 120
 MAX_SIZE: Final = 1000
-_PLENTY: Final = 250
+_USUAL_LEVELS: Final = 250
 _STEPS_TO_DRAW: Final = 60
 _OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
 ChildCompiler: TypeAlias = "DirectCompiler | CountingCompiler"
-"""What compiles a child: given the node and the level it stands on."""
+"""Compiles a child, given the node and its level below the root."""
 
 _compiled: dict[int, Compiled] = {}
 _compiled_large: dict[int, Compiled] = {}
 
 
 def compiled(expr: Node) -> Compiled:
-    """Return the closures of a tree, compiling it the first time."""
+    """Return the compiled tree, from the cache if it was compiled before."""
     known = _compiled.get(id(expr)) or _compiled_large.get(id(expr))
     return known if known is not None else _remember(compile_tree(expr, _DIRECT, _CAREFUL))
 
 
 def _remember(code: Compiled) -> Compiled:
-    """Remember a tree, which holds it in memory: a few of the large ones, since ``eval`` makes trees of any text."""
+    """Add a tree to its cache, which keeps it in memory. Few large ones: ``eval`` makes trees from any text."""
     kept, most = (_compiled, MAX_COMPILED) if code.size else (_compiled_large, MAX_LARGE)
     if len(kept) >= most:
         kept.clear()
@@ -85,18 +87,18 @@ def _remember(code: Compiled) -> Compiled:
     return code
 
 
-def compile_tree(expr: Node, direct: DirectCompiler, careful: CountingCompiler) -> Compiled:
-    """Compile a tree anew, with what compiles its nodes where there is no need to count, and where there is."""
-    counted = careful(expr, 0)
+def compile_tree(expr: Node, direct: DirectCompiler, counting: CountingCompiler) -> Compiled:
+    """Compile a tree, with the compilers for runs that need not count levels and for those that must."""
+    counted = counting(expr, 0)
     measured = measure(expr, MAX_SIZE)
     if measured is None or measured.nesting > MAX_NESTING:
         return Compiled(expr, counted, counted, MAX_LEVELS + 1, MAX_LEVELS + 1, 0)
     levels, _, size = measured
-    return Compiled(expr, direct(expr, 0), counted, levels, max(levels, _PLENTY), size)
+    return Compiled(expr, direct(expr, 0), counted, levels, max(levels, _USUAL_LEVELS), size)
 
 
 class DirectCompiler:
-    """Compiles a node and all below it, each knowing the level it stands on; a subclass may watch what they become."""
+    """Compiles a node and all nodes below it, each for its level. A subclass may wrap the closures."""
 
     counts: ClassVar[bool] = False
 
@@ -106,7 +108,7 @@ class DirectCompiler:
 
 
 class CountingCompiler:
-    """Compiles a node so that it counts its level when it runs, and what stands below when that is reached."""
+    """Compiles a node to a closure that counts its level, and that compiles the nodes below when it first runs."""
 
     counts: ClassVar[bool] = True
 
@@ -115,7 +117,8 @@ class CountingCompiler:
         if type(expr) is Literal:
             return _literal(expr, self, 0)
         run: Run | None = None
-        # What stands in an operator is one level below it, and that one is already counted when the operator runs.
+        # The operands of an operator are one level below it. ``counted`` has subtracted that level when they run, so
+        # the level they are compiled for is -1 + 1 = 0.
         within = -1 if type(expr) in _OPERATORS else 0
 
         def reached(state: EvaluationState) -> Value:
@@ -144,26 +147,26 @@ _CAREFUL: Final = CountingCompiler()
 # -- leaves ----------------------------------------------------------------------------------------------------------
 
 
-def _literal(expr: Literal, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+def _literal(expr: Literal, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     value = expr.value
     return lambda state: value  # noqa: ARG005
 
 
-def _constant(expr: ValueNode, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+def _constant(expr: ValueNode, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     value = expr.value
     return lambda state: value  # noqa: ARG005
 
 
-def _list(expr: ListExpr, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+def _list(expr: ListExpr, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     items = expr.items
     return lambda state: ListValue(items, state.current)
 
 
-def _record(expr: RecordExpr, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+def _record(expr: RecordExpr, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     return lambda state: state.current.record(expr)
 
 
-def _ad_ref(expr: AdRef, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+def _ad_ref(expr: AdRef, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
     mine = expr.side is Side.MY
 
     def run(state: EvaluationState) -> Value:
@@ -178,20 +181,20 @@ def _ad_ref(expr: AdRef, sub: ChildCompiler, level: int) -> Run:  # noqa: ARG001
 # -- references ------------------------------------------------------------------------------------------------------
 
 
-def _attr(expr: Attr, sub: ChildCompiler, level: int) -> Run:
+def _attr(expr: Attr, child: ChildCompiler, level: int) -> Run:
     name = fold(expr.name)
     if expr.scope is None:
         if expr.absolute:
             return _absolute(name, level)
-        return _unscoped(name, level) if not sub.counts else _counted_reference(name)
-    holder = sub(expr.scope, level + 1)
-    general = _scoped(name, holder if not sub.counts else _a_level_below(holder), level)
-    if not sub.counts and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
+        return _unscoped(name, level) if not child.counts else _counted_reference(name)
+    holder = child(expr.scope, level + 1)
+    general = _scoped(name, holder if not child.counts else _a_level_below(holder), level)
+    if not child.counts and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
         word = fold(expr.scope.name)
         if word in {"my", "self"}:
-            return _of_mine(word, name, general, level)
+            return _my_reference(word, name, general, level)
         if word in {"target", "other"}:
-            return _of_other(word, name, general, level)
+            return _target_reference(word, name, general, level)
     return general
 
 
@@ -244,8 +247,8 @@ def _scoped(name: str, holder: Run, level: int) -> Run:
     return run
 
 
-def _of_mine(word: str, name: str, general: Run, level: int) -> Run:
-    """``MY.x``: at once where no attribute is called ``MY``, since then it means the current ad."""
+def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
+    """Compile ``MY.x``. Fast path: if no attribute is called ``MY``, it means the current ad."""
 
     def run(state: EvaluationState) -> Value:
         scope = state.current
@@ -262,8 +265,8 @@ def _of_mine(word: str, name: str, general: Run, level: int) -> Run:
     return run
 
 
-def _of_other(word: str, name: str, general: Run, level: int) -> Run:
-    """``TARGET.x``: at once where the current ad is one of the two of a match and has no attribute of that name."""
+def _target_reference(word: str, name: str, general: Run, level: int) -> Run:
+    """Compile ``TARGET.x``. Fast path: the current ad is one of the two of a match and has no attribute ``TARGET``."""
 
     def run(state: EvaluationState) -> Value:
         scope = state.current
@@ -286,19 +289,19 @@ def _of_other(word: str, name: str, general: Run, level: int) -> Run:
 # -- operators -------------------------------------------------------------------------------------------------------
 
 
-def _paren(expr: Paren, sub: ChildCompiler, level: int) -> Run:
-    return sub(expr.inner, level + 1)
+def _paren(expr: Paren, child: ChildCompiler, level: int) -> Run:
+    return child(expr.inner, level + 1)
 
 
-def _unary(expr: Unary, sub: ChildCompiler, level: int) -> Run:
-    apply, operand = UNARY[expr.op], sub(expr.operand, level + 1)
+def _unary(expr: Unary, child: ChildCompiler, level: int) -> Run:
+    apply, operand = UNARY[expr.op], child(expr.operand, level + 1)
     return lambda state: apply(operand(state))
 
 
-def _binary(expr: Binary, sub: ChildCompiler, level: int) -> Run:
+def _binary(expr: Binary, child: ChildCompiler, level: int) -> Run:
     if expr.op in {"&&", "||"}:
-        return _chain(expr, sub, level)
-    left, right = sub(expr.left, level + 1), sub(expr.right, level + 1)
+        return _chain(expr, child, level)
+    left, right = child(expr.left, level + 1), child(expr.right, level + 1)
     apply = BINARY[expr.op]
     if expr.op in COMPARE:
         return _compare(COMPARE[expr.op], apply, left, right)
@@ -318,26 +321,26 @@ def _compare(
     return run
 
 
-def _chain(expr: Binary, sub: ChildCompiler, level: int) -> Run:
-    """Make one loop of ``a && b && c``, each operand on the level on which the nested operators put it.
+def _chain(expr: Binary, child: ChildCompiler, level: int) -> Run:
+    """Compile ``a && b && c`` to one loop, each operand for its level in the nested operators.
 
-    Run carefully, where levels are counted operator by operator, it is just two operands.
+    If levels are counted, each operator counts its own, so it is compiled with its two operands only.
     """
     operands: list[Run] = []
     node: Node = expr
-    while not sub.counts and type(node) is Binary and node.op == expr.op:
+    while not child.counts and type(node) is Binary and node.op == expr.op:
         level += 1
-        operands.append(sub(node.right, level))
+        operands.append(child(node.right, level))
         node = node.left
     if operands:
-        operands.append(sub(node, level))
+        operands.append(child(node, level))
     else:
-        operands = [sub(expr.right, 1), sub(expr.left, 1)]
+        operands = [child(expr.right, 1), child(expr.left, 1)]
     return _loop(tuple(reversed(operands)), stop=expr.op == "||")
 
 
 def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
-    """Make a chain that ends as soon as a value is ``stop``: false for ``&&``, true for ``||``."""
+    """Return the closure of a chain. It ends as soon as a value is ``stop``: false for ``&&``, true for ``||``."""
     go_on = not stop
 
     def run(state: EvaluationState) -> Value:
@@ -355,17 +358,16 @@ def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
                 result = UNDEFINED
             elif condition is ERROR:
                 if at == 0 and value is not ERROR:
-                    operands[1](
-                        state
-                    )  # only an error itself stops at once; that the rest can fail is all that counts
+                    # HTCondor evaluates the second operand unless the first is error itself, and that may fail.
+                    operands[1](state)
                 return ERROR
         return result
 
     return run
 
 
-def _conditional(expr: Conditional, sub: ChildCompiler, level: int) -> Run:
-    test, yes, no = sub(expr.test, level + 1), sub(expr.yes, level + 1), sub(expr.no, level + 1)
+def _conditional(expr: Conditional, child: ChildCompiler, level: int) -> Run:
+    test, yes, no = child(expr.test, level + 1), child(expr.yes, level + 1), child(expr.no, level + 1)
 
     def run(state: EvaluationState) -> Value:
         value = test(state)
@@ -374,7 +376,7 @@ def _conditional(expr: Conditional, sub: ChildCompiler, level: int) -> Run:
             return yes(state)
         if condition is False:
             return no(state)
-        if condition is not value:  # not a condition at all: HTCondor evaluates both before it says so
+        if condition is not value:  # not a condition: HTCondor evaluates both branches, which may fail
             yes(state)
             no(state)
         return condition
@@ -382,8 +384,8 @@ def _conditional(expr: Conditional, sub: ChildCompiler, level: int) -> Run:
     return run
 
 
-def _elvis(expr: Elvis, sub: ChildCompiler, level: int) -> Run:
-    value, fallback = sub(expr.value, level + 1), sub(expr.fallback, level + 1)
+def _elvis(expr: Elvis, child: ChildCompiler, level: int) -> Run:
+    value, fallback = child(expr.value, level + 1), child(expr.fallback, level + 1)
 
     def run(state: EvaluationState) -> Value:
         found = value(state)
@@ -392,8 +394,8 @@ def _elvis(expr: Elvis, sub: ChildCompiler, level: int) -> Run:
     return run
 
 
-def _subscript(expr: Subscript, sub: ChildCompiler, level: int) -> Run:
-    container, index = sub(expr.container, level + 1), sub(expr.index, level + 1)
+def _subscript(expr: Subscript, child: ChildCompiler, level: int) -> Run:
+    container, index = child(expr.container, level + 1), child(expr.index, level + 1)
     return lambda state: evaluate_subscript(
         state, container(state), index(state), state.levels_left - level - 1
     )
@@ -402,7 +404,7 @@ def _subscript(expr: Subscript, sub: ChildCompiler, level: int) -> Run:
 # -- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _call(expr: Call, sub: ChildCompiler, level: int) -> Run:
+def _call(expr: Call, child: ChildCompiler, level: int) -> Run:
     function = FUNCTIONS.get(fold(expr.name))
     if function is None or not function.accepts(len(expr.args)):
         return lambda state: ERROR  # noqa: ARG005
@@ -410,17 +412,17 @@ def _call(expr: Call, sub: ChildCompiler, level: int) -> Run:
     if function.lazy:
         args = expr.args
         return lambda state: call(args, state.current, state.env)
-    values = tuple(sub(arg, level) for arg in expr.args)
+    values = tuple(child(arg, level) for arg in expr.args)
     if function.draws:
         return _draw(call, values)
     if function.metered:
         return lambda state: function.apply([value(state) for value in values], state.env, state)
     if len(values) == 1:
-        return _of_one(function, *values)
-    return _of_two(function, *values) if len(values) == 2 else _of_many(function, values)
+        return _one_argument(function, *values)
+    return _two_arguments(function, *values) if len(values) == 2 else _arguments(function, values)
 
 
-def _of_one(function: Function, operand: Run) -> Run:
+def _one_argument(function: Function, operand: Run) -> Run:
     call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:
@@ -433,7 +435,7 @@ def _of_one(function: Function, operand: Run) -> Run:
     return run
 
 
-def _of_two(function: Function, left: Run, right: Run) -> Run:
+def _two_arguments(function: Function, left: Run, right: Run) -> Run:
     call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:
@@ -450,7 +452,7 @@ def _of_two(function: Function, left: Run, right: Run) -> Run:
     return run
 
 
-def _of_many(function: Function, operands: tuple[Run, ...]) -> Run:
+def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
     call, long = function.call, LONG_STRING
 
     def run(state: EvaluationState) -> Value:

@@ -1,4 +1,4 @@
-"""The value of an expression for one ad or for a pair of ads (SEMANTICS sections 2 to 5)."""
+"""Evaluation of an expression for one ad or a pair of ads (SEMANTICS sections 2 to 5)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Allowance:
-    """Steps that several evaluations may take together; counted, so that the same evaluations always end alike."""
+    """Steps that several evaluations may take together. Counting steps, not time, makes the outcome reproducible."""
 
     steps: int
 
     def charge(self, steps: int) -> None:
-        """Take steps off it. Raises ``Exhausted`` where there are not as many."""
+        """Subtract steps.
+
+        :raises Exhausted: fewer were left.
+        """
         self.steps -= steps
         if self.steps < 0:
             raise Exhausted
@@ -42,11 +45,12 @@ def evaluate(
     env: Environment | None = None,
     allowance: Allowance | None = None,
 ) -> Value:
-    """Return the value of ``expr`` in ``my``, in a match context if there is a ``target``.
+    """Return the value of ``expr`` in ``my``, matched with ``target`` if given.
 
-    Never raises: what HTCondor gives up (deeper than 400 levels, longer than 10,000,000 steps) or crashes on is an
-    error. The elements of a returned list and the attributes of a returned ad are still expressions, which
-    ``functions.elements`` and further evaluation can follow.
+    Never raises: where HTCondor gives up (more than 400 levels) or would crash, and beyond 10,000,000 steps, the value
+    is error. The elements of a returned list and the attributes of a returned ad are still expressions.
+
+    :param allowance: a budget of steps shared with other evaluations.
     """
     state = EvaluationState(env or Environment(), compiled, Memo)
     enter_ads(state, my, target)
@@ -61,6 +65,6 @@ def evaluate(
 
 
 def is_true(value: Value) -> bool:
-    """Return whether a value of Requirements lets two ads match: true, a number but 0, NaN; nothing else does."""
+    """True if a value of Requirements allows a match: true, or a number other than 0 (NaN included)."""
     kind = type(value)
     return value is True or ((kind is int or kind is float) and value != 0)

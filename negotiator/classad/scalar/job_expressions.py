@@ -1,7 +1,7 @@
-"""What a job says of itself by an expression, read without a slot.
+"""Expressions of the administrator on the job ad, such as the resources a job requests, evaluated without a slot.
 
-Users write job ads: what they say must come to the same wherever the job runs, or a job could ask a slot for more than
-the limits were asked for.
+Users write job ads. The value must not depend on the slot, or a job could request more on a slot than was charged to
+its limits.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from negotiator.classad.scalar.evaluation import evaluate
 from negotiator.classad.syntax import AdRef, Attr, Expr, Literal, Side, bind, references
 from negotiator.classad.values import UNDEFINED
 
-#: What in an expression stands for one of the two ads; an attribute of such a name would hide it.
+#: The names of the two ads. An attribute with such a name would hide the ad.
 _SCOPES = ("my", "target")
 
-#: What a job is told of when it runs. condor_submit asks for memory by these before they are there; slots that are free
-#: do not have them.
+#: Attributes a job gets only when it runs. The requests that condor_submit writes refer to them; free slots lack them.
 _LATER = frozenset({"memoryusage", "diskusage", "imagesize", "residentsetsize"})
 
 
 class JobExpression:
-    """What a job says: nearly always an attribute that is a constant, which need not be evaluated.
+    """An expression on the job ad.
 
-    :param tree: the administrator's expression.
+    :param tree: the administrator's expression. Usually it is an attribute, and the attribute a constant; then nothing
+        is evaluated.
     """
 
     def __init__(self, tree: Expr) -> None:
         self.tree = tree = bind(tree)  # MY is the job's ad itself, whatever attributes it has
         own = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
         read = references(tree)
-        #: The attributes that it reads, in lower case.
+        #: The attributes it refers to, in lower case.
         self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
         self._name = tree.name.lower() if own and isinstance(tree, Attr) and tree.name.isascii() else None
 
-    def by(self, job: ClassAd, env: Environment, elsewhere: Collection[str] = ()) -> Value:
-        """The value for one job; UNDEFINED where it does not say.
+    def value(self, job: ClassAd, env: Environment, slot_attributes: Collection[str] = ()) -> Value:
+        """Return the value for one job; UNDEFINED if the job lacks the attribute.
 
-        :param elsewhere: the attributes that slots have, in lower case.
-        :raises ValueError: it depends on the slot, or on an attribute that takes the place of an ad.
+        :param slot_attributes: the attributes that slots have, in lower case.
+        :raises ValueError: the value depends on the slot, or on an attribute that hides an ad.
         """
         if self._name is not None:
             found = job.folded(self._name)
@@ -48,22 +48,22 @@ class JobExpression:
                 return UNDEFINED
             if isinstance(found, Literal):
                 return found.value
-        self._check(job, elsewhere)
+        self._check(job, slot_attributes)
         return evaluate(self.tree, job, None, env)
 
-    def _check(self, job: ClassAd, elsewhere: Collection[str]) -> None:
+    def _check(self, job: ClassAd, slot_attributes: Collection[str]) -> None:
         waiting, seen = sorted(self.names), set(self.names)
         while waiting:
             name = waiting.pop()
-            said = job.folded(name)
-            if said is None or isinstance(said, Literal):
+            expression = job.folded(name)
+            if expression is None or isinstance(expression, Literal):
                 continue
             for scope in _SCOPES:
                 if job.folded(scope) is not None:
-                    raise ValueError(f"an attribute of the job is called {scope.upper()}: call it otherwise")
-            read = references(said)
-            borrowed = (name for name in read.unscoped - _LATER if name in elsewhere)
-            missing = (name for name in borrowed if job.folded(name) is None)
+                    raise ValueError(f"the job has an attribute called {scope.upper()}: rename it")
+            read = references(expression)
+            shared_names = (name for name in read.unscoped - _LATER if name in slot_attributes)
+            missing = (name for name in shared_names if job.folded(name) is None)
             if read.target or read.dynamic or any(missing):
                 raise ValueError(f"{name} depends on the slot: write a value")
             fresh = (read.my | read.unscoped) - seen

@@ -1,4 +1,4 @@
-"""Why a value is an error, in words for the author of an expression (SEMANTICS sections 3, 4 and 6)."""
+"""Why a value is an error, in text for the author of an expression (SEMANTICS sections 3, 4 and 6)."""
 
 from __future__ import annotations
 
@@ -49,50 +49,50 @@ _COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "=?=", "=!="})
 
 
 def kind(value: Value) -> str:
-    """Name the kind of a value, with an article."""
+    """Return the name of the kind of a value, with an article."""
     return value.value if isinstance(value, Exceptional) else _KINDS[type(value)]
 
 
 def bare(expr: Expr) -> Expr:
-    """Give an expression without the parentheses around it."""
+    """Return an expression without the parentheses around it."""
     while isinstance(expr, Paren):
         expr = expr.inner
     return expr
 
 
 def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:
-    """Say why an evaluation was given up at this expression, where no part of it was."""
+    """Return why an evaluation was given up at this expression itself, not in a part of it."""
     if isinstance(failure, Exhausted):
         return TOO_LONG
     if isinstance(expr, Attr) and expr.absolute and type(state.base) is NoScope:
-        return f"{GIVEN_UP}: there is no ad"
+        return f"{GIVEN_UP}: no ad to evaluate in"
     if isinstance(expr, Call) and state.levels_left > 0:
-        return f"{GIVEN_UP}: {expr.name} refuses this"
+        return f"{GIVEN_UP}: invalid arguments of {expr.name}"
     return TOO_DEEP
 
 
 def why_not_followed(found: Expr, value: Value, *, circular: bool) -> str:
-    """Say why the expression of an attribute has no steps, nothing where it needs none."""
+    """Return why the expression of an attribute has no steps; empty if it needs none."""
     if value is ERROR:
         return "" if isinstance(found, Literal) and found.value is ERROR else TOO_DEEP
     return CIRCULAR if value is UNDEFINED and circular else ""
 
 
 def why_no_attribute(expr: Attr, holder: Value) -> str:
-    """Say what came of looking for an attribute in something that is no ad."""
+    """Return the result of selecting an attribute of something that is not an ad."""
     if isinstance(holder, ListValue):
         return "of each element of the list"
     if isinstance(holder, Exceptional):
         scope = None if expr.scope is None else bare(expr.scope)
         side = SIDES.get(fold(scope.name)) if isinstance(scope, Attr) and scope.scope is None else None
-        return f"there is no {side} ad" if side is not None and holder is UNDEFINED else ""
+        return f"missing {side} ad" if side is not None and holder is UNDEFINED else ""
     return f"{kind(holder)} has no attributes"
 
 
 def why_error(expr: Expr, values: Mapping[int, Value | None]) -> str:
-    """Say why an expression is an error, nothing where that is because a part of it is one.
+    """Return why an expression is an error; empty if a part of it is one.
 
-    ``values`` are those of its operands, by their identity; what is not there was not evaluated.
+    ``values`` has the values of its operands by identity. Missing operands were not evaluated.
     """
     parts = expr.args if isinstance(expr, Call) else operands(expr)
     known = [part.value if isinstance(part, Literal) else values.get(id(part)) for part in map(bare, parts)]
@@ -114,9 +114,9 @@ def why_error(expr: Expr, values: Mapping[int, Value | None]) -> str:
 
 
 def operands(expr: Expr) -> list[Expr]:
-    """Give the operands of an operator from left to right, of a chain of ``&&`` or ``||`` all, and those of ifThenElse.
+    """Return the operands of an operator from left to right: of a chain of ``&&`` or ``||`` all, also of ifThenElse.
 
-    Other expressions have none here: what is inside them is always evaluated, or never.
+    Empty for other expressions, whose parts are evaluated always or never.
     """
     match expr:
         case Binary(op) if op in CHAINED:
@@ -163,14 +163,14 @@ def _what_is_wrong(text: str) -> str:
 
 
 def _no_condition(value: Value) -> str:
-    return "" if value is UNDEFINED or _is_number(value) else f"{kind(value)} is no condition"
+    return "" if value is UNDEFINED or _is_number(value) else f"{kind(value)} is not a condition"
 
 
 def _operator(expr: Expr, values: list[Value]) -> str:
     kinds = [kind(value) for value in values]
     match expr, values:
         case Subscript(), [ListValue(items), int(index)] if not isinstance(index, bool):
-            return f"there is no element {index} in a list of {len(items)}"
+            return f"invalid index {index} for a list of {len(items)}"
         case Subscript(), _:
             return f"[] does not take {' and '.join(kinds)}"
         case Binary("/" | "%"), [_, right] if _is_number(right) and right == 0:

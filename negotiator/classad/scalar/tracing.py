@@ -1,7 +1,7 @@
-"""How a value came about: the sub-values of one evaluation, as they really were.
+"""Traces: the values of the parts of an expression in one evaluation.
 
-There is no second evaluator here. The trees are compiled as for ``evaluate``, each closure inside one that notes what
-it returned, so that levels and steps are counted alike and a trace cannot tell another value.
+This is not a second evaluator. Trees are compiled as for ``evaluate``, with each closure wrapped in one that records
+what it returned. Levels and steps are counted alike, so a trace always ends with the value of ``evaluate``.
 """
 
 from __future__ import annotations
@@ -62,45 +62,46 @@ MAX_RECORDED: Final = 2000
 
 _NOT_RECORDED: Final = frozenset({Literal, ValueNode, Paren})
 _UNRECORDED: Final = frozenset({ListExpr, RecordExpr, AdRef})
-"""What is its own value: steps only until the step around it is complete."""
+"""Expressions that are their own value. Their steps are dropped when the step around them is complete."""
 
 
 class TraceLocation(enum.StrEnum):
     """Where an attribute was found, or where an expression was evaluated.
 
-    MY and TARGET are the two ads of the evaluation, also in an expression of the other ad, where ``MY.`` means that one.
+    MY and TARGET are the two ads of the evaluation, even in an expression of the other ad, where ``MY.`` means that
+    one.
     """
 
     MY = "in MY"
     TARGET = "in TARGET"
     INSIDE_MY = "in an ad inside MY"
     INSIDE_TARGET = "in an ad inside TARGET"
-    MATCH = "in the match"  # ``symmetricMatch`` and its like, which HTCondor defines around the two ads
+    MATCH = "in the match"  # such as ``symmetricMatch``, which HTCondor defines around the two ads
     ALONE = "outside of both ads"
-    NOWHERE = "found nowhere"
+    NOWHERE = "not found"
 
 
 @attrs.frozen
 class TraceStep:
-    """A part of an evaluation: an expression, the value it had, and the steps by which it got it.
+    """A part of an evaluation: an expression, its value, and the steps that led to it.
 
-    ``value`` is None where the expression was not evaluated, as the right side of ``false && x``. ``place`` says of a
-    reference where the attribute was found, and of another expression where it was evaluated, unless that is
-    where the step around it was. Below a reference stands the expression of the attribute, unless it is a constant.
-    ``note`` says why the value is an error, or that a reference came back to itself. Constants and parentheses have no
-    steps of their own.
+    ``value`` is None if the expression was not evaluated, such as the right side of ``false && x``. ``location`` is
+    where the attribute of a reference was found, or where another expression was evaluated if that differs from the
+    step around it. The step of a reference contains that of the attribute's expression, unless it is a constant.
+    ``note`` is why the value is an error, or that a reference is circular. Constants and parentheses have no steps of
+    their own.
     """
 
     expr: Expr
     value: Value | None
-    place: TraceLocation | None = None
+    location: TraceLocation | None = None
     note: str = ""
     steps: tuple[TraceStep, ...] = ()
 
 
 @attrs.frozen
 class Trace:
-    """The steps of an evaluation; not ``complete`` where there were too many to record them all."""
+    """The steps of an evaluation. ``complete`` is False if there were too many to record all."""
 
     root: TraceStep
     complete: bool = True
@@ -114,9 +115,9 @@ def trace(
     *,
     most: int = MAX_RECORDED,
 ) -> Trace:
-    """Evaluate ``expr`` as ``evaluate`` does, and return how its value came about.
+    """Evaluate ``expr`` like ``evaluate`` and return the trace. Never raises.
 
-    The value of the root is the value of the expression. At most ``most`` steps are recorded. Never raises.
+    The value of the root step is the value of the expression. At most ``most`` steps are recorded.
     """
     recorder = _Recorder(most)
     state = EvaluationState(env or Environment(), recorder.compile, Memo)
@@ -126,7 +127,7 @@ def trace(
         value = state.evaluate(expr)
     except (EvaluationFailed, Exhausted):
         value = ERROR
-    except (RecursionError, MemoryError):  # being watched takes more of Python's stack
+    except (RecursionError, MemoryError):  # the recording closures need more of Python's stack
         return Trace(
             TraceStep(expr, evaluate(expr, my, target, env), note="too deep to be traced"), complete=False
         )
@@ -136,38 +137,38 @@ def trace(
 
 @attrs.define(eq=False)
 class _Frame:
-    """A step in the making: where the evaluation stood when it began, and the steps so far."""
+    """A step that is being recorded: the scope in which it began, and the steps inside it so far."""
 
     expr: Expr | None
     current: AdScope
     steps: list[TraceStep] = attrs.field(factory=list)
     note: str = ""
     cut: bool = False
-    """Whether steps of this one were not recorded."""
+    """True if steps inside this one were not recorded."""
 
 
 class _RecordingCompiler(DirectCompiler):
-    """Compiles for the recorder what need not count."""
+    """Compiles nodes that need not count levels to recording closures."""
 
     def __init__(self, recorder: _Recorder) -> None:
         self._recorder = recorder
 
     def __call__(self, expr: Node, level: int) -> Run:
-        return self._recorder.watch(expr, super().__call__(expr, level))
+        return self._recorder.record(expr, super().__call__(expr, level))
 
 
 class _RecordingCountingCompiler(CountingCompiler):
-    """Compiles for the recorder what counts."""
+    """Compiles nodes that count levels to recording closures."""
 
     def __init__(self, recorder: _Recorder) -> None:
         self._recorder = recorder
 
     def __call__(self, expr: Node, level: int) -> Run:
-        return self._recorder.watch(expr, super().__call__(expr, level))
+        return self._recorder.record(expr, super().__call__(expr, level))
 
 
 class _Recorder:
-    """Compiles trees so that their evaluation leaves steps behind."""
+    """Compiles trees so that evaluating them records steps."""
 
     def __init__(self, most: int) -> None:
         self.missed = False
@@ -177,13 +178,13 @@ class _Recorder:
         self._failure: Exception | None = None
 
     def begin(self, base: AdScope) -> _Frame:
-        """Start at the scope of my ad; the whole evaluation becomes a step of the frame that is returned."""
+        """Start in the scope of my ad. The whole evaluation becomes a step of the returned frame."""
         self._mine, self._theirs = base, base.alternate
         self._frame = _Frame(None, base)
         return self._frame
 
     def compile(self, expr: Node) -> Compiled:
-        """Compile a tree: to be watched, as long as there is room for what would be seen."""
+        """Compile a tree to recording closures, unless the maximum of steps is reached."""
         if type(expr) is Literal:
             return compiled(expr)
         if self._left <= 0:
@@ -194,12 +195,12 @@ class _Recorder:
             code = self._codes[id(expr)] = compile_tree(expr, self._direct, self._careful)
         return code
 
-    def watch(self, expr: Node, run: Run) -> Run:
-        """Put a closure into one that records a step each time it runs."""
+    def record(self, expr: Node, run: Run) -> Run:
+        """Return a closure that runs another and records a step each time."""
         if isinstance(expr, ValueNode) or type(expr) in _NOT_RECORDED:
             return run
 
-        def watched(state: EvaluationState) -> Value:
+        def recorded(state: EvaluationState) -> Value:
             if self._left <= 0:
                 self._miss()
                 return run(state)
@@ -218,7 +219,7 @@ class _Recorder:
                 outer.steps.append(self._step(expr, value, frame, outer, state))
             return value
 
-        return watched
+        return recorded
 
     def _miss(self) -> None:
         self.missed = self._frame.cut = True
@@ -233,29 +234,29 @@ class _Recorder:
         if value is ERROR and not (note or frame.cut or any(step.value is ERROR for step in steps)):
             note = why_error(expr, {id(step.expr): step.value for step in steps})
         elsewhere = frame.current is not outer.current and type(outer.expr) is not Attr
-        place = self._place(frame.current) if elsewhere else None
-        return TraceStep(expr, value, place, note, tuple(self._told(expr, steps)))
+        location = self._location(frame.current) if elsewhere else None
+        return TraceStep(expr, value, location, note, tuple(self._with_unevaluated(expr, steps)))
 
-    def _told(self, expr: Expr, steps: list[TraceStep]) -> list[TraceStep]:
-        """Put the operands that were not evaluated in their places among the steps."""
+    def _with_unevaluated(self, expr: Expr, steps: list[TraceStep]) -> list[TraceStep]:
+        """Return the steps with those of operands that were not evaluated inserted in order."""
         waiting = deque(steps)
-        told: list[TraceStep] = []
+        shown: list[TraceStep] = []
         for operand in map(bare, operands(expr)):
             if waiting and waiting[0].expr is operand:
-                told.append(waiting.popleft())
+                shown.append(waiting.popleft())
             elif type(operand) is not Literal:
-                if self._left <= 0:  # nor is it known then what was evaluated
+                if self._left <= 0:  # then it is unknown which operands were evaluated
                     self.missed = True
                     break
                 self._left -= 1
-                told.append(TraceStep(operand, None))
-        return [step for step in (*told, *waiting) if type(step.expr) not in _UNRECORDED]
+                shown.append(TraceStep(operand, None))
+        return [step for step in (*shown, *waiting) if type(step.expr) not in _UNRECORDED]
 
     def _reference(self, expr: Attr, value: Value, frame: _Frame, state: EvaluationState) -> TraceStep:
-        """Tell where the attribute was found, and how its expression came to its value."""
+        """Return the step of a reference: where the attribute was found, and the steps of its expression."""
         if frame.note or frame.cut:
             return TraceStep(expr, value, None, frame.note, tuple(frame.steps))
-        if not frame.steps and not _is_at_hand(expr.scope):
+        if not frame.steps and not _needs_no_step(expr.scope):
             return TraceStep(expr, value, None, TOO_DEEP)
         holder, steps = self._holder(expr, frame)
         if holder is not None and not isinstance(holder, AdValue):
@@ -265,21 +266,21 @@ class _Recorder:
             return TraceStep(
                 expr, value, TraceLocation.NOWHERE, TOO_DEEP if value is ERROR else "", tuple(steps)
             )
-        name, place = fold(expr.name), self._place(where)
+        name, location = fold(expr.name), self._location(where)
         if (
             isinstance(found, ValueNode)
             or name not in where.positions
-            or (place is TraceLocation.MATCH and isinstance(value, AdValue))
+            or (location is TraceLocation.MATCH and isinstance(value, AdValue))
         ):
-            return TraceStep(expr, value)  # MY, TARGET, CurrentTime and their like
+            return TraceStep(expr, value)  # predefined, such as MY, TARGET and CurrentTime
         circular = where.active.get(name) == state.epoch
         note = "" if steps else why_not_followed(bare(found), value, circular=circular)
-        return TraceStep(expr, value, place, note, tuple(steps))
+        return TraceStep(expr, value, location, note, tuple(steps))
 
     def _holder(self, expr: Attr, frame: _Frame) -> tuple[Value | None, list[TraceStep]]:
-        """Split off what the attribute is looked for in: None for a name without a scope.
+        """Return the value the attribute is selected from (None for a name without a scope), and the other steps.
 
-        ``MY`` and ``TARGET`` are often not evaluated at all, and where they are it is not worth a step.
+        ``MY`` and ``TARGET`` are often not evaluated at all. If they are, their steps are left out.
         """
         steps = [step for step in frame.steps if type(step.expr) not in _UNRECORDED]
         if expr.scope is None:
@@ -294,7 +295,7 @@ class _Recorder:
             del steps[0]
         return first.value, steps
 
-    def _place(self, scope: AdScope) -> TraceLocation:
+    def _location(self, scope: AdScope) -> TraceLocation:
         for ad, itself, inside in (
             (self._mine, TraceLocation.MY, TraceLocation.INSIDE_MY),
             (self._theirs, TraceLocation.TARGET, TraceLocation.INSIDE_TARGET),
@@ -313,7 +314,7 @@ class _Recorder:
 
 
 def _flat(expr: Expr, frame: _Frame) -> list[TraceStep]:
-    """Give the operands of a chain of ``&&`` or ``||`` as steps of the whole, as they are unless levels are counted."""
+    """Return the operands of a chain of ``&&`` or ``||`` as steps of the whole chain, even if levels were counted."""
     steps = frame.steps
     if frame.note or frame.cut or not steps or type(expr) is not Binary or expr.op not in CHAINED:
         return steps
@@ -325,7 +326,7 @@ def _flat(expr: Expr, frame: _Frame) -> list[TraceStep]:
 def _locate(
     expr: Attr, holder: AdValue | None, current: AdScope, state: EvaluationState
 ) -> tuple[Node | None, AdScope]:
-    """Find what a reference refers to, and where, with the look-up of the evaluator itself."""
+    """Return the expression a reference refers to and its scope, by the evaluator's own look-up."""
     before = state.current
     try:
         if holder is not None:
@@ -339,13 +340,13 @@ def _locate(
 
 
 def _side(scope: Expr, current: AdScope) -> AdScope:
-    """Give the ad that ``MY`` or ``TARGET`` means where an attribute of it was taken without evaluating the word."""
+    """Return the ad that ``MY`` or ``TARGET`` means, for references that did not evaluate the word."""
     mine = not isinstance(scope, Attr) or SIDES[fold(scope.name)] is Side.MY
     return current if mine or current.alternate is None else current.alternate
 
 
-def _is_at_hand(scope: Expr | None) -> bool:
-    """Tell whether what an attribute is looked for in may be had without a step: nothing, a constant, a side."""
+def _needs_no_step(scope: Expr | None) -> bool:
+    """True if the scope of a reference needs no step: there is none, or it is a constant or one of the two ads."""
     if scope is None:
         return True
     scope = bare(scope)
@@ -355,9 +356,9 @@ def _is_at_hand(scope: Expr | None) -> bool:
 
 
 def _is_side(step: TraceStep) -> bool:
-    """Tell whether a step is just one of the two ads, or a word for one that there is not."""
+    """True if a step is just one of the two ads, or the name of one that is missing."""
     if not isinstance(step.expr, Attr):
         return False
-    if step.place is TraceLocation.NOWHERE:
+    if step.location is TraceLocation.NOWHERE:
         return step.expr.scope is None and fold(step.expr.name) in SIDES
-    return step.place is None and isinstance(step.value, AdValue)
+    return step.location is None and isinstance(step.value, AdValue)

@@ -1,4 +1,4 @@
-"""How deep and how large a tree is, found without recursion."""
+"""The depth and the size of a tree, computed without recursion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TreeSize(NamedTuple):
-    """``levels`` of evaluation the tree can need, ``nesting`` of the closures made of it, ``size`` in nodes."""
+    """The ``levels`` of evaluation a tree can need, the ``nesting`` of its closures, and its ``size`` in nodes."""
 
     levels: int
     nesting: int
@@ -19,9 +19,9 @@ class TreeSize(NamedTuple):
 
 
 def measure(expr: Node, largest: int) -> TreeSize | None:
-    """Return the measures of a tree, None if it has more than about ``largest`` nodes.
+    """Return the size of a tree, None if it has more than about ``largest`` nodes.
 
-    What a list or a record holds is not part of the tree: it is evaluated by itself.
+    The elements of lists and records do not count: they are evaluated separately.
     """
     done: dict[int, TreeSize] = {}
     waiting: list[tuple[Node, bool]] = [(expr, False)]
@@ -41,7 +41,7 @@ def measure(expr: Node, largest: int) -> TreeSize | None:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the operands, arguments or scope of a node; none for lists and records."""
+    """Return the operands, arguments or scope of a node. Lists and records have none here."""
     match node:
         case Binary(_, left, right):
             return left, right

@@ -138,7 +138,7 @@ class RequestReader:
 
 def _evaluated(expression: JobExpression, job: ClassAd, context: EvaluationContext) -> Value | _Invalid:
     try:
-        return expression.by(job, *context)
+        return expression.value(job, *context)
     except ValueError as error:
         return _Invalid(str(error))
 
