@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD
-from negotiator_quotasets.language import Attributes, parse_attributes
+from negotiator_quotasets.language import ParsedAttributes, parse_attributes
 
 
 def read(text, **options):
@@ -28,8 +28,8 @@ def test_limits_are_read_with_and_without_to(text):
 
 def test_attributes_may_stand_together():
     """What is not spoken of is None."""
-    assert read('enabled true\ndescription "abc"\n') == Attributes(enabled=True, description='"abc"')
-    assert read("name other\n") == Attributes(name="other")
+    assert read('enabled true\ndescription "abc"\n') == ParsedAttributes(enabled=True, description='"abc"')
+    assert read("name other\n") == ParsedAttributes(name="other")
     assert read("limit NONE").limits == ()
 
 
@@ -60,5 +60,5 @@ def test_resources_to_be_deleted_need_no_value():
 def test_a_bad_file_is_refused_with_one_message(text, message):
     """Nothing of it is used."""
     found = parse_attributes(text, "file.txt", STANDARD)
-    assert found == Attributes(problems=found.problems)
+    assert found == ParsedAttributes(problems=found.problems)
     assert [problem.message for problem in found.problems] == [message]

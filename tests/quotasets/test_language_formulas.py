@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 from negotiator_quotasets.complexes import STANDARD, ComplexType
-from negotiator_quotasets.language import value_at
+from negotiator_quotasets.language import evaluate_formula
 from negotiator_quotasets.language.formulas import FormulaError, read_formula
 
 
 def value(text, type_=ComplexType.INT, **values):
-    return value_at(read_formula(text, STANDARD, numeric=True), type_, values)
+    return evaluate_formula(read_formula(text, STANDARD, numeric=True), type_, values)
 
 
 @pytest.mark.parametrize(

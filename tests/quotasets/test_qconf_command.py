@@ -155,7 +155,7 @@ def test_a_bundle_that_has_errors_is_not_worked_on(session):
             ONE.encode().replace(b"one", b"o\0ne"),
             'resource quota set name "o\N{REPLACEMENT CHARACTER}ne" is not valid',
         ),
-        (b"{\n name \xff\n}\n", 'error reading file: "f.txt" is no UTF-8 text, see line 2'),
+        (b"{\n name \xff\n}\n", 'error reading file: "f.txt" is not UTF-8, see line 2'),
         (b"#" * (files.MAX_FILE + 1), f'error reading file: "f.txt" has more than {files.MAX_FILE} bytes'),
         (b"", "error reading in file"),
     ],
@@ -386,7 +386,7 @@ def test_complexes_that_are_needed_stay(session, drop, why):
 def test_lines_of_complexes_that_cannot_be_read_are_told_by_number(session):
     session.write({"c.txt": "# name\na b INT <= YES NO 0\nc d INT << YES NO 0\ne f\na b INT <= YES NO 0\n"})
     assert session.qconf(["-Mc", "c.txt"]).stderr.splitlines() == [
-        'c.txt:3: "<<" is none of: <=, >=, ==, !=, <, >, EXCL',
+        'c.txt:3: invalid value "<<": write one of <=, >=, ==, !=, <, >, EXCL',
         "c.txt:4: a line has the columns name shortcut type relop requestable consumable default urgency, this one has 2",
         'c.txt:5: complex attribute "a" appears more than once',
         'error reading file: "c.txt"',

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from negotiator.records import Severity
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, format_sets
-from negotiator_quotasets.qconf.refusal import QconfRefusedError
-from negotiator_quotasets.qconf.storage import (
+from negotiator_quotasets.qconf.errors import QconfRefusedError
+from negotiator_quotasets.qconf.file_changes import (
     NEW_FILE,
-    by_file,
-    home,
-    planned,
+    file_of_new_sets,
+    planned_write,
     replaced,
+    sets_by_file,
     with_added,
     with_changed,
     without,
@@ -51,19 +51,19 @@ def names(found):
     ],
 )
 def test_where_new_sets_go(files, expected):
-    assert home(settings(**files)) == expected
+    assert file_of_new_sets(settings(**files)) == expected
 
 
 def test_a_change_of_one_file_writes_that_file_alone():
     said = settings(a_rqs=sets("x", "y"), b_rqs=sets("z"))
-    write = planned(said, with_changed(said, [a_set("x", 5)]))
+    write = planned_write(said, with_changed(said, [a_set("x", 5)]))
     assert (write.name, write.superseded) == ("a.rqs", ())
     assert write.content.decode() == format_sets([a_set("y"), a_set("x", 5)])
 
 
 def test_a_change_of_several_files_is_one_file_in_their_place():
     said = settings(a_rqs=sets("x"), b_rqs=sets("y", "z"), c_rqs=sets("w"))
-    write = planned(said, without(said, ["x", "z"]))
+    write = planned_write(said, without(said, ["x", "z"]))
     assert (write.name, write.superseded) == (NEW_FILE, ("a.rqs", "b.rqs"))
     assert write.content.decode() == "# in place of: a.rqs b.rqs\n" + sets("y")
 
@@ -74,7 +74,7 @@ def test_what_a_crash_left_over_goes_with_the_next_change():
         a_rqs=sets("old"), c_rqs=sets("z"), quotasets_rqs="# in place of: a.rqs b.rqs\n" + sets("x")
     )
     for wanted, gone in ((["x"], ("a.rqs",)), (["x", "z"], ("c.rqs", "a.rqs"))):
-        write = planned(said, without(said, wanted))
+        write = planned_write(said, without(said, wanted))
         assert (write.name, write.superseded) == (NEW_FILE, gone)
         assert write.content.decode() == f"# in place of: {' '.join(gone)}\n"
 
@@ -82,14 +82,14 @@ def test_what_a_crash_left_over_goes_with_the_next_change():
 def test_what_is_as_it_was_is_not_written():
     """Comments and spelling stay, where the sets do."""
     said = settings(a_rqs="# why\n{ name x limit to slots=1 }\n")
-    assert planned(said, replaced(said, said.sets)) is None
+    assert planned_write(said, replaced(said, said.sets)) is None
 
 
 def test_a_file_that_cannot_be_told_is_not_taken_in():
     """The line that names the files has blanks between them."""
     said = QuotaSettings({"a b.rqs": sets("x"), "c.rqs": sets("y")})
     with pytest.raises(QconfRefusedError, match="give the file a name without blanks first"):
-        planned(said, replaced(said, [a_set("z")]))
+        planned_write(said, replaced(said, [a_set("z")]))
 
 
 FILES = st.sampled_from(["a.rqs", "b.rqs", "m.rqs", NEW_FILE, "z.rqs"])
@@ -131,7 +131,7 @@ def test_a_bundle_means_the_new_sets_whatever_was_removed(placed, steps):
         said = QuotaSettings(dict(sorted(files.items())))
         assert told(said) == said.superseded & files.keys()
         wanted = changed(said, *change)
-        write = planned(said, wanted)
+        write = planned_write(said, wanted)
         if write is not None:
             assert write.name not in write.superseded
             gone = set(write.superseded) - survivors
@@ -146,4 +146,4 @@ def test_a_bundle_means_the_new_sets_whatever_was_removed(placed, steps):
 
 def test_files_in_their_order_keep_the_order_of_their_sets():
     said = settings(a_rqs=sets("y", "x"), b_rqs=sets("w"))
-    assert [each.name for found in by_file(said).values() for each in found] == ["y", "x", "w"]
+    assert [each.name for found in sets_by_file(said).values() for each in found] == ["y", "x", "w"]

@@ -1,8 +1,8 @@
 """The language of resource quota sets: parsed with every problem at its place, printed as Grid Engine prints it."""
 
-from negotiator_quotasets.language.attributes import Attributes as Attributes
+from negotiator_quotasets.language.attributes import ParsedAttributes as ParsedAttributes
 from negotiator_quotasets.language.attributes import parse_attributes as parse_attributes
-from negotiator_quotasets.language.formulas import value_at as value_at
+from negotiator_quotasets.language.formulas import evaluate_formula as evaluate_formula
 from negotiator_quotasets.language.lexer import quotable as quotable
 from negotiator_quotasets.language.model import GROUP as GROUP
 from negotiator_quotasets.language.model import SCOPES as SCOPES
@@ -11,7 +11,7 @@ from negotiator_quotasets.language.model import QuotaRule as QuotaRule
 from negotiator_quotasets.language.model import RuleLimit as RuleLimit
 from negotiator_quotasets.language.model import RuleSet as RuleSet
 from negotiator_quotasets.language.parsing import ATTRIBUTES as ATTRIBUTES
-from negotiator_quotasets.language.parsing import Parsed as Parsed
+from negotiator_quotasets.language.parsing import ParsedSets as ParsedSets
 from negotiator_quotasets.language.parsing import parse_sets as parse_sets
 from negotiator_quotasets.language.printing import format_set as format_set
 from negotiator_quotasets.language.printing import format_sets as format_sets

@@ -17,12 +17,12 @@ from negotiator_quotasets.language.filters import read_filter
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines
 from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, RuleLimit
-from negotiator_quotasets.language.parsing import ATTRIBUTES, read_set_name, read_truth
+from negotiator_quotasets.language.parsing import ATTRIBUTES, read_boolean, read_set_name
 from negotiator_quotasets.language.rules import keyword, read_name
 
 
 @attrs.frozen
-class Attributes:
+class ParsedAttributes:
     """What is to be changed; None is for what is not spoken of. Where there are problems, nothing is to be used.
 
     Filters that stand before the limits are read and count for nothing, as in Grid Engine: the rule is named otherwise.
@@ -44,7 +44,7 @@ def parse_attributes(
     numeric_formulas: bool = False,
     hosts: Container[str] | None = None,
     bare: bool = False,
-) -> Attributes:
+) -> ParsedAttributes:
     """Read attributes, one in a line; with ``bare``, resources may stand without values, as where they are deleted."""
     reader = _AttributeReader(
         KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare
@@ -54,11 +54,11 @@ def parse_attributes(
             while line.peek():
                 reader.read(line)
     except SyntaxProblemError as error:
-        return Attributes(problems=(Problem(Severity.ERROR, error.source, str(error), error.hint),))
+        return ParsedAttributes(problems=(Problem(Severity.ERROR, error.source, str(error), error.hint),))
     if not reader.seen:
         hint = f"write one of: {', '.join(ATTRIBUTES)}"
         problem = Problem(Severity.ERROR, Source(file, 1, 1), f'error reading file: "{file}"', hint)
-        return Attributes(problems=(problem,))
+        return ParsedAttributes(problems=(problem,))
     return reader.found
 
 
@@ -70,7 +70,7 @@ class _AttributeReader:
         self._last = last_line
         self._bare = bare
         self.seen: set[str] = set()
-        self.found = Attributes()
+        self.found = ParsedAttributes()
 
     def read(self, line: LogicalLine) -> None:
         source = line.source()
@@ -84,7 +84,7 @@ class _AttributeReader:
         if word == "name":
             self.found = attrs.evolve(self.found, name=read_set_name(line))
         elif word == "enabled":
-            self.found = attrs.evolve(self.found, enabled=read_truth(line))
+            self.found = attrs.evolve(self.found, enabled=read_boolean(line))
         elif word == "description":
             self.found = attrs.evolve(self.found, description=read_description(line, ATTRIBUTES))
         else:

@@ -76,7 +76,7 @@ def _weight(text: str, more: list[str]) -> Fraction:
     return Fraction(text)
 
 
-def value_at(
+def evaluate_formula(
     terms: Iterable[Term], type_: ComplexType, values: Mapping[str, Fraction | None]
 ) -> Fraction | None:
     """What a formula comes to with the values of a host, or None where the host lacks one of them.

@@ -28,7 +28,7 @@ ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 
 @attrs.frozen
-class Parsed:
+class ParsedSets:
     """What a text says. Where there are problems, nothing of it is to be used."""
 
     sets: tuple[RuleSet, ...] = ()
@@ -43,7 +43,7 @@ def parse_sets(
     numeric_formulas: bool = False,
     hosts: Container[str] | None = None,
     required: bool = False,
-) -> Parsed:
+) -> ParsedSets:
     """Read the sets of a text; ``file`` is what problems call it.
 
     With ``numeric_formulas``, formulas may use any number of a host; ``hosts``, where they are known, are the only ones
@@ -55,7 +55,7 @@ def parse_sets(
         reader.told(
             SyntaxProblemError("error reading in file", Source(file, 1, 1), "it has no resource quota set")
         )
-    return Parsed(tuple(reader.sets), tuple(reader.problems))
+    return ParsedSets(tuple(reader.sets), tuple(reader.problems))
 
 
 class _SetReader:
@@ -128,7 +128,7 @@ class _SetReader:
         if word == "name":
             draft.name, draft.named = read_set_name(line), source
         elif word == "enabled":
-            draft.enabled = read_truth(line)
+            draft.enabled = read_boolean(line)
         else:
             draft.description = read_description(line, ATTRIBUTES)
 
@@ -196,7 +196,7 @@ def read_set_name(line: LogicalLine) -> str:
     return name
 
 
-def read_truth(line: LogicalLine) -> bool:
+def read_boolean(line: LogicalLine) -> bool:
     """The value of ``enabled``.
 
     :raises SyntaxProblemError: it is none.

@@ -18,7 +18,7 @@ import numpy as np
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
 from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
-from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, value_at
+from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching.bounded_cache import BoundedCache
 from negotiator_quotasets.matching.host_index import Codes, HostIndex
 from negotiator_quotasets.matching.names import filter_matches, joined, queue_matches, user_filter_matches
@@ -204,7 +204,7 @@ class Rules:
             return limit_units(complex_, value)
         if id(limit) not in self._limits:  # ids stay unique: the sets hold their limits
             values = (
-                value_at(limit.terms, complex_.type, self._index.values_of(host)) or Fraction(0)
+                evaluate_formula(limit.terms, complex_.type, self._index.values_of(host)) or Fraction(0)
                 for host in range(len(self._index))
             )
             by_host = np.array([limit_units(complex_, value) for value in values], np.int64)

@@ -1,4 +1,4 @@
-"""``negotiator qconf``: resource quota sets shown, added, changed and deleted, as Grid Engine's command does it.
+"""The command ``negotiator qconf``: show, add, change and delete resource quota sets, as Grid Engine's qconf does.
 
 Source: qconf(1), ``-arqs`` to ``-drqs`` and ``-aattr`` to ``-Rattr``; "Resource Quota Sets", command line.
 """

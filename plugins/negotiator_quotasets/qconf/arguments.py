@@ -1,4 +1,4 @@
-"""The words of the command line, taken one after the other; those that begin with ``-`` are switches."""
+"""The arguments of the command line, consumed one after the other; those that begin with ``-`` are switches."""
 
 from __future__ import annotations
 
@@ -7,58 +7,58 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from negotiator_quotasets.qconf.refusal import MissingArgumentError, WrongUsageError
+from negotiator_quotasets.qconf.errors import InvalidCommandLineError, MissingArgumentError
 
 _SEPARATORS = re.compile(r"[, ]+")
 
 
 @attrs.define
 class QconfArguments:
-    """What is left of the command line."""
+    """The arguments that have not been consumed yet."""
 
-    _words: Sequence[str]
+    _arguments: Sequence[str]
     _at: int = 0
 
     def __bool__(self) -> bool:
-        """Whether there is a word left."""
-        return self._at < len(self._words)
+        """True if an argument is left."""
+        return self._at < len(self._arguments)
 
     def take(self) -> str:
-        """The next word, whatever it is; there has to be one."""
+        """Consume the next argument, which must exist."""
         self._at += 1
-        return self._words[self._at - 1]
+        return self._arguments[self._at - 1]
 
     def required(self) -> str:
-        """The next word, whatever it is.
+        """Consume the next argument, a switch or not.
 
-        :raises MissingArgumentError: there is none, behind the word before it.
+        :raises MissingArgumentError: no argument is left.
         """
         if not self:
-            raise MissingArgumentError(self._words[self._at - 1])
+            raise MissingArgumentError(self._arguments[self._at - 1])
         return self.take()
 
     def value(self) -> str | None:
-        """The next word, if there is one and it is no switch."""
-        return self.take() if self and not self._words[self._at].startswith("-") else None
+        """Consume the next argument unless it is a switch or missing."""
+        return self.take() if self and not self._arguments[self._at].startswith("-") else None
 
     def file(self) -> str:
-        """The name of a file.
+        """Consume the name of a file.
 
-        :raises WrongUsageError: there is none.
+        :raises InvalidCommandLineError: missing file.
         """
         name = self.value()
         if name is None:
-            raise WrongUsageError("no file argument given")
+            raise InvalidCommandLineError("no file argument given")
         return name
 
     def values(self) -> tuple[str, ...]:
-        """All words up to the next switch; each may be a list itself."""
-        found: list[str] = []
-        while (word := self.value()) is not None:
-            found.append(word)
-        return listed(found)
+        """Consume all arguments up to the next switch, and return the entries of these lists."""
+        lists: list[str] = []
+        while (argument := self.value()) is not None:
+            lists.append(argument)
+        return split_lists(lists)
 
 
-def listed(words: Iterable[str | None]) -> tuple[str, ...]:
-    """The entries of lists with commas or blanks, each once."""
-    return tuple(dict.fromkeys(part for word in words for part in _SEPARATORS.split(word or "") if part))
+def split_lists(lists: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the distinct entries of lists, which are separated by commas or blanks."""
+    return tuple(dict.fromkeys(part for each in lists for part in _SEPARATORS.split(each or "") if part))

@@ -1,7 +1,6 @@
-"""The switches for one attribute of sets: ``-aattr`` to ``-Rattr``, of the command line and of files.
+"""The switches for single attributes of sets: ``-aattr`` to ``-rattr`` from the command line, ``-Aattr`` to ``-Rattr`` from files.
 
-Source: qconf(1); "Resource Quota Sets", ``-aattr obj_nm attr_nm val obj_id_lst``. Either all of the objects are changed,
-or none.
+Source: qconf(1); "Resource Quota Sets", ``-aattr obj_nm attr_nm val obj_id_lst``. Either all objects are changed or none.
 """
 
 from __future__ import annotations
@@ -11,96 +10,95 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator_quotasets.language import ATTRIBUTES, Attributes, RuleSet, format_set, parse_attributes
+from negotiator_quotasets.language import ATTRIBUTES, ParsedAttributes, RuleSet, format_set, parse_attributes
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.files import read_text, shown_name
-from negotiator_quotasets.qconf.limits import Way, changed
-from negotiator_quotasets.qconf.refusal import USAGE, QconfRefusedError, faults
+from negotiator_quotasets.qconf.errors import USAGE, QconfRefusedError, refusal_of
+from negotiator_quotasets.qconf.file_changes import with_changed
+from negotiator_quotasets.qconf.files import printable_name, read_text
+from negotiator_quotasets.qconf.limit_changes import ChangeWay, changed_limits
 from negotiator_quotasets.qconf.sets import LIST, read_sets, require_sets
-from negotiator_quotasets.qconf.storage import with_changed
 from negotiator_quotasets.settings import QuotaSettings
 
 _OBJECT = "resource_quota"
 _NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -rattr instead.'
 _NO_RULE = "no resource quota rule specified for modification"
-# What Grid Engine's reader says, before it asks the qmaster whether the set and the rule are there.
-_OF_SYNTAX = re.compile(
+# Messages of Grid Engine's parser, which come before the qmaster checks whether the set and the rule exist.
+_SYNTAX = re.compile(
     r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in'
 )
-_OF_READER = re.compile(rf"{_OF_SYNTAX.pattern}|error parsing value|error reading file")
+_PARSING = re.compile(rf"{_SYNTAX.pattern}|error parsing value|error reading file")
 
 
 @attrs.frozen
-class Attribute:
+class AttributeSwitch:
     """One of the eight switches."""
 
-    way: Way
+    way: ChangeWay
     from_file: bool
 
     @property
     def switch(self) -> str:
-        """Its name: ``-aattr``, or ``-Aattr`` where a file is read."""
+        """The name: ``-aattr``, or ``-Aattr`` if a file is read."""
         letter = self.way.value
         return f"-{letter.upper() if self.from_file else letter}attr"
 
-    def __call__(self, desk: QconfContext, words: QconfArguments) -> None:
-        """Change an attribute of sets, or the limits of rules of them."""
-        kind = words.required()
+    def __call__(self, context: QconfContext, arguments: QconfArguments) -> None:
+        """Change an attribute of sets, or the limits of their rules."""
+        kind = arguments.required()
         if kind != _OBJECT:
             raise QconfRefusedError(f'Modification of object "{kind}" not supported')
-        given = [kind, *(words.required() for _ in range(1 if self.from_file else 2))]
-        objects = words.values()
+        operands = [kind, *(arguments.required() for _ in range(1 if self.from_file else 2))]
+        objects = arguments.values()
         if not objects:
             what = "filename as option argument" if self.from_file else "object list"
             raise QconfRefusedError(f"qconf: missing {what}")
-        desk.require_manager()
-        with desk.changing() as settings:
-            read = (
-                self._read_file(settings, *given[1:]) if self.from_file else self._read(settings, *given[1:])
-            )
-            if self.way is Way.MODIFY and read.limits == ():
+        context.require_manager()
+        with context.locked_settings() as settings:
+            parse = self._parse_file if self.from_file else self._parse_value
+            parsed = parse(settings, *operands[1:])
+            if self.way is ChangeWay.MODIFY and parsed.limits == ():
                 raise QconfRefusedError(_NOT_NONE)
-            change = _AttributeChange(settings, self.way, read, desk.who)
+            change = _AttributeChange(settings, self.way, parsed, context.caller)
             change.apply(objects)
-            note = " ".join((self.switch, *given, *objects))
-            desk.change_sets(settings, with_changed(settings, change.checked()), note)
-        for line in change.told:
-            desk.say(line)
+            note = " ".join((self.switch, *operands, *objects))
+            context.change_sets(settings, with_changed(settings, change.reparsed()), note)
+        for line in change.messages:
+            context.print_line(line)
 
-    def _read(self, settings: QuotaSettings, name: str, value: str) -> Attributes:
-        """What the command line says of one attribute."""
+    def _parse_value(self, settings: QuotaSettings, name: str, value: str) -> ParsedAttributes:
+        """Parse one attribute of the command line."""
         invalid = f'The attribute name ("{name}") and/or value ("{value}") is invalid'
         if name not in ATTRIBUTES:
             raise QconfRefusedError(invalid)
-        found = self._parsed(settings, f"{name} {value}", "command line")
-        if any(_OF_SYNTAX.match(each.message) for each in found.problems):
+        parsed = self._parse(settings, f"{name} {value}", "command line")
+        if any(_SYNTAX.match(each.message) for each in parsed.problems):
             raise QconfRefusedError(invalid)
-        _require_reading(found)
-        if not found.problems and any(
-            getattr(found, _field(each)) is not None for each in ATTRIBUTES if each != name
+        _require_parsable(parsed)
+        if not parsed.problems and any(
+            getattr(parsed, _field(each)) is not None for each in ATTRIBUTES if each != name
         ):
-            raise QconfRefusedError(invalid)
-        return found
+            raise QconfRefusedError(invalid)  # the value goes on with another attribute
+        return parsed
 
-    def _read_file(self, settings: QuotaSettings, file: str) -> Attributes:
-        """What a file says of some of them."""
-        found = self._parsed(settings, read_argument(file), shown_name(file))
+    def _parse_file(self, settings: QuotaSettings, file: str) -> ParsedAttributes:
+        """Parse the attributes in a file."""
+        parsed = self._parse(settings, _read_file(file), printable_name(file))
         try:
-            _require_reading(found)
+            _require_parsable(parsed)
         except QconfRefusedError as error:
-            unread = f'error reading file: "{file}"'
-            raise _bad_argument(file, dict.fromkeys((*error.lines, unread))) from None
-        return found
+            unreadable = f'error reading file: "{file}"'
+            raise _invalid_file(file, dict.fromkeys((*error.lines, unreadable))) from None
+        return parsed
 
-    def _parsed(self, settings: QuotaSettings, text: str, file: str) -> Attributes:
+    def _parse(self, settings: QuotaSettings, text: str, file: str) -> ParsedAttributes:
         engine = settings.gridengine
         return parse_attributes(
             text,
             file,
             engine.all_complexes,
             numeric_formulas=engine.numeric_formulas,
-            bare=self.way is Way.DELETE,
+            bare=self.way is ChangeWay.DELETE,
         )
 
 
@@ -108,23 +106,20 @@ def _field(attribute: str) -> str:
     return "limits" if attribute == "limit" else attribute
 
 
-def _require_reading(found: Attributes) -> None:
-    if any(_OF_READER.match(each.message) for each in found.problems):
-        raise faults(found.problems)
+def _require_parsable(parsed: ParsedAttributes) -> None:
+    """Refuse problems that Grid Engine's parser reports; the qmaster reports all others, once the object was found."""
+    if any(_PARSING.match(each.message) for each in parsed.problems):
+        raise refusal_of(parsed.problems)
 
 
-def read_argument(file: str) -> str:
-    """The text of a file that is an argument.
-
-    :raises RefusedError: it can't be read.
-    """
+def _read_file(file: str) -> str:
     try:
         return read_text(file)
     except QconfRefusedError as error:
-        raise _bad_argument(file, error.lines) from None
+        raise _invalid_file(file, error.lines) from None
 
 
-def _bad_argument(file: str, lines: Iterable[str]) -> QconfRefusedError:
+def _invalid_file(file: str, lines: Iterable[str]) -> QconfRefusedError:
     return QconfRefusedError(
         *(f"error: {line}" for line in lines), f'error: invalid option argument "{file}"', USAGE
     )
@@ -132,61 +127,61 @@ def _bad_argument(file: str, lines: Iterable[str]) -> QconfRefusedError:
 
 @attrs.define(eq=False)
 class _AttributeChange:
-    """Goes through the objects, one after the other: each sees what became of those before it."""
+    """The change of several objects: each sees the changes of those before it."""
 
     settings: QuotaSettings
-    way: Way
-    read: Attributes
-    who: str
+    way: ChangeWay
+    parsed: ParsedAttributes
+    caller: str
     sets: dict[str, RuleSet] = attrs.field(factory=dict)
-    told: list[str] = attrs.field(factory=list)
+    messages: list[str] = attrs.field(factory=list)
 
     def apply(self, objects: Iterable[str]) -> None:
-        """Change each of them: a set, or ``SET/RULE``.
+        """Change each object: a set, or ``SET/RULE``.
 
-        :raises RefusedError: one of them is not there, or can't be changed so.
+        :raises QconfRefusedError: unknown object, or invalid change.
         """
-        if self.read.name is not None:  # even where it is the name that the set has
+        if self.parsed.name is not None:  # even if it is the current name
             raise QconfRefusedError("qconf: cannot change name")
         split = [each.partition("/") for each in objects]
         require_sets(self.settings, dict.fromkeys(name for name, _, _ in split))
-        named = {each.name: each for each in self.settings.sets}
+        old = {each.name: each for each in self.settings.sets}
         for name, _, rule in split:
-            self._one(self.sets.get(name, named[name]), rule)
-        if self.read.problems:
-            raise faults(self.read.problems)
+            self._apply_to(self.sets.get(name, old[name]), rule)
+        if self.parsed.problems:
+            raise refusal_of(self.parsed.problems)
 
-    def _one(self, set_: RuleSet, rule: str) -> None:
+    def _apply_to(self, set_: RuleSet, rule: str) -> None:
         rules = list(set_.rules)
-        # Whatever else may be wrong than what the reader tells is wrong with limits.
-        if self.read.limits is not None or self.read.problems:
-            place = _place(set_, rule)
-            limits, told = changed(self.way, rules[place].limits, self.read.limits or ())
-            rules[place] = attrs.evolve(rules[place], limits=limits)
-            self.told += told
-        description, enabled = self.read.description, self.read.enabled
+        # The problems left after parsing are about limits: an unknown rule is reported before them.
+        if self.parsed.limits is not None or self.parsed.problems:
+            number = _rule_number(set_, rule)
+            limits, messages = changed_limits(self.way, rules[number].limits, self.parsed.limits or ())
+            rules[number] = attrs.evolve(rules[number], limits=limits)
+            self.messages += messages
+        description, enabled = self.parsed.description, self.parsed.enabled
         self.sets[set_.name] = attrs.evolve(
             set_,
             rules=tuple(rules),
             description=set_.description if description is None else description,
             enabled=set_.enabled if enabled is None else enabled,
         )
-        self.told.append(f'{self.who} modified "{set_.name}" in {LIST}')
+        self.messages.append(f'{self.caller} modified "{set_.name}" in {LIST}')
 
-    def checked(self) -> Iterator[RuleSet]:
-        """The sets as they are to be, read again as they are going to be.
+    def reparsed(self) -> Iterator[RuleSet]:
+        """Yield the changed sets, parsed from the text that will be written.
 
-        :raises RefusedError: one of them is no set any more.
+        :raises QconfRefusedError: a changed set is invalid.
         """
         for each in self.sets.values():
             yield from read_sets(self.settings, format_set(each), each.name)
 
 
-def _place(set_: RuleSet, rule: str) -> int:
-    """Where a rule stands in its set: it is told by its name, in which case does not count, or by its number from 1."""
-    for place, each in enumerate(set_.rules):
+def _rule_number(set_: RuleSet, rule: str) -> int:
+    """Return the index of a rule, which is given by its name, ignoring case, or by its number from 1."""
+    for index, each in enumerate(set_.rules):
         if each.name and each.name.lower() == rule.lower():
-            return place
+            return index
     number = int(rule) if rule.isascii() and rule.isdecimal() and len(rule) < 10 else 0
     if not 1 <= number <= len(set_.rules):
         raise QconfRefusedError(_NO_RULE)

@@ -1,4 +1,4 @@
-"""The command: goes through its words, and does what each switch asks for.
+"""The command: runs the switches of its command line one after the other.
 
 Source: qconf(1).
 """
@@ -10,19 +10,19 @@ import click
 from negotiator.plugin import CommandContext, CommandTargets, ExitCode, target_options
 from negotiator_quotasets.qconf.arguments import QconfArguments
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.refusal import (
+from negotiator_quotasets.qconf.errors import (
     USAGE,
-    EndError,
+    AbortedCommandLineError,
+    InvalidCommandLineError,
     MissingArgumentError,
     QconfRefusedError,
-    WrongUsageError,
 )
 from negotiator_quotasets.qconf.switches import SWITCHES
 
 _HELP = "-help"
 
 
-# -help and -dhgrp are words of ours: -h must not be the help of the program's group.
+# -help and -dhgrp are switches: -h must not be the help option of the program's other commands.
 @click.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
     short_help="Show and change resource quota sets, as Grid Engine does.",
@@ -30,13 +30,13 @@ _HELP = "-help"
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SWITCH...")
 @target_options
 @click.pass_obj
-def qconf(site: CommandContext, targets: CommandTargets, words: tuple[str, ...]) -> None:
+def qconf(program: CommandContext, targets: CommandTargets, words: tuple[str, ...]) -> None:
     """Show and change the resource quota sets of a bundle, with the switches of Grid Engine's qconf.
 
-    The sets stand in the files *.rqs of the bundle, what they speak of in gridengine.yaml. A file that is changed is
-    written in Grid Engine's normal form: its comments are lost, the old file is kept beside it. A change is made whole
-    or not at all, is checked with all of the bundle, and stands in the audit log. negotiator qconf -help lists the
-    switches.
+    The sets are in the files *.rqs of the bundle, the objects that they refer to in gridengine.yaml. A changed file is
+    written in Grid Engine's normal form: its comments are lost, and the old file is kept beside it. A change is made
+    whole or not at all, is checked together with the rest of the bundle, and is recorded in the audit log. negotiator
+    qconf -help lists the switches.
 
     \b
     Examples:
@@ -48,52 +48,52 @@ def qconf(site: CommandContext, targets: CommandTargets, words: tuple[str, ...])
     \b
     Exit codes:
       0  everything was done
-      1  something was not: denied, not there, or with faults
-      2  the bundle is not named, or another option is wrong
-      3  it was done, and the audit log could not be written
+      1  a switch was refused: denied, unknown object, or invalid text
+      2  missing bundle, or another invalid option
+      3  done, but the audit log could not be written
       6  the state could not be read or written
     """
-    desk = QconfContext(site, targets)
-    left = QconfArguments(words)
+    context = QconfContext(program, targets)
+    arguments = QconfArguments(words)
     if not words:
-        _tell(desk, WrongUsageError(*_usage()))
+        _print_refusal(context, InvalidCommandLineError(*_usage()))
     try:
-        while left:
-            _one(desk, left)
+        while arguments:
+            _run_switch(context, arguments)
     except MissingArgumentError as error:
-        _tell(desk, WrongUsageError(*error.lines, *_usage()))
+        _print_refusal(context, InvalidCommandLineError(*error.lines, *_usage()))
     except QconfRefusedError as error:
-        _tell(desk, error)
-    click.get_current_context().exit(desk.exit_code)
+        _print_refusal(context, error)
+    click.get_current_context().exit(context.exit_code)
 
 
-def _one(desk: QconfContext, words: QconfArguments) -> None:
-    """Do what one switch asks for; the next one is done whatever became of it, unless the switch says otherwise."""
-    word = words.take()
-    if word == _HELP:
+def _run_switch(context: QconfContext, arguments: QconfArguments) -> None:
+    """Run the next switch; a refusal does not keep the following ones from running, unless the switch ends the line."""
+    name = arguments.take()
+    if name == _HELP:
         for line in _usage():
-            desk.say(line)
+            context.print_line(line)
         return
-    switch = SWITCHES.get(word)
+    switch = SWITCHES.get(name)
     if switch is None:
-        raise WrongUsageError(f'error: invalid option argument "{word}"', USAGE)
+        raise InvalidCommandLineError(f'error: invalid option argument "{name}"', USAGE)
     try:
-        switch.run(desk, words)
+        switch.run(context, arguments)
     except QconfRefusedError as error:
-        if switch.ends or isinstance(error, EndError):
+        if switch.ends or isinstance(error, AbortedCommandLineError):
             raise
-        _tell(desk, error)
+        _print_refusal(context, error)
 
 
-def _tell(desk: QconfContext, error: QconfRefusedError) -> None:
+def _print_refusal(context: QconfContext, error: QconfRefusedError) -> None:
     for line in error.lines:
-        desk.complain(line)
-    desk.exit_code = desk.exit_code or error.exit_code or ExitCode.NOT_DONE
+        context.print_error(line)
+    context.exit_code = context.exit_code or error.exit_code or ExitCode.NOT_DONE
 
 
 def _usage() -> list[str]:
-    """The help, as Grid Engine lays it out."""
-    told = [(f"[{name} {each.arguments}".rstrip() + "]", each.help) for name, each in SWITCHES.items()]
-    told.append((f"[{_HELP}]", "print this help"))
-    width = max(len(switch) for switch, _ in told)
-    return ["usage: qconf [options]", *(f"   {switch:{width}}  {help_}" for switch, help_ in told)]
+    """Return the lines of the help, in Grid Engine's layout."""
+    rows = [(f"[{name} {each.arguments}".rstrip() + "]", each.help) for name, each in SWITCHES.items()]
+    rows.append((f"[{_HELP}]", "print this help"))
+    width = max(len(switch) for switch, _ in rows)
+    return ["usage: qconf [options]", *(f"   {switch:{width}}  {text}" for switch, text in rows)]

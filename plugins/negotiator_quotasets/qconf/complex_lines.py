@@ -1,4 +1,4 @@
-"""Complexes as lines of a table: one each, in the columns of complex(5)."""
+"""The table of complexes: one line each, in the columns of complex(5)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import TypeVar
 
 from negotiator_quotasets.complexes import Complex, ComplexType, Consumable, Relation, Requestable
 from negotiator_quotasets.language import quotable
-from negotiator_quotasets.qconf.refusal import QconfRefusedError
+from negotiator_quotasets.qconf.errors import QconfRefusedError
 
 KEYS = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
-_HEAD = (*KEYS, "urgency")
-_URGENCY = "0"  # has no meaning here; Grid Engine's files have the column
-_MAX_SHOWN = 20
-_Word = TypeVar("_Word", bound=enum.StrEnum)
+_HEADER = (*KEYS, "urgency")
+_URGENCY = "0"  # ignored here, but a column of Grid Engine's files
+_MAX_PROBLEMS = 20
+_Choice = TypeVar("_Choice", bound=enum.StrEnum)
 
 
 def format_complexes(complexes: Iterable[Complex]) -> list[str]:
-    """The table, with its head."""
-    rows: list[tuple[str, ...]] = [(f"#{_HEAD[0]}", *_HEAD[1:])]
-    rows += [(*values_of(each).values(), _URGENCY) for each in complexes]
+    """Return the lines of the table, with its header."""
+    rows: list[tuple[str, ...]] = [(f"#{_HEADER[0]}", *_HEADER[1:])]
+    rows += [(*columns_of(each).values(), _URGENCY) for each in complexes]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [" ".join(f"{word:{width}}" for word, width in zip(row, widths, strict=True)) for row in rows]
     return [lines[0], f"#{'-' * (len(lines[0]) - 1)}", *lines[1:]]
 
 
-def values_of(complex_: Complex) -> Mapping[str, str]:
-    """The columns of a complex, by their names."""
+def columns_of(complex_: Complex) -> Mapping[str, str]:
+    """Return the columns of a complex by name."""
     columns = (
         complex_.name,
         complex_.shortcut,
@@ -41,45 +41,45 @@ def values_of(complex_: Complex) -> Mapping[str, str]:
 
 
 def parse_complexes(text: str, file: str) -> Mapping[str, Complex]:
-    """Read a table; the urgency may be left out, and counts for nothing.
+    """Parse a table; the column of the urgency is optional and ignored.
 
-    :raises RefusedError: lines of it can't be read, each with its number.
+    :raises QconfRefusedError: invalid lines, each reported with its number.
     """
-    found: dict[str, Complex] = {}
-    wrong: list[str] = []
+    complexes: dict[str, Complex] = {}
+    problems: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if not words:
+        columns = line.partition("#")[0].split()
+        if not columns:
             continue
         try:
-            complex_ = _complex(words)
+            complex_ = _complex(columns)
         except ValueError as error:
-            wrong.append(f"{file}:{number}: {error}")
+            problems.append(f"{file}:{number}: {error}")
             continue
-        if found.setdefault(complex_.name, complex_) is not complex_:
-            wrong.append(f'{file}:{number}: complex attribute "{complex_.name}" appears more than once')
-    if wrong:
-        raise QconfRefusedError(*wrong[:_MAX_SHOWN], f'error reading file: "{file}"')
-    return found
+        if complexes.setdefault(complex_.name, complex_) is not complex_:
+            problems.append(f'{file}:{number}: complex attribute "{complex_.name}" appears more than once')
+    if problems:
+        raise QconfRefusedError(*problems[:_MAX_PROBLEMS], f'error reading file: "{file}"')
+    return complexes
 
 
-def _complex(words: list[str]) -> Complex:
-    if len(words) not in (len(KEYS), len(_HEAD)):
-        raise ValueError(f"a line has the columns {' '.join(_HEAD)}, this one has {len(words)}")
+def _complex(columns: list[str]) -> Complex:
+    if len(columns) not in (len(KEYS), len(_HEADER)):
+        raise ValueError(f"a line has the columns {' '.join(_HEADER)}, this one has {len(columns)}")
     return Complex(
-        words[0],
-        words[1],
-        _one_of(ComplexType, words[2]),
-        _one_of(Relation, words[3]),
-        _one_of(Requestable, words[4]),
-        _one_of(Consumable, words[5]),
-        words[6],
+        columns[0],
+        columns[1],
+        _one_of(ComplexType, columns[2]),
+        _one_of(Relation, columns[3]),
+        _one_of(Requestable, columns[4]),
+        _one_of(Consumable, columns[5]),
+        columns[6],
     )
 
 
-def _one_of(choices: type[_Word], word: str) -> _Word:
+def _one_of(choices: type[_Choice], text: str) -> _Choice:
     short = {"Y": "YES", "N": "NO", "F": "FORCED", "J": "JOB"}
     try:
-        return choices(short.get(word.upper(), word.upper()))
+        return choices(short.get(text.upper(), text.upper()))
     except ValueError:
-        raise ValueError(f'"{quotable(word)}" is none of: {", ".join(choices)}') from None
+        raise ValueError(f'invalid value "{quotable(text)}": write one of {", ".join(choices)}') from None

@@ -1,4 +1,4 @@
-"""What every switch of ``qconf`` works with: the bundle, who calls, and how a change is made and told."""
+"""The context of every switch of qconf: the bundle, the caller, and the way a change is made."""
 
 from __future__ import annotations
 
@@ -11,91 +11,92 @@ import attrs
 import click
 
 from negotiator.plugin import ChangeOutcome, ChangeStatus, CommandContext, CommandTargets, Severity, printable
-from negotiator_quotasets.qconf.lock import alone
-from negotiator_quotasets.qconf.refusal import EndError, QconfRefusedError
-from negotiator_quotasets.qconf.storage import NEW_FILE, Files, Write, planned
+from negotiator_quotasets.qconf.errors import AbortedCommandLineError, QconfRefusedError
+from negotiator_quotasets.qconf.file_changes import NEW_FILE, Files, FileWrite, planned_write
+from negotiator_quotasets.qconf.lock import exclusive
 from negotiator_quotasets.settings import QuotaSettings
 
 PLUGIN = "quotasets"
-_LONGEST_NOTE = 500  # characters, as a change may have
+_MAX_NOTE = 500  # characters of the note that a change may have
 
 
 @attrs.define(eq=False)
 class QconfContext:
-    """A bundle, and who works on it. ``exit_code`` is that of the whole command."""
+    """A bundle and its caller; ``exit_code`` is that of the whole command."""
 
-    site: CommandContext
-    places: CommandTargets
+    program: CommandContext
+    targets: CommandTargets
     exit_code: int = 0
 
     @property
-    def who(self) -> str:
-        """Who calls, and on which host."""
-        return f"{self.site.caller().name}@{socket.gethostname()}"
+    def caller(self) -> str:
+        """The caller and the host, as Grid Engine prints them."""
+        return f"{self.program.caller().name}@{socket.gethostname()}"
 
     def settings(self) -> QuotaSettings:
-        """What the bundle says now.
+        """Return the current settings of the plugin.
 
-        :raises CommandError: it has errors, or the plugin is disabled in it.
+        :raises CommandError: the bundle has errors, or the plugin is disabled in it.
         """
-        settings: QuotaSettings = self.site.bundle(self.places).settings(PLUGIN)
+        settings: QuotaSettings = self.program.bundle(self.targets).settings(PLUGIN)
         return settings
 
     def folder(self) -> Path:
-        """The folder of the bundle."""
-        return self.site.bundle(self.places).folder
+        """Return the folder of the bundle."""
+        return self.program.bundle(self.targets).folder
 
     def require_manager(self, name: str = NEW_FILE, empty: bytes = b"") -> None:
-        """Go on only if the caller may change the bundle.
+        """Refuse a caller who may not change the bundle.
 
-        An attempt is recorded, which only a change does: the file is asked to be what it is.
+        A denied attempt goes to the audit log. Only a change is logged, so this requests one that leaves the file as it
+        is.
 
-        :raises RefusedError: they may not.
+        :raises QconfRefusedError: the caller may not.
         """
-        if not self.site.may_configure(self.places).allowed:
+        if not self.program.may_configure(self.targets).allowed:
             path = self.folder() / name
             content = path.read_bytes() if path.is_file() else empty
-            self._done(self.site.change(self.places, name, content))
+            self._report(self.program.change(self.targets, name, content))
 
     @contextmanager
-    def changing(self) -> Iterator[QuotaSettings]:
-        """What the bundle says, which no other qconf changes in the meantime."""
-        with alone(self.places.bundle):
+    def locked_settings(self) -> Iterator[QuotaSettings]:
+        """Yield the current settings, which no other qconf changes meanwhile."""
+        with exclusive(self.targets.bundle):
             yield self.settings()
 
     def change_sets(self, settings: QuotaSettings, wanted: Files, note: str) -> None:
-        """Give files other sets; where they have them already, nothing is written.
+        """Write the sets of files; nothing if they already have them.
 
-        :raises RefusedError: it may not be done, or the bundle would have errors.
+        :raises QconfRefusedError: the caller may not, or the bundle would have errors.
         """
-        write = planned(settings, wanted)
+        write = planned_write(settings, wanted)
         if write is not None:
             self.change(write, note)
 
-    def change(self, write: Write, note: str) -> None:
+    def change(self, write: FileWrite, note: str) -> None:
         """Write a file of the bundle.
 
-        :raises RefusedError: it may not be done, or the bundle would have errors.
+        :raises QconfRefusedError: the caller may not, or the bundle would have errors.
         """
-        told = printable(f"qconf {note}")
-        told = told if len(told) <= _LONGEST_NOTE else f"{told[: _LONGEST_NOTE - 3]}..."
-        self._done(self.site.change(self.places, write.name, write.content, told, write.superseded))
+        text = printable(f"qconf {note}")
+        text = text if len(text) <= _MAX_NOTE else f"{text[: _MAX_NOTE - 3]}..."
+        self._report(self.program.change(self.targets, write.name, write.content, text, write.superseded))
 
-    def _done(self, outcome: ChangeOutcome) -> None:
+    def _report(self, outcome: ChangeOutcome) -> None:
         if outcome.error:
-            self.complain(f"warning: this is not in the audit log: {outcome.error}")
+            self.print_error(f"warning: this is not in the audit log: {outcome.error}")
         if outcome.status is ChangeStatus.DENIED:
-            denied = f'denied: "{self.site.caller().name}" must be manager for this operation'
-            raise EndError(denied, exit_code=outcome.exit_code)
+            denied = f'denied: "{self.program.caller().name}" must be manager for this operation'
+            raise AbortedCommandLineError(denied, exit_code=outcome.exit_code)
         if outcome.status is ChangeStatus.INVALID:
             errors = [each for each in outcome.problems if each.severity is Severity.ERROR]
             raise QconfRefusedError(*map(str, errors), f"error: {outcome.text}", exit_code=outcome.exit_code)
         self.exit_code = self.exit_code or outcome.exit_code
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print a line."""
         click.echo(printable(line))
 
-    def complain(self, line: str) -> None:
+    def print_error(self, line: str) -> None:
         """Print a line to standard error."""
         click.echo(printable(line), err=True)

@@ -1,4 +1,4 @@
-"""Texts that somebody edits: in a private file, with the editor of the environment."""
+"""Editing of texts: in a private file, with the editor of the environment."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
+from negotiator_quotasets.qconf.errors import QconfRefusedError
 from negotiator_quotasets.qconf.files import read_text
-from negotiator_quotasets.qconf.refusal import QconfRefusedError
 
 FAILED = "edit failed"
 _FILE = "quotasets.rqs"
 _LONG_AGO = 1_000_000_000  # seconds since the epoch: no editor saves then
-_TAKEN = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 def edit(text: str) -> str:
-    """Let the caller edit a text, and give what they saved.
+    """Let the caller edit a text, and return the saved text.
 
-    As Grid Engine does, the editor is ``$EDITOR``, or vi, and runs in the shell; whether the file was saved is told by
-    the time of its last change, so that saving it as it is counts.
+    As in Grid Engine, the editor is ``$EDITOR``, or vi, and runs in the shell. The time of the file's last change tells
+    whether it was saved: saving it unchanged counts.
 
-    :raises RefusedError: it was not saved, the editor failed, or what it left can't be read.
+    :raises QconfRefusedError: the text was not saved, the editor failed, or the file is unreadable.
     """
-    # A folder of its own, since editors put copies beside what they edit.
-    with TemporaryDirectory(prefix="qconf-") as folder, _not_ended_by_keys():
+    # A separate folder, since editors put copies beside the file.
+    with TemporaryDirectory(prefix="qconf-") as folder, _signals_left_to_the_editor():
         path = Path(folder) / _FILE
         _write(path, text)
         os.utime(path, (_LONG_AGO, _LONG_AGO))  # the clock of the file system is coarser than a fast editor
@@ -51,8 +51,8 @@ def _read(path: Path) -> str:
     try:
         return read_text(str(path))
     except QconfRefusedError as error:
-        why = error.lines[0].replace(f'"{path}"', "it")
-        raise QconfRefusedError(f"error reading in file: {why}") from None
+        reason = error.lines[0].replace(f'"{path}"', "it")
+        raise QconfRefusedError(f"error reading in file: {reason}") from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -71,11 +71,11 @@ def _run_editor(path: Path) -> None:
 
 
 @contextmanager
-def _not_ended_by_keys() -> Iterator[None]:
-    """Leave keys that interrupt to the editor, and let no signal that ends the program leave the file behind."""
-    old = {each: signal.signal(each, _ended) for each in _TAKEN}
-    # Not SIG_IGN: what is ignored stays so in the editor, what is handled does not.
-    old |= {each: signal.signal(each, _left) for each in (signal.SIGINT, signal.SIGQUIT)}
+def _signals_left_to_the_editor() -> Iterator[None]:
+    """Leave interrupts from the keyboard to the editor; remove the file if a signal ends the program."""
+    old = {each: signal.signal(each, _exit) for each in _ENDING}
+    # Not SIG_IGN, which the editor would inherit: handlers are not inherited.
+    old |= {each: signal.signal(each, _ignore) for each in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
     finally:
@@ -83,9 +83,9 @@ def _not_ended_by_keys() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _left(_number: int, _frame: FrameType | None) -> None:
-    """Go on waiting for the editor."""
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    """Keep waiting for the editor."""
 
 
-def _ended(number: int, _frame: FrameType | None) -> None:
+def _exit(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + number)

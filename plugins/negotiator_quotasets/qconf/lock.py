@@ -1,4 +1,4 @@
-"""One change of a bundle at a time: what is read, changed and written again must not change in between."""
+"""The lock that serialises changes of a bundle by qconf."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from negotiator_quotasets.qconf.refusal import QconfRefusedError
+from negotiator_quotasets.qconf.errors import QconfRefusedError
 
 _TRIES, _PAUSE = 100, 0.1  # seconds
 
 
 @contextmanager
-def alone(folder: Path | None) -> Iterator[None]:
-    """Keep other calls of qconf from changing this bundle; the built-in one, which is None, can't be changed anyway.
+def exclusive(folder: Path | None) -> Iterator[None]:
+    """Keep other calls of qconf from changing a bundle; None is the built-in one, which can't be changed.
 
-    The folder itself is locked, which needs no file and ends with the process.
+    The folder itself is locked: that needs no file, and ends with the process.
 
-    :raises RefusedError: another one does not come to its end.
+    :raises QconfRefusedError: another call does not release the lock in time.
     """
     if folder is None:
         yield
@@ -35,6 +35,7 @@ def alone(folder: Path | None) -> Iterator[None]:
 
 
 def _locked(descriptor: int) -> bool:
+    """Try once to take the lock; pause after a failure."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,7 +1,7 @@
-"""The switches that delete what rules refer to: projects, user sets, host groups and parallel environments.
+"""The switches that delete objects that rules refer to: projects, user sets, host groups and parallel environments.
 
-Rule sets may go on naming what is not there any more: it matches nobody then. Source: qconf(1), ``-dprj``, ``-dul``,
-``-dhgrp`` and ``-dp``; what is still referred to by another object is not deleted.
+Source: qconf(1), ``-dprj``, ``-dul``, ``-dhgrp`` and ``-dp``. An object that another object refers to is not deleted. Rule sets
+may still name a deleted object, which then matches nobody.
 """
 
 from __future__ import annotations
@@ -10,56 +10,59 @@ from collections.abc import Callable, Container, Iterator
 
 import attrs
 
-from negotiator_quotasets.qconf.arguments import QconfArguments, listed
+from negotiator_quotasets.qconf.arguments import QconfArguments, split_lists
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.documents import EMPTY, FILE, Document
-from negotiator_quotasets.qconf.refusal import MissingArgumentError, QconfRefusedError
+from negotiator_quotasets.qconf.errors import MissingArgumentError, QconfRefusedError
+from negotiator_quotasets.qconf.gridengine_file import EMPTY, FILE, GridEngineFile
 from negotiator_quotasets.qconf.sets import quoted
 from negotiator_quotasets.settings import GridEngine
 
 
 @attrs.frozen
 class ObjectKind:
-    """A kind of objects: the key of its list, what it is called, and who still refers to one of them."""
+    """A kind of objects: its switch, its key in the file, its name in messages.
+
+    ``references`` yields a message if other objects refer to one that is to be deleted.
+    """
 
     switch: str
     key: str
     name: str
-    referring: Callable[[GridEngine, str, Container[str]], Iterator[str]] = lambda *_: iter(())
+    references: Callable[[GridEngine, str, Container[str]], Iterator[str]] = lambda *_: iter(())
 
-    def __call__(self, desk: QconfContext, words: QconfArguments) -> None:
-        """Delete objects of this kind, all that are named or none."""
-        names = listed([words.value()])
+    def __call__(self, context: QconfContext, arguments: QconfArguments) -> None:
+        """Delete objects of this kind, either all that are named or none."""
+        names = split_lists([arguments.value()])
         if not names:
             raise MissingArgumentError(self.switch)
-        desk.require_manager(FILE, EMPTY)
-        with desk.changing() as settings:
-            self._require(settings.gridengine, names)
-            document = Document(desk, settings)
-            document.remove(self.key, names)
-            desk.change(document.written(), f"{self.switch}: removed {quoted(names)}")
+        context.require_manager(FILE, EMPTY)
+        with context.locked_settings() as settings:
+            self._require_deletable(settings.gridengine, names)
+            file = GridEngineFile(context, settings)
+            file.remove(self.key, names)
+            context.change(file.to_write(), f"{self.switch}: removed {quoted(names)}")
         for name in names:
-            desk.complain(f'{desk.who} removed "{name}" from {self.name} list')
+            context.print_error(f'{context.caller} removed "{name}" from {self.name} list')
 
-    def _require(self, engine: GridEngine, names: tuple[str, ...]) -> None:
-        there: Container[str] = getattr(engine, self.key)
-        missing = [f'denied: {self.name} "{name}" does not exist' for name in names if name not in there]
-        # What goes at the same time refers to nothing.
-        needed = [line for name in names for line in self.referring(engine, name, names)]
-        if missing or needed:
-            raise QconfRefusedError(*missing, *needed)
-
-
-def _hostgroups(engine: GridEngine, group: str, going: Container[str]) -> Iterator[str]:
-    found = [name for name, members in engine.hostgroups.items() if group in members and name not in going]
-    if found:
-        yield f'denied: these hostgroups still reference "{group}": {", ".join(found)}'
+    def _require_deletable(self, engine: GridEngine, names: tuple[str, ...]) -> None:
+        declared: Container[str] = getattr(engine, self.key)
+        missing = [f'denied: {self.name} "{name}" does not exist' for name in names if name not in declared]
+        # References from objects that are deleted together do not count.
+        referenced = [line for name in names for line in self.references(engine, name, names)]
+        if missing or referenced:
+            raise QconfRefusedError(*missing, *referenced)
 
 
-def _queues(engine: GridEngine, pe: str, _going: Container[str]) -> Iterator[str]:
-    found = next((name for name, queue in engine.queues.items() if pe in queue.pe_list), None)
-    if found is not None:
-        yield f'denied: Parallel environment "{pe}" is still referenced in queue "{found}".'
+def _hostgroups(engine: GridEngine, group: str, deleted: Container[str]) -> Iterator[str]:
+    names = [name for name, members in engine.hostgroups.items() if group in members and name not in deleted]
+    if names:
+        yield f'denied: these hostgroups still reference "{group}": {", ".join(names)}'
+
+
+def _queues(engine: GridEngine, pe: str, _deleted: Container[str]) -> Iterator[str]:
+    queue = next((name for name, queue in engine.queues.items() if pe in queue.pe_list), None)
+    if queue is not None:
+        yield f'denied: Parallel environment "{pe}" is still referenced in queue "{queue}".'
 
 
 delete_projects = ObjectKind("-dprj", "projects", "project")

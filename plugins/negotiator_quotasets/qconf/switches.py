@@ -1,4 +1,4 @@
-"""The switches of ``qconf``, in the order in which its help names them."""
+"""The switches of ``qconf``, in the order of its help."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import attrs
 
 from negotiator_quotasets.qconf import complexes, objects, sets
 from negotiator_quotasets.qconf.arguments import QconfArguments
-from negotiator_quotasets.qconf.attributes import Attribute
+from negotiator_quotasets.qconf.attributes import AttributeSwitch
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.limits import Way
+from negotiator_quotasets.qconf.limit_changes import ChangeWay
 
 
 @attrs.frozen
 class Switch:
-    """One switch: what it takes, and what it does.
-
-    Where it is refused, and ``ends`` says so, nothing of what stands behind it on the command line is done.
-    """
+    """One switch; if ``ends`` and it is refused, the switches after it are not run."""
 
     name: str
     arguments: str
@@ -28,17 +25,17 @@ class Switch:
 
 
 _VALUE, _FILE = "obj_nm attr_nm val obj_id_list", "obj_nm fname obj_id_list"
-_SAID = {
-    Way.ADD: "add to a list attribute of an object",
-    Way.DELETE: "delete from a list attribute of an object",
-    Way.MODIFY: "modify an attribute (or element in a sublist) of an object",
-    Way.REPLACE: "replace a list attribute of an object",
+_HELP_TEXTS = {
+    ChangeWay.ADD: "add to a list attribute of an object",
+    ChangeWay.DELETE: "delete from a list attribute of an object",
+    ChangeWay.MODIFY: "modify an attribute (or element in a sublist) of an object",
+    ChangeWay.REPLACE: "replace a list attribute of an object",
 }
 _ATTRIBUTES = (
-    Switch(switch.switch, _FILE if from_file else _VALUE, _SAID[way], switch, ends=True)
-    for way in Way
+    Switch(switch.switch, _FILE if from_file else _VALUE, _HELP_TEXTS[way], switch, ends=True)
+    for way in ChangeWay
     for from_file in (False, True)
-    for switch in (Attribute(way, from_file),)
+    for switch in (AttributeSwitch(way, from_file),)
 )
 
 SWITCHES = {

@@ -13,7 +13,7 @@ import attrs
 
 from negotiator.plugin import CounterKey
 from negotiator_quotasets.complexes import Complex, Complexes, format_amount, parse_number, units_of
-from negotiator_quotasets.language import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet, value_at
+from negotiator_quotasets.language import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching import Hosts
 
 #: The length of a counter's key: the rule, the resource, and the value of each expanded filter.
@@ -86,5 +86,5 @@ def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | 
     if not limit.terms:
         value = parse_number(complex_.type, limit.text) if limit.value is None else limit.value
         return format_amount(complex_.type, value)
-    computed = value_at(limit.terms, complex_.type, values)
+    computed = evaluate_formula(limit.terms, complex_.type, values)
     return limit.text if computed is None else format_amount(complex_.type, max(computed, Fraction(0)))

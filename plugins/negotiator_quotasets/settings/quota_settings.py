@@ -14,7 +14,7 @@ from functools import cached_property
 import attrs
 
 from negotiator.plugin import Problem, Severity, Source
-from negotiator_quotasets.language import Parsed, RuleSet, parse_sets
+from negotiator_quotasets.language import ParsedSets, RuleSet, parse_sets
 from negotiator_quotasets.settings.objects import GridEngine
 
 FILES = "*.rqs"
@@ -29,7 +29,7 @@ class QuotaSettings:
     gridengine: GridEngine = attrs.field(factory=GridEngine)
 
     @cached_property
-    def parsed_files(self) -> Mapping[str, Parsed]:
+    def parsed_files(self) -> Mapping[str, ParsedSets]:
         """The contents of each file that is not superseded."""
         engine = self.gridengine
         return {
