@@ -22,7 +22,7 @@ class _Match(AdScope):
             state, right = self.state, self.state.left.alternate
             ads = (state.left.ad, _EMPTY if right is None else right.ad, _LEFT_CONTEXT, _RIGHT_CONTEXT)
             records = [RecordExpr(tuple(ad.items())) for ad in ads]
-            self.ad = self.ad.with_items(zip(_PLACED, records, strict=True))
+            self.ad = self.ad.with_items(zip(_MATCH_SCOPES, records, strict=True))
             self._value = AdValue(self.ad, self)
         return self._value
 
@@ -65,9 +65,9 @@ def _build_match(state: EvaluationState) -> None:
     match = _Match(_MATCH, None, state)
     contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
     left.parent, right.parent = contexts
-    match.positions = _MATCH_PLACES
-    placed = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
-    match.expressions = [*match.expressions, *placed]
+    match.positions = _MATCH_POSITIONS
+    scopes = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
+    match.expressions = [*match.expressions, *scopes]
 
 
 def _context(mine: str, other: str) -> AttributeMap:
@@ -95,14 +95,16 @@ _MATCH: Final = AttributeMap(
         ("rightRankValue", Attr("rank", Attr("RIGHT"))),
     )
 )
-_PLACED: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
-_MATCH_PLACES: Final = {fold(name): place for place, name in enumerate((*_MATCH.names(), *_PLACED))}
+_MATCH_SCOPES: Final = ("LEFT", "RIGHT", "lCtx", "rCtx")
+_MATCH_POSITIONS: Final = {
+    fold(name): position for position, name in enumerate((*_MATCH.names(), *_MATCH_SCOPES))
+}
 _OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
 
 SPECIAL_NAMES: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
 """Names with a predefined meaning in every scope without an attribute of that name."""
 
-RESERVED: Final = SPECIAL_NAMES | _MATCH_PLACES.keys() | {fold(name) for ad in _OUTER for name in ad}
+RESERVED: Final = SPECIAL_NAMES | _MATCH_POSITIONS.keys() | {fold(name) for ad in _OUTER for name in ad}
 """Names that an ad of a match resolves although it lacks them."""
 
 

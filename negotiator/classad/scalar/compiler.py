@@ -80,10 +80,10 @@ def compiled(expr: Node) -> Compiled:
 
 def _remember(code: Compiled) -> Compiled:
     """Add a tree to its cache, which keeps it in memory. Few large ones: ``eval`` makes trees from any text."""
-    kept, most = (_compiled, MAX_COMPILED) if code.size else (_compiled_large, MAX_LARGE)
-    if len(kept) >= most:
-        kept.clear()
-    kept[id(code.expr)] = code
+    cache, most = (_compiled, MAX_COMPILED) if code.size else (_compiled_large, MAX_LARGE)
+    if len(cache) >= most:
+        cache.clear()
+    cache[id(code.expr)] = code
     return code
 
 

@@ -30,11 +30,11 @@ class JobExpression:
 
     def __init__(self, tree: Expr) -> None:
         self.tree = tree = bind(tree)  # MY is the job's ad itself, whatever attributes it has
-        own = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
+        of_job = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
         read = references(tree)
         #: The attributes it refers to, in lower case.
         self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
-        self._name = tree.name.lower() if own and isinstance(tree, Attr) and tree.name.isascii() else None
+        self._name = tree.name.lower() if of_job and isinstance(tree, Attr) and tree.name.isascii() else None
 
     def value(self, job: ClassAd, env: Environment, slot_attributes: Collection[str] = ()) -> Value:
         """Return the value for one job; UNDEFINED if the job lacks the attribute.

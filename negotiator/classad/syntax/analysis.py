@@ -237,29 +237,29 @@ def bind(expr: Expr) -> Expr:
     done: list[Expr] = []
     pending: list[tuple[Expr, frozenset[str], bool]] = [(expr, frozenset(), False)]
     while pending:
-        node, kept, visited = pending.pop()
+        node, unbound, visited = pending.pop()
         if visited:
             count = len(children(node))
             operands = tuple(done[len(done) - count :])
             del done[len(done) - count :]
             done.append(with_operands(node, operands))
         elif isinstance(node, Attr) and node.scope is None:
-            side = None if fold(node.name) in kept else _side(node)
+            side = None if fold(node.name) in unbound else _side(node)
             done.append(node if side is None else AdRef(side))
         else:
-            pending.append((node, kept, True))
-            pending.extend((child, inner, False) for child, inner in reversed(list(_scoped(node, kept))))
+            pending.append((node, unbound, True))
+            pending.extend((child, inner, False) for child, inner in reversed(list(_scoped(node, unbound))))
     return done[0]
 
 
-def _scoped(node: Expr, kept: frozenset[str]) -> Iterator[tuple[Expr, frozenset[str]]]:
+def _scoped(node: Expr, unbound: frozenset[str]) -> Iterator[tuple[Expr, frozenset[str]]]:
     """Yield the operands of a node, each with the names that must not be bound in it."""
-    inside = kept
+    inside = unbound
     if isinstance(node, RecordExpr):
-        inside = kept | {"my", "self"} | {fold(name) for name, _ in node.items}
+        inside = unbound | {"my", "self"} | {fold(name) for name, _ in node.items}
     contextual = isinstance(node, Call) and fold(node.name) in _CONTEXT_CALLS
     for position, child in enumerate(children(node)):
-        yield child, kept | {"my", "self"} if contextual and position == 0 else inside
+        yield child, unbound | {"my", "self"} if contextual and position == 0 else inside
 
 
 def with_operands(node: Expr, operands: tuple[Expr, ...]) -> Expr:

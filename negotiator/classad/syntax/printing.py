@@ -186,11 +186,11 @@ def _indented_record(items: Iterable[tuple[str, Expr]], indent: int) -> _Parts:
 
 def _in_order(items: _Items) -> list[tuple[str, Expr]]:
     """Sort attributes as HTCondor stores them: short names first. Of duplicates the last counts, spelled as the first."""
-    kept: dict[str, tuple[str, Expr]] = {}
+    distinct: dict[str, tuple[str, Expr]] = {}
     for name, expr in items:
         folded = fold(name)
-        kept[folded] = (kept[folded][0] if folded in kept else name, expr)
-    return [kept[folded] for folded in sorted(kept, key=_length_first)]
+        distinct[folded] = (distinct[folded][0] if folded in distinct else name, expr)
+    return [distinct[folded] for folded in sorted(distinct, key=_length_first)]
 
 
 def _length_first(folded: str) -> tuple[int, bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.errors import NegotiatorError
+from negotiator.classad.syntax import ClassAdError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _ALL_EQUAL: Final = 16
 """Added to the width of an array that has one value only."""
 
 
-class DamagedDataError(NegotiatorError):
+class DamagedDataError(ClassAdError):
     """The bytes were not written by this version, or they are damaged."""
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import Literal, NameIndex, fold, index_names, parse_old
+from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
 
@@ -96,7 +96,7 @@ class AdLayout:
         return cls(shape, spellings, tuple(shape.index))
 
 
-class TooManyNamesError(ValueError):
+class TooManyNamesError(ClassAdError, ValueError):
     """An ad has an attribute of a new name, and there are ``MAX_NAMES`` already."""
 
     def __init__(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import ClassAdError
 from negotiator.classad.tables.code_column import CodeColumn
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, ExprsOfRow, Row, codes_of, packed
@@ -213,7 +214,7 @@ class RowStore:
         return number
 
 
-class StaleError(RuntimeError):
+class StaleError(ClassAdError, RuntimeError):
     """An ad or a table was used that was taken before rows were replaced."""
 
     def __init__(self) -> None:
