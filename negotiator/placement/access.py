@@ -1,4 +1,4 @@
-"""Asks the access policies, each question once."""
+"""Ask the access policies, each question once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ _BATCH = 5_000
 
 @attrs.define
 class AccessCache:
-    """What the policies of a bundle said, over one state of the queues.
-
-    ``failures`` are of policies that could not be asked.
-    """
+    """The cached answers of a bundle's policies for one state of the queues, and the failures of policies."""
 
     hooks: HookManager
     settings: Mapping[str, Any]
@@ -29,7 +26,7 @@ class AccessCache:
     _known: dict[AccessQuestion, Attributed[Access]] = attrs.field(factory=dict)
 
     def ask(self, questions: Iterable[AccessQuestion]) -> None:
-        """Ask for what will be wanted, all at once."""
+        """Ask several questions at once, for later use."""
         missing = [question for question in dict.fromkeys(questions) if question not in self._known]
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
@@ -38,7 +35,7 @@ class AccessCache:
             self.failures.update(dict.fromkeys(failures))
 
     def answer(self, question: AccessQuestion) -> Attributed[Access]:
-        """The answer that decides one question."""
+        """Return the deciding answer to one question."""
         known = self._known.get(question)
         if known is None:
             self.ask([question])
@@ -46,10 +43,10 @@ class AccessCache:
         return known
 
     def submit(self, user: str, groups: tuple[str, ...], path: str) -> Attributed[Access]:
-        """Say whether a user may submit to a queue, which may not exist yet."""
+        """Return whether a user may submit to a queue, which may not exist yet."""
         return self.answer(AccessQuestion(user, groups, AccessKind.SUBMIT, path))
 
 
 def is_granted(answer: Attributed[Access]) -> bool:
-    """Whether an answer that decides says yes."""
+    """True if a deciding answer grants access."""
     return answer.record.decision is AccessDecision.GRANT

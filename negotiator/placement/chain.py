@@ -1,7 +1,7 @@
-"""The rules in their order: each gives a queue or nothing; the first whose queue serves places the application.
+"""The chain of placement rules: the first rule whose queue accepts an application places it.
 
-Source: "App Placement Rules". An application that no rule places is rejected. A rule that goes wrong (a name that is
-no queue's name, a parent rule that gives a leaf) rejects it at once; a rule that does not serve lets the next be tried.
+Source: "App Placement Rules". An application that no rule places is rejected. A rule that fails (an invalid queue name,
+a parent rule that gives a leaf) rejects it at once; after a mismatch the next rule is tried.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_
 from negotiator.queues.tree import QueueError
 from negotiator.records import Source
 
-#: What rejects an application at once; all else lets the next rule be tried.
+#: Codes that reject an application at once; after any other the next rule is tried.
 FATAL = frozenset(
     {
         "invalid_queue_name",
@@ -41,7 +41,7 @@ _HOOK = "negotiator_placement_rules"
 
 @attrs.frozen
 class QueueLevel:
-    """A queue that must exist, or may be created, on the way to the one a rule gives."""
+    """A queue on the path that a rule gives: it must exist unless ``create``."""
 
     path: str
     create: bool
@@ -49,13 +49,13 @@ class QueueLevel:
 
     @property
     def qualified(self) -> str:
-        """The path as what is below it begins: one that does not begin at the root is put below it."""
+        """The path from the root; a relative path is below the root."""
         return self.path if is_qualified(self.path) else below(ROOT, self.path)
 
 
 @attrs.frozen
 class Proposal:
-    """What a rule says of an application before the queues are looked at: levels from the top, or why none."""
+    """What a rule gives for an application, before queues are checked: levels from the top, or a code and a text."""
 
     levels: tuple[QueueLevel, ...] = ()
     code: str = ""
@@ -64,7 +64,7 @@ class Proposal:
 
 @attrs.frozen
 class ChainRule:
-    """One rule of the configuration, with the type that a plugin brought for it."""
+    """One configured rule, with its type from a plugin."""
 
     type: Attributed[PlacementRule]
     configured: ConfiguredRule
@@ -73,15 +73,15 @@ class ChainRule:
     own_tags: tuple[str, ...] = ()
 
     def propose(self, application: Application) -> Proposal:
-        """Give the queue that the rule has for an application, whether or not there is such a queue."""
+        """Return the queue that the rule gives for an application; it may not exist."""
         if not self.filter.applies(application.user, application.groups):
-            text = f"the filter of rule {self.configured.name} leaves {application.user} out"
+            text = f"the filter of rule {self.configured.name} excludes {application.user}"
             return Proposal(code="filtered", text=text)
         return self.same_for_all or self._proposed(application)
 
     @cached_property
     def same_for_all(self) -> Proposal | None:
-        """What the rule proposes for everybody whom its filter takes, where that is the same."""
+        """The proposal for all applications that pass the filter, if it is constant."""
         above = self.parent
         if not self.type.record.fixed or (above and not (above.filter.takes_all and above.same_for_all)):
             return None
@@ -90,7 +90,7 @@ class ChainRule:
     def _proposed(self, application: Application) -> Proposal:
         name = self.configured.name
         try:
-            target = self._asked(application)
+            target = self._target(application)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
@@ -99,7 +99,7 @@ class ChainRule:
             return Proposal(code="no_value", text=self.type.record.absent)
         if not is_queue_path(target.path):
             wrong = next(each for each in target.path.split(".") if not is_queue_name(each))
-            return Proposal(code="invalid_queue_name", text=f"{wrong[:80]!r} is no name of a queue")
+            return Proposal(code="invalid_queue_name", text=f"invalid queue name {wrong[:80]!r}")
         if target.qualified:
             return self._levels((), target.path)
         above: tuple[QueueLevel, ...] = ()
@@ -119,7 +119,7 @@ class ChainRule:
             return Proposal(code="invalid_queue_name", text=text)
         return Proposal((*above, QueueLevel(path, self.configured.create, self.configured.name)))
 
-    def _asked(self, application: Application) -> QueueTarget | None:
+    def _target(self, application: Application) -> QueueTarget | None:
         target = self.type.record.target(application, self.configured)
         if target is not None and (type(target) is not QueueTarget or type(target.path) is not str):
             raise TypeError(f"expected a QueueTarget or None, got {type(target).__name__}")
@@ -129,7 +129,7 @@ class ChainRule:
 
     @property
     def tags(self) -> Iterator[str]:
-        """The names of the tags that the rule and its parents read."""
+        """Yield the names of the tags that the rule and its parents read."""
         yield from self.own_tags
         if self.parent is not None:
             yield from self.parent.tags
@@ -137,48 +137,49 @@ class ChainRule:
 
 @attrs.frozen
 class Chain:
-    """All rules of a partition. ``fallback`` is a queue for what no rule places, empty where that is rejected."""
+    """All rules of a partition; ``fallback`` is the queue of applications that no rule places, empty to reject them."""
 
     rules: tuple[ChainRule, ...]
-    tags: frozenset[str]  # names of what the rules read, in lower case
+    tags: frozenset[str]  # names of the tags that rules read, in lower case
     fallback: str = ""
 
     def place(
-        self, applications: Sequence[Application], queues: QueueTree, book: AccessCache, now: float
+        self, applications: Sequence[Application], queues: QueueTree, cache: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
-        """Place applications, in their order, and make the queues that they need.
+        """Place applications in their order, and create the queues that they need.
 
-        ``book`` must be over the same ``queues``, which are changed.
+        :param queues: the queues, which are changed.
+        :param cache: answers of access policies for the same ``queues``.
         """
         with redirect_stdout(sys.stderr):  # what the program prints may be read by another program
-            return self._place(applications, queues, book, now)
+            return self._place(applications, queues, cache, now)
 
     def _place(
-        self, applications: Sequence[Application], queues: QueueTree, book: AccessCache, now: float
+        self, applications: Sequence[Application], queues: QueueTree, cache: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         proposals: list[list[Proposal]] = [[] for _ in applications]
         questions: list[AccessQuestion | None] = []
         self._propose(applications, proposals, questions)
-        book.ask(filter(None, questions))
+        cache.ask(filter(None, questions))
         placements: list[Placement] = []
         changes: list[QueueChange] = []
         for application, proposed, question in zip(applications, proposals, questions, strict=True):
-            placement = self._decide(application, proposed, queues, book, question)
+            placement = self._decide(application, proposed, queues, cache, question)
             if placement.placed and queues.get(placement.queue) is None:
                 try:
                     changes += queues.create(placement.queue, now)
                 except QueueError as error:
-                    placement = _not_made(placement, error)
+                    placement = _not_created(placement, error)
             placements.append(placement)
         return tuple(placements), tuple(changes)
 
-    def decide(self, application: Application, queues: QueueTree, book: AccessCache) -> Placement:
-        """Say where an application would go; no queue is made."""
+    def decide(self, application: Application, queues: QueueTree, cache: AccessCache) -> Placement:
+        """Return where an application would go; no queue is created."""
         with redirect_stdout(sys.stderr):
-            return self._decide(application, [], queues, book)
+            return self._decide(application, [], queues, cache)
 
     def failures(self, placements: Iterable[Placement]) -> Iterator[HookFailure]:
-        """The rules that could not be asked."""
+        """Yield the failures of plugins' rules."""
         for placement in placements:
             for step in placement.steps[-1:]:
                 if step.code == "plugin_error":
@@ -190,7 +191,7 @@ class Chain:
         proposals: Sequence[list[Proposal]],
         questions: list[AccessQuestion | None],
     ) -> None:
-        """Ask the rules up to the first that gives a queue, which mostly is the last: what is to be asked about it."""
+        """Evaluate the rules up to the first that gives a queue, and collect the access questions for one batch."""
         for application, proposed in zip(applications, proposals, strict=True):
             question = None
             for rule in self.rules:
@@ -207,14 +208,14 @@ class Chain:
         application: Application,
         proposed: Sequence[Proposal],
         queues: QueueTree,
-        book: AccessCache,
+        cache: AccessCache,
         question: AccessQuestion | None = None,
     ) -> Placement:
-        """Say where an application goes; ``question`` is the one that was asked about the last of ``proposed``."""
+        """Return where an application goes; ``question`` is the access question of the last of ``proposed``."""
         steps: list[PlacementStep] = []
         for number, rule in enumerate(self.rules):
             proposal = proposed[number] if number < len(proposed) else rule.propose(application)
-            path, code, text = _serves(application, proposal, queues, book, question)
+            path, code, text = _accepts(application, proposal, queues, cache, question)
             steps.append(
                 PlacementStep(
                     rule.configured.name,
@@ -236,7 +237,7 @@ class Chain:
             return Placement(RECOVERY, MATCHED, tuple(steps))
         if self.fallback:
             proposal = Proposal((QueueLevel(self.fallback, create=False, rule="fallback"),))
-            path, code, text = _serves(application, proposal, queues, book)
+            path, code, text = _accepts(application, proposal, queues, cache)
             steps.append(_own("fallback", path, code, text))
             if code == MATCHED:
                 return Placement(path, MATCHED, tuple(steps))
@@ -244,10 +245,9 @@ class Chain:
 
 
 def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
-    """The queue that a rule gives, as the rule writes it, or a code and a sentence why there is none.
+    """Return the queue that a rule gives, as written, or a code and a text why it gives none.
 
-    Only the way there is looked at: each level is there or may be made, and only the last is a leaf, if any. Whether
-    the queue takes the application is another question.
+    Only the path is checked: each level exists or may be created, and no level but the last is a leaf.
     """
     if proposal.code:
         return "", proposal.code, proposal.text
@@ -256,35 +256,35 @@ def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
             return (
                 level.path,
                 "queue_missing",
-                f"there is no {level.path}, and rule {level.rule} creates none",
+                f"{level.path} does not exist, and rule {level.rule} does not create it",
             )
         if following is not None:
             above = queues.get(level.qualified)
             if above is not None and above.leaf:
-                return level.path, "parent_is_leaf", f"{above.path} is a leaf: there can be nothing below it"
+                return level.path, "parent_is_leaf", f"{above.path} is a leaf and can have no children"
     return proposal.levels[-1].path, "", ""
 
 
-def _serves(
+def _accepts(
     application: Application,
     proposal: Proposal,
     queues: QueueTree,
-    book: AccessCache,
+    cache: AccessCache,
     question: AccessQuestion | None = None,
 ) -> tuple[str, str, str]:
-    """The queue that a rule made, a code and a sentence: whether it takes the application."""
+    """Return the queue that a rule gives, a code and a text: whether the queue accepts the application."""
     path, code, text = walk(proposal, queues)
     if code:
         return path, code, text
     path = path.lower()
     if path.startswith(RECOVERY) and _is_reserved(path, application):
-        return path, "queue_reserved", f"{path} is for forced applications that no rule places"
+        return path, "queue_reserved", f"{path} is reserved for forced applications that no rule places"
     queue = queues.get(path)
     if queue is not None and not queue.leaf:
         return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications"
     if question is None or question.queue != path:
         question = AccessQuestion(application.user, application.groups, AccessKind.SUBMIT, path)
-    answer = book.answer(question)
+    answer = cache.answer(question)
     if not is_granted(answer):
         code = "plugin_error" if answer.record.rule == "plugin_error" else "access_denied"
         return path, code, answer.record.text
@@ -301,6 +301,6 @@ def _own(rule: str, path: str, code: str, text: str) -> PlacementStep:
     return PlacementStep(rule, path, code, text, "negotiator", __version__, Source(""))
 
 
-def _not_made(placement: Placement, error: QueueError) -> Placement:
+def _not_created(placement: Placement, error: QueueError) -> Placement:
     *before, last = placement.steps
     return Placement("", error.code, (*before, attrs.evolve(last, code=error.code, text=str(error))))

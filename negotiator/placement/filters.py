@@ -1,7 +1,7 @@
-"""Whom a placement rule is for: users and groups, allowed or denied, as lists or one regular expression each.
+"""Filters of placement rules: users and groups, allowed or denied, as lists or one regular expression each.
 
-Source: "App Placement Rules", Filter parameter. Regular expressions are those of YuniKorn (RE2: linear time, no look
-around, no references back), and match anywhere in a name.
+Source: "App Placement Rules", Filter parameter. Regular expressions have YuniKorn's syntax (RE2: linear time, no
+lookaround, no back references), and match anywhere in a name.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from negotiator.queues.config import FilterEntry
 from negotiator.queues.names import GROUP_NAME, USER_NAME, is_group_name, is_user_name
 from negotiator.records import ScalarText
 
-#: One of these makes a single entry a regular expression; a dot alone does not.
+#: A single entry with one of these characters is a regular expression; a dot alone is not enough.
 _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
 _MAX_MEMORY = 8 << 20  # of one expression, as RE2 counts it
-_REMEMBERED = 65_536  # names of which is remembered whether they match
+_CACHED = 65_536  # results for names
 _TYPES = ("", "allow", "deny")
 
 Names = Callable[[str], bool]
@@ -29,7 +29,7 @@ Names = Callable[[str], bool]
 
 @attrs.frozen
 class UserFilter:
-    """Whether a rule is for a user. Without any entry it is, unless it denies: then it is for nobody."""
+    """The users that a rule applies to. Without entries: everybody, or nobody if it denies."""
 
     deny: bool = False
     empty: bool = True
@@ -37,18 +37,18 @@ class UserFilter:
     has_group: Names = lambda _: False
 
     def applies(self, user: str, groups: Sequence[str]) -> bool:
-        """Whether the rule is for a user of these groups."""
+        """True if the rule applies to a user with these groups."""
         if self.empty:
             return not self.deny
         return (self.has_user(user) or any(map(self.has_group, groups))) != self.deny
 
     @property
     def takes_all(self) -> bool:
-        """Whether the rule is for everybody."""
+        """True if the rule applies to everybody."""
         return self.empty and not self.deny
 
     def lets_through(self, group: str) -> bool:
-        """Whether the entries of groups take one, or there is none of any kind."""
+        """True if the filter has no entries, or its groups let a group pass."""
         return self.empty or self.has_group(group) != self.deny
 
 
@@ -78,11 +78,15 @@ def _names(whom: str, entries: Sequence[ScalarText], valid: Names, form: str, fi
         return _expression(whom, entries[0], findings)
     for entry in entries:
         if not valid(entry.text):
-            message = f"{entry.text[:80]!r} is no name of a {whom}"
+            message = f"invalid {whom} name {entry.text[:80]!r}"
             if len(entries) == 1:
                 findings.error(f"rule_filter_{whom}s", entry.source, message, form)
             else:
-                hint = "an expression stands alone in its list" if _SPECIAL.search(entry.text) else form
+                hint = (
+                    "a regular expression must be the only entry of its list"
+                    if _SPECIAL.search(entry.text)
+                    else form
+                )
                 findings.warning(entry.source, f"{message}, so it never matches", hint)
     return frozenset(entry.text for entry in entries if valid(entry.text)).__contains__
 
@@ -94,12 +98,12 @@ def _expression(whom: str, entry: ScalarText, findings: Findings) -> Names:
     try:
         search = re2.compile(entry.text, options).search
     except (re2.error, UnicodeError) as error:
-        message = f"{entry.text[:80]!r} is no regular expression: {_told(error)}"
+        message = f"{entry.text[:80]!r} is not a valid regular expression: {_message(error)}"
         findings.error(f"rule_filter_{whom}s", entry.source, message, "see the syntax of RE2")
         return lambda _: False
-    return lru_cache(_REMEMBERED)(lambda name: search(name) is not None)
+    return lru_cache(_CACHED)(lambda name: search(name) is not None)
 
 
-def _told(error: Exception) -> str:
-    said = error.args[0] if error.args else ""
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+def _message(error: Exception) -> str:
+    text = error.args[0] if error.args else ""
+    return text.decode(errors="replace") if isinstance(text, bytes) else str(text)

@@ -1,7 +1,6 @@
-"""Checks a rule against the configured queues, as far as its target is the same for every application.
+"""Check a rule with a constant target against the configured queues.
 
-Source: YuniKorn's check of placement rules at load. Only what the rule's own ``create`` decides is an error; a parent
-rule that can never serve is a warning.
+Source: YuniKorn's check of placement rules at load.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from negotiator.queues.names import ROOT, below, is_qualified
 
 
 def check_static(rule: ChainRule, root: QueueConfig, findings: Findings) -> None:
-    """Find a target that does not exist and is not created, a target that is no leaf, a parent that is one."""
+    """Report a missing target that the rule does not create, a target that is a parent, and a parent that is a leaf."""
     fixed = _fixed_part(rule)
     if fixed is None:
         return
@@ -26,27 +25,27 @@ def check_static(rule: ChainRule, root: QueueConfig, findings: Findings) -> None
     for part in path.lower().split(".")[1:]:
         found = next((child for child in queue.children if child.path == below(queue.path, part)), None)
         if found is None and queue.leaf:
-            message = f"rule {name} gives {path}, and {queue.path} is a leaf: there can be nothing below it"
+            message = f"rule {name} gives {path}, but {queue.path} is a leaf and can have no children"
             findings.error("rule_target_below_leaf", source, message, f"mark it as a parent: {queue.source}")
             return
         if found is None:
             if not rule.configured.create:
-                message = f"rule {name} gives {path}, which does not exist, and it creates none"
+                message = f"rule {name} gives {path}, which does not exist and which it does not create"
                 findings.error(
-                    "rule_target_missing", source, message, "configure the queue, or say create: true"
+                    "rule_target_missing", source, message, "configure the queue, or set create: true"
                 )
             return
         queue = found
     if whole and not queue.leaf:
         message = f"rule {name} gives {queue.path}, a parent queue: only leaves take applications"
-        findings.error("rule_target_not_leaf", source, message, "name a leaf")
+        findings.error("rule_target_not_leaf", source, message, "use a leaf")
     elif not whole and queue.leaf:
         message = f"rule {name} gives queues below {queue.path}, which is a leaf"
         findings.error("rule_target_not_leaf", source, message, f"mark it as a parent: {queue.source}")
 
 
 def _fixed_part(rule: ChainRule) -> tuple[str, bool] | None:
-    """The path that the innermost rules give to all applications alike, and whether that is the whole path."""
+    """Return the constant part of the path, from the outermost parent rule on, and whether it is the whole path."""
     path = ROOT
     for count, each in enumerate(reversed(list(_outwards(rule)))):
         if not each.type.record.fixed:
@@ -58,7 +57,7 @@ def _fixed_part(rule: ChainRule) -> tuple[str, bool] | None:
 
 
 def _outwards(rule: ChainRule | None) -> Iterator[ChainRule]:
-    """The rule, its parent, and so on."""
+    """Yield the rule, its parent, and so on."""
     while rule is not None:
         yield rule
         rule = rule.parent

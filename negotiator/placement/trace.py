@@ -1,4 +1,4 @@
-"""What became of an application, rule by rule."""
+"""The trace of a placement, rule by rule."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NO_RULE_MATCHED = "no_rule_matched"
 
 @attrs.frozen
 class PlacementStep:
-    """One rule that was tried: the queue it made, empty where it made none, and what came of it.
+    """One rule that was tried, the queue it gave (empty for none), and the result.
 
-    ``code`` is ``matched``; or why the rule does not serve and the next is tried: ``filtered``, ``no_value``,
-    ``queue_missing``, ``queue_is_parent``, ``queue_draining``, ``access_denied``, ``queue_reserved``; or what rejects
-    the application at once: ``invalid_queue_name``, ``parent_is_leaf``, ``create_under_leaf``,
+    ``code`` is ``matched``; or a mismatch, after which the next rule is tried: ``filtered``, ``no_value``,
+    ``queue_missing``, ``queue_is_parent``, ``queue_draining``, ``access_denied``, ``queue_reserved``; or a failure that
+    rejects the application at once: ``invalid_queue_name``, ``parent_is_leaf``, ``create_under_leaf``,
     ``create_under_draining``, ``plugin_error``.
     """
 
@@ -31,7 +31,7 @@ class PlacementStep:
 
 @attrs.frozen
 class Placement:
-    """Where an application goes, or why nowhere: ``code`` is that of the last step, or ``no_rule_matched``."""
+    """The queue of an application, empty if it is rejected; ``code`` is that of the last step, or ``no_rule_matched``."""
 
     queue: str
     code: str
@@ -39,5 +39,5 @@ class Placement:
 
     @property
     def placed(self) -> bool:
-        """Whether it goes anywhere."""
+        """True if the application has a queue."""
         return bool(self.queue)

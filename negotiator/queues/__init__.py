@@ -1,4 +1,4 @@
-"""Queues: their configuration, its checks, amounts of resources, access control lists, and the tree as it is now."""
+"""Queues: configuration and its checks, resource quantities, access control lists, and the current queue tree."""
 
 from negotiator.queues.acl import Acl as Acl
 from negotiator.queues.model import PartitionConfig as PartitionConfig

@@ -1,7 +1,7 @@
 """Access control lists: ``users groups``, each separated by commas, or ``*`` for everybody.
 
-Source: "Scheduler Configuration", Access Control Lists. A list only ever gives access. An empty one, or a single
-space, gives it to nobody.
+Source: "Scheduler Configuration", Access Control Lists. A list only grants access. An empty list, or a single space,
+grants it to nobody.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import attrs
 from negotiator.errors import NegotiatorError
 from negotiator.queues.names import WILDCARD
 
-# Narrower than the names that limits take, as in YuniKorn.
+# Fewer characters than in the names of limits, as in YuniKorn.
 _USER = re.compile(r"[_a-zA-Z][a-zA-Z0-9_.@-]*\$?", re.ASCII)
 _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 
@@ -22,12 +22,12 @@ HINT = "write users, a single space, groups: 'sue,bob dev,ops'; '*' for everybod
 
 
 class AclError(NegotiatorError, ValueError):
-    """A text that is no access control list."""
+    """An invalid access control list."""
 
 
 @attrs.frozen
 class Acl:
-    """Who has access. ``ignored`` are the entries that are no names, and so never match."""
+    """Users and groups with access. ``ignored`` are invalid names, which never match."""
 
     users: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -36,10 +36,13 @@ class Acl:
 
     @classmethod
     def parse(cls, text: str) -> Acl:
-        """Read a list; AclError where there is more than one space in it."""
+        """Parse a list.
+
+        :raises AclError: more than one space in the list.
+        """
         parts = text.split(" ")
         if len(parts) > 2:
-            raise AclError(f"there is more than one space in {text[:80]!r}")
+            raise AclError(f"more than one space in {text[:80]!r}")
         users, groups = (part.split(",") for part in (*parts, "")[:2])
         if text.strip() == WILDCARD or [WILDCARD] in (users, groups):
             return cls(everybody=True)
@@ -54,13 +57,13 @@ class Acl:
         )
 
     def __str__(self) -> str:
-        """The list as ``parse`` reads it, without what it ignored."""
+        """Return the list as ``parse`` reads it, without ignored entries."""
         if self.everybody:
             return WILDCARD
         return " ".join((",".join(sorted(self.users)), ",".join(sorted(self.groups)))).rstrip(" ")
 
     def allows(self, user: str, groups: Iterable[str]) -> str:
-        """Who of ``everybody``, ``user sue`` and ``group dev`` has access here; empty where none has."""
+        """Return the entry that grants access: ``everybody``, ``user sue`` or ``group dev``; empty without access."""
         if self.everybody:
             return "everybody"
         if user in self.users:
@@ -72,5 +75,5 @@ class Acl:
         return ""
 
 
-#: Gives access to nobody.
+#: Grants access to nobody.
 NOBODY = Acl()

@@ -1,7 +1,7 @@
-"""Which application is in which queue: an application that was placed stays where it is until it is gone.
+"""The queue of each placed application; an application stays in its queue until it is gone.
 
-An application is a cluster of jobs of one user at one schedd. A hundred thousand of them are looked up at once, so
-they are kept as sorted arrays.
+An application is a cluster of jobs of one user at one schedd. Lookups are batches of a hundred thousand, so the
+registry is a set of sorted arrays.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Keys: TypeAlias = NDArray[np.int64]  # (N,), -1 for what is no application that can be kept
-Codes: TypeAlias = NDArray[np.int32]  # (N,) numbers of places, -1 for none
+Keys: TypeAlias = NDArray[np.int64]  # (N,), -1 for an application that can't be registered
+Codes: TypeAlias = NDArray[np.int32]  # (N,) numbers of assignments, -1 for none
 
 _BITS = 32
 _MAX_CLUSTER = 2**_BITS - 1
@@ -21,19 +21,19 @@ _MAX_PAIRS = 2**31 - 1
 
 
 class ApplicationId(NamedTuple):
-    """Whose and which: the schedd in lower case, the user, the job cluster."""
+    """The schedd in lower case, the user, and the job cluster."""
 
     schedd: str
     user: str
     cluster: int
 
     def __str__(self) -> str:
-        """``schedd#cluster``, as it is told to people."""
+        """Return ``schedd#cluster``."""
         return f"{self.schedd}#{self.cluster}"
 
 
 class RegisteredApplication(NamedTuple):
-    """One application: its queue, when it was last seen, in seconds since the epoch, and the group it counts for."""
+    """One application: its queue, when it was last seen (seconds since the epoch), and the group it counts for."""
 
     id: ApplicationId
     queue: str
@@ -42,22 +42,22 @@ class RegisteredApplication(NamedTuple):
 
 
 class QueueAssignment(NamedTuple):
-    """Where an application is: a queue, and the group that it counts for there among the limits of groups."""
+    """The queue of an application, and the group whose limits it counts for."""
 
     queue: str
     group: str
 
 
 class RegistryMark(NamedTuple):
-    """Where applications were at one moment; what changed since is cheap to tell."""
+    """The registry at one moment, for cheap comparison with a later one."""
 
     keys: Keys
     places: Codes
-    seen: NDArray[np.float64]  # (N,) infinite for those that were there at the time of the mark
+    seen: NDArray[np.float64]  # (N,) infinite for applications present at the mark
 
 
 class ApplicationRegistry:
-    """The applications that were placed."""
+    """The placed applications."""
 
     def __init__(self, entries: Sequence[RegisteredApplication] = ()) -> None:
         self._owners: list[tuple[str, str]] = []
@@ -69,7 +69,7 @@ class ApplicationRegistry:
         self._seen: NDArray[np.float64] = np.zeros(0)
         if entries:
             owners = np.array([self.owner(each.id.schedd, each.id.user) for each in entries], np.int64)
-            clusters = np.array([_sound(each.id.cluster) for each in entries], np.int64)
+            clusters = np.array([_valid_cluster(each.id.cluster) for each in entries], np.int64)
             places = np.array([self.number(each.queue, each.group) for each in entries], np.int32)
             keys, seen = keys_of(owners, clusters), np.array([each.seen for each in entries])
             self._merge(keys[keys >= 0], places[keys >= 0], seen[keys >= 0])
@@ -84,21 +84,21 @@ class ApplicationRegistry:
         return bool(there[0])
 
     def __iter__(self) -> Iterator[RegisteredApplication]:
-        """All applications, in the order of their keys."""
+        """Iterate over all applications in the order of their keys."""
         return iter(self._entries(range(len(self._keys))))
 
     def owner(self, schedd: str, user: str) -> int:
-        """The number of a schedd and a user together; a new one where they were not met before."""
+        """Return the number of a pair of schedd and user; a new pair gets a new number."""
         pair = (schedd, user)
         if pair not in self._codes:
             if len(self._owners) >= _MAX_PAIRS:
-                raise OverflowError("there are more users and schedds than can be told apart")
+                raise OverflowError("too many pairs of users and schedds")
             self._codes[pair] = len(self._owners)
             self._owners.append(pair)
         return self._codes[pair]
 
     def number(self, queue: str, group: str = "") -> int:
-        """The number of a place: a queue, for applications that count for a group."""
+        """Return the number of an assignment: a queue and a group."""
         place = QueueAssignment(queue, group)
         if place not in self._numbers:
             self._numbers[place] = len(self._places)
@@ -106,44 +106,44 @@ class ApplicationRegistry:
         return self._numbers[place]
 
     def queues_of(self, numbers: Codes) -> NDArray[np.object_]:
-        """The queues of several places, (N,) of str."""
-        return _taken([place.queue for place in self._places], numbers)
+        """Return the queues of assignments, (N,) of str."""
+        return _named([place.queue for place in self._places], numbers)
 
     def groups_of(self, numbers: Codes) -> NDArray[np.object_]:
-        """The groups of several places, (N,) of str."""
-        return _taken([place.group for place in self._places], numbers)
+        """Return the groups of assignments, (N,) of str."""
+        return _named([place.group for place in self._places], numbers)
 
     def key(self, application: ApplicationId) -> int:
-        """The key of one application."""
+        """Return the key of one application."""
         owner = self.owner(application.schedd, application.user)
-        return int(keys_of(np.array([owner]), np.array([_sound(application.cluster)]))[0])
+        return int(keys_of(np.array([owner]), np.array([_valid_cluster(application.cluster)]))[0])
 
     def id(self, key: int) -> ApplicationId:
-        """The application of a key that this register gave."""
+        """Return the application of a key from this registry."""
         return ApplicationId(*self._owners[key >> _BITS], key & _MAX_CLUSTER)
 
     def lookup(self, keys: Keys) -> Codes:
-        """The number of the place that each application is in."""
+        """Return the number of the assignment of each application, -1 for unknown ones."""
         found, there = self._find(keys)
         if not len(self._keys):
             return np.full(len(keys), -1, np.int32)
         return np.where(there, self._where[found], -1).astype(np.int32)
 
     def put(self, keys: Keys, places: Codes, now: float) -> None:
-        """Note where applications are; where they were before no longer counts."""
+        """Set the assignments of applications; earlier ones are replaced."""
         kept = (keys >= 0) & (places >= 0)
         self._merge(keys[kept], places[kept], np.full(int(kept.sum()), now))
 
     def touch(self, keys: Keys, now: float) -> None:
-        """Note that applications are still there."""
+        """Mark applications as seen at ``now``."""
         if len(self._keys):
             found, there = self._find(keys)
             self._seen[found[there]] = now
 
     def forget(self, before: float, now: float) -> int:
-        """Drop the applications that were last seen before a time, and say how many.
+        """Remove the applications last seen before a time, and return how many.
 
-        What was seen after ``now`` was seen by a clock that was ahead since: it counts as seen now.
+        A time after ``now`` comes from a clock that was ahead; it counts as ``now``.
         """
         self._seen = np.minimum(self._seen, now)
         kept = self._seen >= before
@@ -151,28 +151,30 @@ class ApplicationRegistry:
         return int(len(kept) - kept.sum())
 
     def remove(self, application: ApplicationId) -> None:
-        """Drop one application."""
+        """Remove one application."""
         kept = self._keys != self.key(application)
         self._keys, self._where, self._seen = self._keys[kept], self._where[kept], self._seen[kept]
 
     def find(self, schedd: str, cluster: int) -> tuple[RegisteredApplication, ...]:
-        """The applications of a cluster at a schedd (at any where it is empty): one for each user with jobs in it."""
+        """Return the applications of a cluster, one for each user; an empty schedd means any schedd."""
         codes = [code for (where, _), code in self._codes.items() if not schedd or where == schedd]
-        found, there = self._find(keys_of(np.array(codes, np.int64), np.full(len(codes), _sound(cluster))))
+        found, there = self._find(
+            keys_of(np.array(codes, np.int64), np.full(len(codes), _valid_cluster(cluster)))
+        )
         return tuple(self._entries(found[there].tolist() if len(self._keys) else []))
 
     def move(self, application: ApplicationId, queue: str, now: float) -> None:
-        """Put one application into a queue; the group that it counts for stays."""
+        """Move one application to a queue; it still counts for the same group."""
         keys = np.array([self.key(application)])
         group = self.groups_of(self.lookup(keys))[0]
         self.put(keys, np.array([self.number(queue, group)], np.int32), now)
 
     def busy(self) -> frozenset[str]:
-        """The queues that have applications."""
+        """Return the queues that have applications."""
         return frozenset(self._places[number].queue for number in np.unique(self._where).tolist())
 
     def counts(self) -> dict[str, int]:
-        """The number of applications in each queue that has any."""
+        """Return the number of applications of each queue with applications."""
         numbers, counts = np.unique(self._where, return_counts=True)
         found: dict[str, int] = {}
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
@@ -181,7 +183,7 @@ class ApplicationRegistry:
         return found
 
     def users(self, queues: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """The users with applications in each of several queues, by name; queues without any are left out."""
+        """Return the users with applications in each queue, by name; queues without applications are left out."""
         numbers = [number for number, place in enumerate(self._places) if place.queue in queues]
         rows = np.isin(self._where, numbers)
         pairs = np.unique((self._where[rows].astype(np.int64) << _BITS) | (self._keys[rows] >> _BITS))
@@ -191,15 +193,15 @@ class ApplicationRegistry:
         return {queue: tuple(sorted(users)) for queue, users in found.items()}
 
     def mark(self, last: float = -np.inf) -> RegistryMark:
-        """The state to compare a later one with; ``last`` is when somebody last looked who is there."""
+        """Return a mark to compare a later state with; ``last`` is the time of the last look at the pool."""
         return RegistryMark(self._keys, self._where, self._absent(last))
 
     def since(
         self, mark: RegistryMark, last: float = -np.inf
     ) -> tuple[list[RegisteredApplication], list[ApplicationId]]:
-        """What came or moved since a mark of this register, or of one that it was copied from, and what went.
+        """Return the entries added, moved or removed since a mark of this registry or of the one it was copied from.
 
-        With ``last``, when somebody last looked, also what was there then and was not at the mark, or the reverse.
+        With ``last``, the time of the last look at the pool, entries whose presence changed are included.
         """
         same = np.isin(self._keys, mark.keys)
         if len(mark.keys):
@@ -210,7 +212,7 @@ class ApplicationRegistry:
         return changed, [self.id(key) for key in np.setdiff1d(mark.keys, self._keys).tolist()]
 
     def copy(self) -> ApplicationRegistry:
-        """A register of its own with the same applications."""
+        """Return an independent copy."""
         twin = ApplicationRegistry()
         twin._owners, twin._codes = list(self._owners), dict(self._codes)
         twin._places, twin._numbers = list(self._places), dict(self._numbers)
@@ -218,7 +220,7 @@ class ApplicationRegistry:
         return twin
 
     def _absent(self, last: float) -> NDArray[np.float64]:
-        """When each application was last seen that was not there ``last``; infinite for the others."""
+        """Return when each application absent at ``last`` was last seen; infinite for present ones."""
         return np.where(self._seen < last, self._seen, np.inf)
 
     def _entries(self, rows: Iterable[int]) -> Iterator[RegisteredApplication]:
@@ -229,14 +231,14 @@ class ApplicationRegistry:
             )
 
     def _find(self, keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Where each key is, or could be, and whether it is there."""
+        """Return the position of each key, and whether it is present."""
         found = np.searchsorted(self._keys, keys).clip(0, max(0, len(self._keys) - 1))
         if not len(self._keys):
             return found, np.zeros(len(keys), np.bool_)
         return found, self._keys[found] == keys
 
     def _merge(self, keys: Keys, places: Codes, seen: NDArray[np.float64]) -> None:
-        """Add rows; of rows with the same key the last holds."""
+        """Add rows; the last of several rows with the same key replaces the others."""
         every = np.concatenate((self._keys, keys))
         order = np.argsort(every, kind="stable")
         last = np.append(np.diff(every[order]) != 0, True) if len(order) else np.zeros(0, np.bool_)
@@ -246,17 +248,17 @@ class ApplicationRegistry:
         self._seen = np.concatenate((self._seen, seen))[chosen]
 
 
-def _taken(names: Sequence[str], numbers: Codes) -> NDArray[np.object_]:
-    """The names of several numbers; empty where a number is -1."""
+def _named(names: Sequence[str], numbers: Codes) -> NDArray[np.object_]:
+    """Return the names of numbers; empty for -1."""
     return np.array([*names, ""], np.object_)[numbers]
 
 
-def _sound(cluster: int) -> int:
-    """A cluster, or -1 for what is none: numbers that no array could hold among them."""
+def _valid_cluster(cluster: int) -> int:
+    """Return a cluster, or -1 for an invalid one, which an array might not hold."""
     return cluster if 0 <= cluster <= _MAX_CLUSTER else -1
 
 
 def keys_of(owners: NDArray[np.int64], clusters: NDArray[np.int64]) -> Keys:
-    """One number for each application, from those of its owner and its cluster; -1 where a cluster is no such number."""
+    """Return one key for each application, from the number of its owner and its cluster; -1 for an invalid cluster."""
     sound = (clusters >= 0) & (clusters <= _MAX_CLUSTER) & (owners >= 0)
     return np.where(sound, (owners << _BITS) | np.where(sound, clusters, 0), -1)

@@ -1,8 +1,8 @@
-"""The queue configuration as it is written: YuniKorn's file format, key by key.
+"""The queue configuration as written: YuniKorn's file format, key by key.
 
 Source: "Scheduler Configuration", Queue Configuration; YuniKorn's documentation, "Partition and Queue Configuration".
-A key left empty is one left out. Amounts and names are kept as they are written, with their places: ``checked`` makes
-sense of them.
+An empty key counts as a missing one. Amounts and names are texts with their places; ``negotiator.queues.checks``
+interprets them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class ResourceEntry:
 
 @attrs.frozen
 class LimitEntry:
-    """One of ``limits:``: so much for each of these users, and for all users of a group together."""
+    """One of ``limits:``: the maximum of each of these users alone, and of all users of a group together."""
 
-    limit: ScalarText | None = None  # what it is for, in words
+    limit: ScalarText | None = None  # a description
     users: tuple[ScalarText, ...] | None = None
     groups: tuple[ScalarText, ...] | None = None
     maxresources: dict[str, ScalarText | None] | None = None
@@ -35,7 +35,7 @@ class LimitEntry:
 
 @attrs.frozen
 class ChildTemplateEntry:
-    """What queues that rules create below a queue start with."""
+    """The initial settings of queues that placement rules create below a queue."""
 
     maxapplications: ScalarText | None = None
     properties: dict[str, ScalarText | None] | None = None
@@ -45,7 +45,7 @@ class ChildTemplateEntry:
 
 @attrs.frozen
 class QueueEntry:
-    """One queue and all below it."""
+    """One queue and all queues below it."""
 
     name: ScalarText
     parent: bool | None = None
@@ -62,7 +62,7 @@ class QueueEntry:
 
 @attrs.frozen
 class FilterEntry:
-    """Whom a placement rule is for."""
+    """The users and groups that a placement rule applies to."""
 
     type: ScalarText | None = None
     users: tuple[ScalarText, ...] | None = None
@@ -84,7 +84,7 @@ class RuleEntry:
 
 @attrs.frozen
 class NodeSortEntry:
-    """``nodesortpolicy:``, which has no effect here: slots are ranked by the job."""
+    """``nodesortpolicy:``; no effect here, because jobs rank slots."""
 
     type: ScalarText | None = None
     resourceweights: dict[str, ScalarText | None] | None = None

@@ -1,4 +1,4 @@
-"""The queue configuration, checked: what the scheduler works with."""
+"""The checked queue configuration."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from negotiator.queues.config import RuleEntry
 from negotiator.queues.quantities import Resources
 from negotiator.records import Source
 
-#: The place of what nobody wrote.
+#: The place of a default that no file configures.
 NOWHERE = Source("")
 
 
 @attrs.frozen
 class QueueLimit:
-    """So much for each user alone, and for all users of each group together. ``applications`` 0 is no limit."""
+    """The maximum of each user alone, and of all users of each group together; 0 ``applications`` is unlimited."""
 
     users: tuple[str, ...]
     groups: tuple[str, ...]
@@ -29,7 +29,7 @@ class QueueLimit:
 
 @attrs.frozen
 class ChildTemplate:
-    """What a queue that rules create starts with."""
+    """The initial settings of a queue that a placement rule creates."""
 
     guaranteed: Resources
     max: Resources
@@ -39,7 +39,7 @@ class ChildTemplate:
 
 @attrs.frozen
 class QueueConfig:
-    """One managed queue. ``path`` is in lower case; amounts that are not named are not limited."""
+    """One managed queue. ``path`` is in lower case; resources that are not listed are unlimited."""
 
     path: str
     leaf: bool
@@ -55,7 +55,7 @@ class QueueConfig:
     source: Source = NOWHERE
 
     def walk(self) -> Iterator[QueueConfig]:
-        """The queue and all below it, each before its children."""
+        """Yield the queue and all queues below it, each before its children."""
         waiting = [self]
         while waiting:
             queue = waiting.pop()
@@ -65,7 +65,7 @@ class QueueConfig:
 
 @attrs.frozen
 class PartitionConfig:
-    """A partition: its queues, and its placement rules as they are written."""
+    """A partition: its queues, and its placement rules as written."""
 
     name: str
     root: QueueConfig

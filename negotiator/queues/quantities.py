@@ -1,7 +1,7 @@
-"""Amounts of resources, exactly: ``10G``, ``1Ki``, ``100m``.
+"""Exact resource quantities: ``10G``, ``1Ki``, ``100m``.
 
-Source: YuniKorn's queue configuration, "Resources". ``vcore`` is kept in thousandths, all else in whole units; amounts
-are integers of 64 bits, and what does not fit is refused.
+Source: YuniKorn's queue configuration, "Resources". ``vcore`` is counted in thousandths, every other resource in whole
+units. Amounts are 64-bit integers; larger ones are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_DIGITS = 40
 
 
 class QuantityError(NegotiatorError, ValueError):
-    """A text that is no amount; ``code`` says in a word what is wrong, ``hint`` what would be right."""
+    """An invalid quantity, with a ``code`` for programs and a ``hint`` for people."""
 
     def __init__(self, code: str, message: str, hint: str) -> None:
         super().__init__(message)
@@ -38,24 +38,26 @@ class QuantityError(NegotiatorError, ValueError):
 
 
 def parse_quantity(resource: str, text: str) -> int:
-    """The amount of a resource that a text says. White space counts for nothing.
+    """Return the amount of a resource from a text; white space is ignored.
 
     :raises QuantityError: ``resource_syntax``, ``resource_suffix`` or ``resource_overflow``.
     """
     form = _FORM.fullmatch(_SPACE.sub("", text))
     if form is None:
-        hint = "write a whole number that is not negative, and perhaps a unit: 10, 500M, 2Gi"
-        raise QuantityError("resource_syntax", f"{text[:_MAX_DIGITS]!r} is no amount of {resource}", hint)
+        hint = "write a non-negative whole number with an optional unit: 10, 500M, 2Gi"
+        raise QuantityError(
+            "resource_syntax", f"{text[:_MAX_DIGITS]!r} is not a valid amount of {resource}", hint
+        )
     digits, suffix = form.group(1).lstrip("0"), form.group(2)
     number = int(digits or 0) if len(digits) <= _MAX_DIGITS else LARGEST + 1
     factor = _factor(resource, suffix)
     if number > LARGEST or (factor or 0) * number > LARGEST:
-        message = f"{text[:_MAX_DIGITS]!r} is more {resource} than can be counted"
-        raise QuantityError("resource_overflow", message, "at most 2^63 - 1, of vcore in thousandths")
+        message = f"{text[:_MAX_DIGITS]!r} is too large for {resource}"
+        raise QuantityError("resource_overflow", message, "the maximum is 2^63 - 1, for vcore in thousandths")
     if factor is None:
         milli = "m, " if resource == VCORE else ""
         hint = f"units are {milli}k, M, G, T, P, E (thousands) and Ki, Mi, Gi, Ti, Pi, Ei (of 1024)"
-        raise QuantityError("resource_suffix", f"{resource} can't be counted in {suffix!r}", hint)
+        raise QuantityError("resource_suffix", f"invalid unit {suffix!r} for {resource}", hint)
     return number * factor
 
 
@@ -66,7 +68,7 @@ def _factor(resource: str, suffix: str) -> int | None:
 
 
 def format_quantity(resource: str, amount: int) -> str:
-    """An amount as people write it, never rounded: ``1500m``, ``2Gi``, ``250G``."""
+    """Format an amount without rounding: ``1500m``, ``2Gi``, ``250G``."""
     if resource == VCORE:
         whole, rest = divmod(amount, MILLI)
         return f"{amount}m" if rest else str(whole)
@@ -77,17 +79,17 @@ def format_quantity(resource: str, amount: int) -> str:
 
 
 def fits(amounts: Resources, limit: Resources) -> bool:
-    """Whether amounts stay within a limit; what the limit does not name is not limited."""
+    """True if amounts stay within a limit; resources that the limit does not list are unlimited."""
     return all(amount <= limit[name] for name, amount in amounts.items() if name in limit)
 
 
 def exceeding(amounts: Resources, limit: Resources) -> tuple[str, ...]:
-    """The resources of which there is more than a limit allows."""
+    """Return the resources whose amount exceeds a limit."""
     return tuple(name for name, amount in amounts.items() if name in limit and amount > limit[name])
 
 
 def compared(names: Iterable[str], amounts: Resources, limit: Resources) -> str:
-    """``memory 2Gi > 1G, vcore 5 > 4``, for messages."""
+    """Return ``memory 2Gi > 1G, vcore 5 > 4`` for messages."""
     return ", ".join(
         f"{name} {format_quantity(name, amounts[name])} > {format_quantity(name, limit[name])}"
         for name in names
@@ -95,7 +97,7 @@ def compared(names: Iterable[str], amounts: Resources, limit: Resources) -> str:
 
 
 def smaller(one: Resources, other: Resources) -> dict[str, int]:
-    """Of two limits the tighter one for each resource; what only one names counts as it says."""
+    """Return the smaller of two limits for each resource; one of them may be missing."""
     return {
         name: min(one.get(name, other.get(name, 0)), other.get(name, one.get(name, 0)))
         for name in {**one, **other}
@@ -103,10 +105,10 @@ def smaller(one: Resources, other: Resources) -> dict[str, int]:
 
 
 def added(one: Resources, other: Resources) -> dict[str, int]:
-    """The sum of two."""
+    """Return the sum of two amounts by resource."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def is_zero(amounts: Resources) -> bool:
-    """Whether there is nothing of anything."""
+    """True if all amounts are zero."""
     return not any(amounts.values())

@@ -1,8 +1,8 @@
-"""The queues of the pool as they are now: those of the configuration, and those that placement rules made.
+"""The current queues of the pool: those of the configuration, and those that placement rules created.
 
 Source: "Scheduler Configuration", Configuration updates; YuniKorn's partition manager. A managed queue that leaves the
-configuration drains: it takes no application any more and goes when its last one is gone. A queue that a rule made
-goes as soon as it is empty.
+configuration drains: it takes no new application and is removed with its last one. A queue that a rule created is
+removed as soon as it is empty.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from negotiator.queues.names import ROOT, parent_of, upwards
 
 
 class QueueState(enum.StrEnum):
-    """What a queue takes, in YuniKorn's words."""
+    """The state of a queue, as YuniKorn names it."""
 
     ACTIVE = "Active"
     DRAINING = "Draining"
 
 
 class QueueChangeKind(enum.StrEnum):
-    """What became of a queue."""
+    """The kind of a change of a queue."""
 
     CREATED = "created"  # by a rule, or by the configuration
     CHANGED = "changed"
-    MANAGED = "managed"  # made by a rule; the configuration names it now
-    DRAINING = "draining"  # left the configuration
-    RESTORED = "restored"  # was draining, and is in the configuration again
+    MANAGED = "managed"  # created by a rule; the configuration lists it now
+    DRAINING = "draining"  # removed from the configuration
+    RESTORED = "restored"  # was draining; the configuration lists it again
     REMOVED = "removed"
 
 
 @attrs.frozen
 class QueueChange:
-    """One change of one queue, and when, in seconds since the epoch."""
+    """A change of a queue; ``at`` is in seconds since the epoch."""
 
     path: str
     change: QueueChangeKind
@@ -46,7 +46,7 @@ class QueueChange:
 
 
 class QueueError(NegotiatorError):
-    """A queue that can't be made; ``code`` says why in a word."""
+    """A queue that can't be created, with a ``code`` for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class QueueError(NegotiatorError):
 
 @attrs.frozen
 class Queue:
-    """One queue. ``since`` is when it got its state, in seconds since the epoch."""
+    """One queue; ``since`` is the time of its last change of state, in seconds since the epoch."""
 
     config: QueueConfig
     managed: bool
@@ -69,12 +69,12 @@ class Queue:
 
     @property
     def leaf(self) -> bool:
-        """Whether it takes applications."""
+        """True if it takes applications."""
         return self.config.leaf
 
     @property
     def draining(self) -> bool:
-        """Whether it takes no new application, since it is to go."""
+        """True if it takes no new application and will be removed."""
         return self.state is QueueState.DRAINING
 
 
@@ -89,7 +89,7 @@ class QueueTree:
 
     @classmethod
     def of(cls, root: QueueConfig, now: float) -> Self:
-        """The queues of a configuration, and no others."""
+        """Return the queues of a configuration."""
         return cls({each.path: Queue(each, managed=True, since=now) for each in root.walk()})
 
     def copy(self) -> Self:
@@ -109,19 +109,19 @@ class QueueTree:
     __hash__ = None  # type: ignore[assignment]
 
     def get(self, path: str) -> Queue | None:
-        """The queue of a path, or None."""
+        """Return the queue of a path, or None."""
         return self._queues.get(path) or self._queues.get(path.lower())
 
     def nearest(self, path: str) -> Queue:
-        """The queue of a path, or the lowest one above it that exists; the root for what is not below it."""
+        """Return the queue of a path, else the lowest existing queue above it; the root for any other path."""
         return next(filter(None, map(self.get, upwards(path))), self._queues[ROOT])
 
     def has_children(self, path: str) -> bool:
-        """Whether there are queues below one."""
+        """True if a queue has children."""
         return bool(self._children.get(path))
 
     def create(self, path: str, now: float) -> tuple[QueueChange, ...]:
-        """Make a leaf, and what is missing above it.
+        """Create a leaf and the missing queues above it.
 
         :raises QueueError: ``create_under_leaf``, ``create_under_draining``.
         """
@@ -141,7 +141,7 @@ class QueueTree:
         return tuple(QueueChange(each, QueueChangeKind.CREATED, now) for each in reversed(missing))
 
     def apply(self, root: QueueConfig, now: float) -> tuple[QueueChange, ...]:
-        """Take over a new configuration; nothing that runs is touched."""
+        """Apply a new configuration; running applications stay."""
         changes = []
         wanted = {each.path: each for each in root.walk()}
         for path, config in wanted.items():
@@ -160,7 +160,7 @@ class QueueTree:
         return tuple(changes)
 
     def renew_templates(self) -> None:
-        """Give each queue that a rule made what the template above it says now, as if it were made now."""
+        """Apply the current templates to the queues that rules created."""
         for path, queue in self._queues.items():
             if not queue.managed and queue.leaf:
                 self._queues[path] = attrs.evolve(
@@ -168,7 +168,7 @@ class QueueTree:
                 )
 
     def clean(self, busy: Collection[str], now: float) -> tuple[QueueChange, ...]:
-        """Remove what is empty and draining, or made by a rule, from the bottom up.
+        """Remove empty queues that drain or that a rule created, from the bottom up.
 
         :param busy: the paths of the queues that have applications.
         """

@@ -11,7 +11,7 @@ from queueing import write
 WRONG = [
     (access, [], "say whom it is asked about: --user NAME"),
     (access, ["--user", "sue", "dev.web"], "'dev.web' is no path of a queue: say root.dev.web"),
-    (access, ["--user", "sue", "root..web"], "'' is no name of a queue"),
+    (access, ["--user", "sue", "root..web"], "''invalid queue name "),
     (place, [], "say whose application it is"),
     (place, ["--user", ""], "say whose application it is"),
     (place, ["--user", "a\nb"], "a user's name has up to 200 characters"),

@@ -103,19 +103,19 @@ def test_what_an_application_asks_for_decides_where_it_goes(bundle, arguments, t
 @pytest.mark.parametrize(
     ("arguments", "told", "decisive"),
     [
-        ([], "no placement rule has a queue for it", "filtered: the filter of rule user leaves tim out"),
+        ([], "no placement rule has a queue for it", "filtered: the filter of rule user excludes tim"),
         (
             ["--queue", "root.production"],
             "no placement rule has a queue for it",
             "access denied: no submitacl",
         ),
-        (["--queue", "root.nowhere"], "no placement rule has a queue for it", "queue missing: there is no"),
+        (["--queue", "root.nowhere"], "no placement rule has a queue for it", "queue missing: root.nowhere"),
         (
             ["--queue", "root.dev"],
             "no placement rule has a queue for it",
             "queue is parent: root.dev is a parent",
         ),
-        (["--queue", "root.a!b"], "'a!b' is no name of a queue", "invalid queue name"),
+        (["--queue", "root.a!b"], "invalid queue name 'a!b'", "invalid queue name"),
         (["--tag", "namespace=root.production.x"], "root.production.x can't be made", "create under leaf"),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_queue_that_drains_is_told_of(bundle, tmp_path):
     asked = ("--bundle", bundle, "--user", "ann", "--queue", "root.production")
     result = run(*asked, "--state", kept)
     assert "queue draining: root.production is draining" in result.stdout
-    assert "queue missing: there is no root.production" in run(*asked).stdout
+    assert "queue missing: root.production does not exist" in run(*asked).stdout
 
 
 @pytest.fixture

@@ -251,7 +251,7 @@ def test_two_plugins_can_not_bring_the_same_rule():
         second = Attributed(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
         chain, (problem,) = make_chain(read({"queues": QUEUES}).partition, (*types, second))
         assert (chain, problem.code) == (None, "rule_defined_twice")
-        assert f"placement rule {name} of plugin tiny belongs to" in problem.message
+        assert f"placement rule {name} of plugin tiny already belongs to" in problem.message
 
 
 def test_the_tags_that_rules_read_are_known():

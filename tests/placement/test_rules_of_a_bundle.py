@@ -81,7 +81,7 @@ def test_expressions_have_no_look_around_as_in_yunikorn():
     for expression in ("(?=a)b", r"(a)\1", "[a", "a{99999}"):
         made, (problem,) = filter_of(users=[expression])
         assert problem.code == "rule_filter_users"
-        assert re.search("is no regular expression: .+", problem.message)
+        assert re.search("is not a valid regular expression: .+", problem.message)
         assert not made.applies("ab", ())
 
 
@@ -98,7 +98,7 @@ def test_what_never_matches_in_a_list_is_told():
     assert made.applies("sue", ())
     assert not made.applies("bob", ())
     assert problem.code == ""
-    assert problem.hint == "an expression stands alone in its list"
+    assert problem.hint == "a regular expression must be the only entry of its list"
 
 
 @pytest.mark.parametrize("name", ["\0", "a\nb", "\u200b"])

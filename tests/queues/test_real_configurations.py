@@ -48,7 +48,7 @@ INVALID = {
     "yk163": "no partition default",
     "yk169": "has no queues",
     "yk182": "expected a mapping, got a list",
-    "yk183": "'0.5G' is no amount of memory",
+    "yk183": "'0.5G' is not a valid amount of memory",
     "yk184": "has no queues",
     "yk185": "no partition default",
     "yk186": "no partition default",

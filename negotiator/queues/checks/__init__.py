@@ -1,3 +1,3 @@
-"""What can be wrong with a queue configuration, one file a kind of mistake; all of it is told at once."""
+"""Checks of the queue configuration, one file for each kind; all problems are reported at once."""
 
 from negotiator.queues.checks.partitions import check_configuration as check_configuration

@@ -1,4 +1,4 @@
-"""Collects what is wrong while a configuration is read."""
+"""Collect problems while a configuration is read."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Findings:
     problems: list[Problem] = attrs.field(factory=list)
 
     def error(self, code: str, source: Source | None, message: str, hint: str = "") -> None:
-        """Note what makes the configuration unusable."""
+        """Add an error: the configuration is unusable."""
         self.problems.append(Problem(Severity.ERROR, source or Source(""), message, hint, code=code))
 
     def warning(self, source: Source | None, message: str, hint: str = "") -> None:
-        """Note what is probably not meant."""
+        """Add a warning: probably not intended."""
         self.problems.append(Problem(Severity.WARNING, source or Source(""), message, hint))
 
     def notice(self, source: Source | None, message: str) -> None:
-        """Note what has no effect."""
+        """Add a notice: without effect."""
         self.problems.append(Problem(Severity.NOTICE, source or Source(""), message))
 
     def count(self, what: str, written: ScalarText | None) -> int:
-        """A number of applications; 0, which is no limit, where there is none or it is none."""
+        """Return a number of applications. Return 0 (unlimited) if missing or invalid."""
         if written is None:
             return 0
         digits = written.text
@@ -42,15 +42,15 @@ class Findings:
             and int(digits[:25]) <= MAX_APPLICATIONS
         ):
             return int(digits)
-        hint = "0, or nothing, is no limit"
-        message = f"{what}: expected a whole number that is not negative, got {digits[:40]!r}"
+        hint = "0 means unlimited"
+        message = f"{what}: expected a non-negative whole number, got {digits[:40]!r}"
         self.error("yaml_schema", written.source, message, hint)
         return 0
 
     def resources(
         self, written: Mapping[str, ScalarText | None] | None, where: Source | None
     ) -> dict[str, int] | None:
-        """Amounts by resource; None where one of them is wrong."""
+        """Return amounts by resource, or None if one of them is invalid."""
         amounts: dict[str, int] = {}
         sound = True
         for name, text in (written or {}).items():

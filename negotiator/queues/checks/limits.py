@@ -1,4 +1,4 @@
-"""Limits of users and groups: whom they name, what they allow, and how they stand to their queue and those above.
+"""Check limits of users and groups: names, amounts, and the limits and maxima of the queues above.
 
 Source: "User and Group Quota Enforcement", limits in the queue configuration; YuniKorn's checks of its configuration.
 """
@@ -19,17 +19,17 @@ from negotiator.records import ScalarText
 
 
 class SubjectKind(StrEnum):
-    """What a name in a limit is."""
+    """Whether a limit is for a user or a group."""
 
     USER = "user"
     GROUP = "group"
 
 
 @attrs.define
-class _Named:
-    """The names of one kind that the limits of a queue gave so far."""
+class _ListedNames:
+    """The names of one kind in the limits of a queue so far."""
 
-    whom: SubjectKind
+    kind: SubjectKind
     valid: Callable[[str], bool]
     form: str
     seen: set[str] = attrs.field(factory=set)
@@ -38,53 +38,53 @@ class _Named:
         for name in names:
             self._one(name, findings)
         if WILDCARD in [name.text for name in names] and len(names) > 1:
-            message = f"the wildcard stands beside other {self.whom}s; it has the same limit as each of them"
-            findings.warning(names[-1].source, message, "give it an entry of its own, the last")
+            message = f"the wildcard is listed with other {self.kind}s and has the same limit as each of them"
+            findings.warning(names[-1].source, message, "put it into an entry of its own, the last")
         return tuple(name.text for name in names)
 
     def _one(self, name: ScalarText, findings: Findings) -> None:
         text, source = name.text, name.source
         if text != WILDCARD and not self.valid(text):
             findings.error(
-                f"limit_invalid_{self.whom}", source, f"{text[:80]!r} is no name of a {self.whom}", self.form
+                f"limit_invalid_{self.kind}", source, f"invalid {self.kind} name {text[:80]!r}", self.form
             )
         if text in self.seen:
-            message = f"there is a second limit for {self.whom} {text[:80]}"
-            findings.error(f"limit_duplicate_{self.whom}", source, message, "remove one of the two")
+            message = f"duplicate limit for {self.kind} {text[:80]}"
+            findings.error(f"limit_duplicate_{self.kind}", source, message, "remove one of the two")
         elif WILDCARD in self.seen:
-            message = f"{self.whom} {text[:80]} comes after the wildcard, which takes everybody who is left"
+            message = f"{self.kind} {text[:80]} comes after the wildcard, which matches everybody"
             findings.error(
-                f"limit_{self.whom}_after_wildcard", source, message, "put it before the entry with '*'"
+                f"limit_{self.kind}_after_wildcard", source, message, "move it before the entry with '*'"
             )
         self.seen.add(text)
 
 
 def check_limits(entries: Sequence[LimitEntry], findings: Findings) -> tuple[QueueLimit, ...]:
-    """Read the limits of one queue or partition."""
-    users = _Named(SubjectKind.USER, is_user_name, USER_NAME)
-    groups = _Named(SubjectKind.GROUP, is_group_name, GROUP_NAME)
+    """Check the limits of one queue or partition, and return them."""
+    users = _ListedNames(SubjectKind.USER, is_user_name, USER_NAME)
+    groups = _ListedNames(SubjectKind.GROUP, is_group_name, GROUP_NAME)
     return tuple(_limit(entry, users, groups, findings) for entry in entries)
 
 
-def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings) -> QueueLimit:
+def _limit(entry: LimitEntry, users: _ListedNames, groups: _ListedNames, findings: Findings) -> QueueLimit:
     if not entry.users and not entry.groups:
         findings.error(
             "limit_names_missing",
             entry.source,
-            "this limit is for nobody",
-            "name users or groups; '*' is everybody",
+            "this limit has neither users nor groups",
+            "list users or groups; '*' is everybody",
         )
     named_users = users.take(entry.users or (), findings)
     named_groups = groups.take(entry.groups or (), findings)
     if groups.seen == {WILDCARD}:
         message = "the wildcard group alone would be a limit of the whole queue"
         findings.error(
-            "limit_group_wildcard_alone", entry.source, message, "name a group before it, or limit the queue"
+            "limit_group_wildcard_alone", entry.source, message, "list a group before it, or limit the queue"
         )
     applications = findings.count("maxapplications", entry.maxapplications)
     resources = findings.resources(entry.maxresources, entry.source)
     if resources is not None:
-        _limits_something(resources, applications, entry, findings)
+        _check_limits_something(resources, applications, entry, findings)
     text = entry.limit.text if entry.limit else ""
     return QueueLimit(
         named_users,
@@ -96,21 +96,21 @@ def _limit(entry: LimitEntry, users: _Named, groups: _Named, findings: Findings)
     )
 
 
-def _limits_something(resources: Resources, applications: int, entry: LimitEntry, findings: Findings) -> None:
+def _check_limits_something(
+    resources: Resources, applications: int, entry: LimitEntry, findings: Findings
+) -> None:
     if resources and is_zero(resources):
         message = "all resources of this limit are zero"
-        findings.error(
-            "limit_resources_zero", entry.source, message, "leave maxresources out, or name an amount"
-        )
+        findings.error("limit_resources_zero", entry.source, message, "remove maxresources, or set an amount")
     elif not resources and not applications:
-        message = "this limit limits nothing"
+        message = "this limit sets no maximum"
         findings.error(
-            "limit_nothing_set", entry.source, message, "say maxresources or maxapplications, above 0"
+            "limit_nothing_set", entry.source, message, "set maxresources or maxapplications above 0"
         )
 
 
 def check_levels(root: QueueConfig, findings: Findings) -> None:
-    """Limits against the maximum of their queue, and against those that hold for the same user or group above."""
+    """Compare limits with the maximum of their queue, and with the limits of the same user or group above."""
     waiting: list[tuple[QueueConfig, Resources, int, tuple[QueueConfig, ...]]] = [(root, {}, 0, ())]
     while waiting:
         queue, maximum, applications, above = waiting.pop()
@@ -150,30 +150,32 @@ def _against_queue(
 def _against_ancestors(
     limit: QueueLimit, whom: SubjectKind, name: str, above: Sequence[QueueConfig], findings: Findings
 ) -> None:
-    """Each queue above has at most one limit that holds for a name: its own, or the wildcard's."""
-    told: set[str] = set()
+    """Compare a limit with the one limit of each queue above that applies to the name: its own, or the wildcard's."""
+    reported: set[str] = set()
     for queue in above:
-        other, by = _holding(queue, whom, name)
+        other, by = _applicable(queue, whom, name)
         if other is None:
             continue
         kind = "_wildcard" if by == WILDCARD != name else ""
         whose = f"that of {by if by != WILDCARD else 'the wildcard'} at {queue.path} ({other.source})"
         over = exceeding(limit.resources, other.resources)
         code = f"limit_{whom}_resources_exceed_ancestor{kind}"
-        if over and code not in told:
+        if over and code not in reported:
             message = f"the limit of {whom} {name} is above {whose}: {compared(over, limit.resources, other.resources)}"
-            findings.error(code, limit.source, message, "lower it: the one above holds as well")
-            told.add(code)
+            findings.error(code, limit.source, message, "lower it: the limit above applies too")
+            reported.add(code)
         code = f"limit_{whom}_maxapps_exceed_ancestor{kind}"
-        if other.applications and not 0 < limit.applications <= other.applications and code not in told:
+        if other.applications and not 0 < limit.applications <= other.applications and code not in reported:
             number = limit.applications or "no limit of"
             message = f"{number} applications for {whom} {name} are more than {other.applications}, {whose}"
-            findings.error(code, limit.source, message, f"say at most maxapplications: {other.applications}")
-            told.add(code)
+            findings.error(
+                code, limit.source, message, f"set maxapplications to at most {other.applications}"
+            )
+            reported.add(code)
 
 
-def _holding(queue: QueueConfig, whom: SubjectKind, name: str) -> tuple[QueueLimit | None, str]:
-    """The limit of a queue that holds for a name, and the name it is written under."""
+def _applicable(queue: QueueConfig, whom: SubjectKind, name: str) -> tuple[QueueLimit | None, str]:
+    """Return the limit of a queue that applies to a name, and the name it is listed under."""
     for wanted in dict.fromkeys((name, WILDCARD)):
         for limit in queue.limits:
             if wanted in (limit.users if whom is SubjectKind.USER else limit.groups):

@@ -1,4 +1,4 @@
-"""The whole configuration: partitions, what is said of each as a whole, and what has no effect here."""
+"""Check the whole configuration: partitions, their settings, and settings without effect."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _SORTINGS = ("", "fair", "binpacking")
 def check_configuration(
     entry: ConfigurationEntry, wanted: str = DEFAULT
 ) -> tuple[PartitionConfig | None, tuple[Problem, ...]]:
-    """Read a configuration: the partition of the pool, and everything that is wrong with any.
+    """Return the partition of the pool, and the problems of all partitions.
 
-    None where there is no partition of that name: the pool then has the default configuration.
+    None if no partition has that name: the pool then has the default configuration.
     """
     findings = Findings()
     partitions: dict[str, PartitionConfig | None] = {}
     for each in entry.partitions or ():
         name = (each.name.text if each.name else "").lower() or DEFAULT
         if name in partitions:
-            message = f"there is a second partition {name}"
+            message = f"duplicate partition {name}"
             findings.error("duplicate_partition", each.name.source if each.name else each.source, message)
         partition = _partition(each, name, findings)
         partitions.setdefault(name, partition)
@@ -40,8 +40,8 @@ def check_configuration(
                 each.source, f"partition {name} has no effect here: the pool is partition {wanted}"
             )
     if partitions and wanted not in partitions:
-        message = f"there is no partition {wanted}, which is the pool's"
-        hint = f"there are: {', '.join(partitions)}; name one of them in pool.yaml (partition:)"
+        message = f"missing partition {wanted}, which is the pool's"
+        hint = f"the partitions are: {', '.join(partitions)}; choose one in pool.yaml (placement: partition:)"
         findings.error("partition_missing", entry.source, message, hint)
     return partitions.get(wanted), tuple(findings.problems)
 
@@ -49,7 +49,7 @@ def check_configuration(
 def _partition(entry: PartitionEntry, name: str, findings: Findings) -> PartitionConfig | None:
     if entry.queues is None:
         findings.error(
-            "no_queues", entry.source, f"partition {name} has no queues", "name at least the root queue"
+            "no_queues", entry.source, f"partition {name} has no queues", "configure at least the root queue"
         )
         return None
     if entry.nodesortpolicy is not None:
@@ -60,7 +60,7 @@ def _partition(entry: PartitionEntry, name: str, findings: Findings) -> Partitio
         message = f"the limits of partition {name} are not those of its root queue ({root.source})"
         source = (entry.limits or ())[0].source
         findings.error(
-            "limits_partition_root_differ", source, message, "they are the same thing: write them once"
+            "limits_partition_root_differ", source, message, "both mean the same: configure them once"
         )
     root = attrs.evolve(root, limits=root.limits or limits)
     check_resources(root, findings)
@@ -75,14 +75,14 @@ def _node_sorting(entry: NodeSortEntry, findings: Findings) -> None:
     kind = entry.type.text if entry.type else ""
     if kind not in _SORTINGS:
         source = entry.type.source if entry.type else entry.source
-        message = f"there is no node sorting policy {kind[:80]!r}"
-        findings.error("node_sort_policy_unknown", source, message, "there are: fair, binpacking")
+        message = f"unknown node sorting policy {kind[:80]!r}"
+        findings.error("node_sort_policy_unknown", source, message, "use fair or binpacking")
     for resource, written in (entry.resourceweights or {}).items():
         source = written.source if written else entry.source
         try:
             weight = float(written.text if written else "")
         except ValueError:
-            findings.error("yaml_schema", source, f"the weight of {resource[:80]} is no number")
+            findings.error("yaml_schema", source, f"the weight of {resource[:80]} must be a number")
             continue
         if weight < 0:
             findings.error("node_weight_negative", source, f"the weight of {resource[:80]} is negative")
@@ -91,13 +91,13 @@ def _node_sorting(entry: NodeSortEntry, findings: Findings) -> None:
 def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]]:
     """What is accepted, and changes nothing: each key once, where it is met first."""
     here = "has no effect here"
-    told = {
+    without_effect = {
         "nodesortpolicy": (entry.nodesortpolicy, f"{here}: slots are ranked by the job, then by the pool"),
         "preemption": (entry.preemption, f"{here}: no job is preempted"),
         "statedumpfilepath": (entry.statedumpfilepath, here),
         "usergroupresolver": (entry.usergroupresolver, f"{here}: see groups: in pool.yaml"),
     }
-    for key, (value, message) in told.items():
+    for key, (value, message) in without_effect.items():
         if value is not None:
             yield value.source, f"{key} {message}"
     seen: set[str] = set()
@@ -109,7 +109,7 @@ def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]
 
 
 def _of_queue(queue: QueueEntry) -> Iterator[tuple[str, Source | None, str]]:
-    """The keys of one queue that change nothing, with their places."""
+    """Yield the keys of one queue that have no effect, with their places."""
     resources = queue.resources
     if resources is not None and resources.guaranteed:
         yield "guaranteed", resources.source, f"guaranteed resources {_NOT_YET}, in any queue"

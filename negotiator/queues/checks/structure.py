@@ -1,4 +1,4 @@
-"""The tree of queues: names, duplicates, the root, access control lists, and each queue's own amounts."""
+"""Check the queue tree: names, duplicates, the root, access control lists, and the amounts of each queue."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from negotiator.records import ScalarText, Source
 
 
 def build_tree(entries: Sequence[QueueEntry], source: Source, findings: Findings) -> QueueConfig:
-    """Read the queues of the partition at ``source``: the root is put above them where it is missing."""
+    """Return the queue tree of a partition; a missing root queue is added.
+
+    :param source: the place of the partition.
+    """
     if len(entries) == 1 and entries[0].name.text.lower() == ROOT:
         top = entries[0]
         resources = top.resources
         if resources is not None and (resources.guaranteed is not None or resources.max is not None):
-            message = "the root queue has what the pool has: its resources can't be set"
+            message = "resources of the root queue can't be set: it has those of the pool"
             findings.error(
                 "root_resources_set", resources.source or top.source, message, "set them on the queues below"
             )
@@ -33,9 +36,9 @@ def build_tree(entries: Sequence[QueueEntry], source: Source, findings: Findings
 
 
 def in_effect(queue: QueueConfig) -> QueueConfig:
-    """The queue and all below it, where a maximum of nothing but zeros is none.
+    """Return the queue and all queues below it without maxima of only zeros.
 
-    YuniKorn's checks compare such a maximum with others, and its queues then do without it.
+    YuniKorn's checks compare such a maximum with others, but its queues ignore it.
     """
     children = tuple(in_effect(child) for child in queue.children)
     return attrs.evolve(queue, children=children, max={} if is_zero(queue.max) else queue.max)
@@ -47,11 +50,13 @@ def _queue(entry: QueueEntry, path: str, findings: Findings) -> QueueConfig:
         guaranteed = findings.resources(entry.resources.guaranteed, entry.resources.source)
         maximum = findings.resources(entry.resources.max, entry.resources.source)
         if maximum is None and entry.limits:
-            message = f"the limits of {path} can't be compared with its maximum, which can't be read"
+            message = f"the limits of {path} can't be compared with its maximum, which is invalid"
             findings.error("limit_queue_max_unparsable", entry.limits[0].source, message)
         if maximum and not any(maximum.values()):
             findings.warning(
-                entry.resources.source, f"{path}: a maximum of zero has no effect", "stop a queue by its ACLs"
+                entry.resources.source,
+                f"{path}: a maximum of zero has no effect",
+                "close a queue by its ACLs",
             )
     children = _children(path, entry.queues or (), findings)
     leaf = not (children or entry.parent or path == ROOT)
@@ -60,9 +65,7 @@ def _queue(entry: QueueEntry, path: str, findings: Findings) -> QueueConfig:
             entry.source, f"{path} has children, so it is a parent queue", "remove parent: false"
         )
     if entry.childtemplate is not None and leaf:
-        findings.warning(
-            entry.childtemplate.source, f"{path} is a leaf: no queue is made from its childtemplate"
-        )
+        findings.warning(entry.childtemplate.source, f"{path} is a leaf: its childtemplate has no effect")
     return QueueConfig(
         path=path,
         leaf=leaf,
@@ -86,18 +89,18 @@ def _children(path: str, entries: Sequence[QueueEntry], findings: Findings) -> t
         name, source = entry.name.text, entry.name.source
         if not is_queue_name(name):
             hint = "dots separate levels: nest the queues" if "." in name else QUEUE_NAME
-            findings.error("invalid_queue_name", source, f"{name[:80]!r} is no name of a queue", hint)
-        elif len(below(path, name)) > LONGEST_PATH >= len(path):  # said once, not of all below it
+            findings.error("invalid_queue_name", source, f"invalid queue name {name[:80]!r}", hint)
+        elif len(below(path, name)) > LONGEST_PATH >= len(path):  # reported once, not for each queue below
             message = f"the path of {name} has more than {LONGEST_PATH} characters"
-            findings.error("invalid_queue_name", source, message, "take shorter names, or fewer levels")
+            findings.error("invalid_queue_name", source, message, "use shorter names or fewer levels")
         folded = name.lower()
         if folded in seen:
-            message = f"there is a second queue {name!r} below {path}; the first is in {seen[folded]}"
-            findings.error("duplicate_queue", source, message, "names are the same whatever their case")
+            message = f"duplicate queue {name!r} below {path}; the first is in {seen[folded]}"
+            findings.error("duplicate_queue", source, message, "names ignore case")
         seen.setdefault(folded, source)
         if below(path, folded) == RECOVERY:
             findings.warning(
-                source, f"{RECOVERY} is where forced applications go that no rule places", "rename it"
+                source, f"{RECOVERY} is reserved for forced applications that no rule places", "rename it"
             )
         children.append(_queue(entry, below(path, folded), findings))
     return tuple(children)
@@ -126,7 +129,7 @@ def _acl(key: str, written: ScalarText | None, findings: Findings) -> Acl:
     if acl.ignored:
         names = ", ".join(repr(name[:40]) for name in acl.ignored[:5])
         findings.warning(
-            written.source, f"{key}: no names of users or groups, so they never match: {names}", HINT
+            written.source, f"{key}: invalid names of users or groups, which never match: {names}", HINT
         )
     return acl
 
