@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_read_is_told_without_the_help(session):
     answer = session.run()
     assert (answer.stdout, answer.rc) == ("", 1)
     assert answer.stderr.endswith(
-        "sge_qquota:1: a quote or a backslash has no end: write it on the same line\n"
+        "sge_qquota:1: unclosed quote or backslash: close it on the same line\n"
     )
 
 

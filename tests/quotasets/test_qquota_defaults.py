@@ -40,7 +40,7 @@ def test_words_are_quoted_as_on_a_command_line(folders):
     ("content", "message"),
     [
         (b"-u alice\n-U bob\n", ':2: invalid option argument "-U"'),
-        (b'-u "alice\n', ":1: a quote or a backslash has no end: write it on the same line"),
+        (b'-u "alice\n', ":1: unclosed quote or backslash: close it on the same line"),
         (b"-u \xff\n", ": this is not UTF-8: save the file as UTF-8"),
         (b"-u" + b" x" * 40_000, ": the file is longer than 65536 bytes"),
     ],

@@ -1,7 +1,7 @@
 """Single attributes of a set, as the files of ``qconf -Aattr`` have them.
 
 Source: qconf(1), ``-Aattr``; "Resource Quota Sets", which writes ``limit slots=20`` where the qmaster wants
-``limit to slots=20``: both are read.
+``limit to slots=20``: both are accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
 from negotiator_quotasets.language.filters import read_filter
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines
-from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
+from negotiator_quotasets.language.limits import KnownObjects, missing_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, RuleLimit
 from negotiator_quotasets.language.parsing import ATTRIBUTES, read_boolean, read_set_name
 from negotiator_quotasets.language.rules import keyword, read_name
@@ -23,10 +23,10 @@ from negotiator_quotasets.language.rules import keyword, read_name
 
 @attrs.frozen
 class ParsedAttributes:
-    """What is to be changed; None is for what is not spoken of. Where there are problems, nothing is to be used.
+    """The attributes in a text, None for a missing one; invalid if there are problems.
 
-    Filters that stand before the limits are read and count for nothing, as in Grid Engine: the rule is named otherwise.
-    A limit may be a formula: whether the rule has the hosts for it is known when the whole set is read again.
+    Filters before the limits are parsed and ignored, as in Grid Engine: the rule is named on the command line. A limit
+    may be a formula; whether the rule expands its hosts is checked when the whole set is parsed again.
     """
 
     name: str | None = None
@@ -45,7 +45,7 @@ def parse_attributes(
     hosts: Container[str] | None = None,
     bare: bool = False,
 ) -> ParsedAttributes:
-    """Read attributes, one in a line; with ``bare``, resources may stand without values, as where they are deleted."""
+    """Parse attributes, one per line; with ``bare``, limits may lack values, which deletions don't need."""
     reader = _AttributeReader(
         KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare
     )
@@ -59,38 +59,38 @@ def parse_attributes(
         hint = f"write one of: {', '.join(ATTRIBUTES)}"
         problem = Problem(Severity.ERROR, Source(file, 1, 1), f'error reading file: "{file}"', hint)
         return ParsedAttributes(problems=(problem,))
-    return reader.found
+    return reader.result
 
 
 class _AttributeReader:
-    """Reads one attribute after the other."""
+    """Parses one attribute after the other."""
 
     def __init__(self, known: KnownObjects, last_line: int, *, bare: bool) -> None:
         self._known = known
         self._last = last_line
         self._bare = bare
         self.seen: set[str] = set()
-        self.found = ParsedAttributes()
+        self.result = ParsedAttributes()
 
     def read(self, line: LogicalLine) -> None:
         source = line.source()
         word = keyword(line, ATTRIBUTES)
         if word in self.seen:
             message = f'attribute "{word}" appears more than once'
-            raise SyntaxProblemError(message, source, "write each of them once")
+            raise SyntaxProblemError(message, source, "write each attribute once")
         self.seen.add(word)
         if not line.peek():
-            raise no_value(line)
+            raise missing_value(line)
         if word == "name":
-            self.found = attrs.evolve(self.found, name=read_set_name(line))
+            self.result = attrs.evolve(self.result, name=read_set_name(line))
         elif word == "enabled":
-            self.found = attrs.evolve(self.found, enabled=read_boolean(line))
+            self.result = attrs.evolve(self.result, enabled=read_boolean(line))
         elif word == "description":
-            self.found = attrs.evolve(self.found, description=read_description(line, ATTRIBUTES))
+            self.result = attrs.evolve(self.result, description=read_description(line, ATTRIBUTES))
         else:
             _skip_filters(line)
             limits = read_limits(line, self._known, self._last, bare=self._bare)
-            self.found = attrs.evolve(self.found, limits=limits)
+            self.result = attrs.evolve(self.result, limits=limits)
 
 
 def _skip_filters(line: LogicalLine) -> None:

@@ -1,4 +1,4 @@
-"""Descriptions of sets: quoted, or up to the end of the line; kept as they are written.
+"""Descriptions of sets: quoted, or up to the end of the line; stored as written.
 
 Source: "Resource Quota Sets", grammar, ``description``; the qmaster takes the rest of the line, quoted or not.
 """
@@ -14,9 +14,9 @@ _NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
 
 
 def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
-    """Read a description. What is quoted, or NONE, may be followed by another of these words on the same line.
+    """Parse a description; a quoted one, or NONE, may be followed by one of ``words`` on the same line.
 
-    :raises SyntaxProblemError: a quote is left open, or it has characters that cannot be printed.
+    :raises SyntaxProblemError: unclosed quote, or unprintable characters.
     """
     source, start = line.source(), line.at
     end = _end(line.text, start)
@@ -25,7 +25,7 @@ def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
     if line.at == start or not (line.peek() in ("", "}") or line.next_word() in words):
         line.at = len(line.text)
         if sum(piece[0] == '"' for piece in _PIECE.finditer(line.text, start)) % 2:
-            hint = 'end it with a double quote, and write one in it as \\"'
+            hint = 'end it with a double quote, and write a quote inside it as \\"'
             raise SyntaxProblemError("the description has a quote that is not closed", source, hint)
     text = line.text[start : line.at].strip(" \t")
     if not text.replace("\t", " ").isprintable() or text.endswith("\\"):
@@ -35,7 +35,7 @@ def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
 
 
 def _end(text: str, start: int) -> int:
-    """Where a description that says itself where it ends does so: one in quotes, or NONE."""
+    """Return the end of a description that is quoted or NONE; ``start`` for any other."""
     if text.startswith('"', start):
         closing = next((piece for piece in _PIECE.finditer(text, start + 1) if piece[0] == '"'), None)
         return start if closing is None else closing.end()

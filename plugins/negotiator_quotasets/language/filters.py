@@ -11,14 +11,14 @@ import re
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.model import NameFilter
 
-_NO_NAME = re.compile(r"[;\"'`()<>|&=\\$]")  # what no user, host, queue, project or environment is called
+_INVALID = re.compile(r"[;\"'`()<>|&=\\$]")  # in no name of a user, host, queue, project or environment
 _SINGULAR = {"users": "user", "projects": "project", "pes": "pe", "queues": "queue", "hosts": "host"}
 
 
 def read_filter(scope: str, line: LogicalLine) -> NameFilter:
-    """Read the list of one filter; names may have blanks around them.
+    """Parse the list of one filter; blanks around names are ignored.
 
-    :raises SyntaxProblemError: it is no list, or one of its entries is no name.
+    :raises SyntaxProblemError: invalid list, or invalid name.
     """
     expanded = line.take("{")
     names: dict[str, None] = {}
@@ -29,7 +29,7 @@ def read_filter(scope: str, line: LogicalLine) -> NameFilter:
         if not line.take(","):
             break
     if (expanded and not line.take("}")) or line.peek() in ("{", "}", ","):
-        raise _not_expanded(line)
+        raise _invalid_list(line)
     return NameFilter(tuple(names), tuple(excluded), expanded)
 
 
@@ -38,28 +38,28 @@ def _entry(scope: str, line: LogicalLine) -> str:
     at = line.at
     entry = line.word()
     if not entry:
-        raise _missing(line)
+        raise _missing_entry(line)
     name = entry.removeprefix("!")
     bare = name.removeprefix("@")
-    strange = _NO_NAME.search(bare.removesuffix("$")) or not bare.isprintable()  # Samba's machines end in $
-    if not bare or name.startswith(("!", "@@")) or strange:
+    invalid = _INVALID.search(bare.removesuffix("$")) or not bare.isprintable()  # Samba's machines end in $
+    if not bare or name.startswith(("!", "@@")) or invalid:
         message = f"resource quota set contains invalid {_SINGULAR[scope]} filter"
-        hint = f'"{quotable(entry)}" is no name: write NAME, @GROUP or a wildcard, with ! before it to exclude it'
+        hint = f'"{quotable(entry)}" is invalid: write NAME, @GROUP or a wildcard, with ! before it to exclude it'
         raise SyntaxProblemError(message, line.source(at), hint)
     return entry
 
 
-def _missing(line: LogicalLine) -> SyntaxProblemError:
+def _missing_entry(line: LogicalLine) -> SyntaxProblemError:
     if line.peek() != ",":
-        return _not_expanded(line)
+        return _invalid_list(line)
     source = line.source()
     while line.take(","):
         pass
     rest = quotable(line.next_word())
     message = f'unrecognized characters after the attribute values in line {source.line}: "{rest}"'
-    return SyntaxProblemError(message, source, "an entry is missing between two commas")
+    return SyntaxProblemError(message, source, "missing entry between two commas")
 
 
-def _not_expanded(line: LogicalLine) -> SyntaxProblemError:
-    hint = "write a list as A,B, or as {A,B} where each is to have a counter of its own"
+def _invalid_list(line: LogicalLine) -> SyntaxProblemError:
+    hint = "write a list as A,B, or as {A,B} for a separate counter for each"
     return SyntaxProblemError("no valid expanded list", line.source(), hint)

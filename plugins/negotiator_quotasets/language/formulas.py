@@ -1,7 +1,7 @@
-"""Limits that are computed: sums of weights and of weighted values of a host.
+"""Formulas: limits that are sums of numbers and of weighted values of a host.
 
 Source: "Resource Quota Sets", dynamical limits: ``{w1|$complex1[*w1]}[{+|-}...]``; its first step allows ``$num_proc``
-only. The messages are the qmaster's, which lets more pass and then gives no limit at all.
+only. The messages are the qmaster's. It accepts more formulas, which then limit nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from negotiator.plugin import NegotiatorError
 from negotiator_quotasets.complexes import Complexes, ComplexType
 from negotiator_quotasets.language.lexer import quotable
 from negotiator_quotasets.language.model import Term
@@ -22,19 +23,19 @@ _SIGN = re.compile(r"([+-])")
 PROCESSORS = "num_proc"
 
 
-class FormulaError(ValueError):
-    """A formula that can't be read."""
+class FormulaError(NegotiatorError, ValueError):
+    """An invalid formula."""
 
 
 def is_formula(text: str) -> bool:
-    """Whether a limit is computed."""
+    """True if a limit is a formula."""
     return "$" in text
 
 
 def read_formula(text: str, complexes: Complexes, *, numeric: bool = False) -> tuple[Term, ...]:
-    """The terms of a formula; with ``numeric``, of any complex whose values are numbers, not of num_proc alone.
+    """Parse a formula; with ``numeric``, it may use any complex whose values are numbers, not only num_proc.
 
-    :raises FormulaError: it is none, or names a complex that may not be used.
+    :raises FormulaError: invalid formula, or a complex that may not be used.
     """
     pieces = _SIGN.split(text)
     if not pieces[0] or not pieces[-1]:
@@ -79,11 +80,10 @@ def _weight(text: str, more: list[str]) -> Fraction:
 def evaluate_formula(
     terms: Iterable[Term], type_: ComplexType, values: Mapping[str, Fraction | None]
 ) -> Fraction | None:
-    """What a formula comes to with the values of a host, or None where the host lacks one of them.
+    """Return a formula's value on a host, rounded down for INT; None if the host lacks a value that it needs.
 
-    Exact, and for a limit of INT rounded down: with ``$num_proc*1.5`` and one processor, one slot fits. It may be
-    negative, and then nothing fits. A host that lacks a value has no limit that could be told; Grid Engine lets
-    anything run there, and whoever asks here is to let nothing run and to say why.
+    The value may be negative: then nothing fits. Without a value there is no limit that could be computed; Grid Engine
+    lets any job run there, whereas the callers here let none run, and say why.
     """
     total = Fraction(0)
     for term in terms:

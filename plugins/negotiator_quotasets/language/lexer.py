@@ -1,4 +1,4 @@
-"""Lines of resource quota sets, as the reader of sets sees them: joined where a backslash says so, without comments.
+"""Logical lines of resource quota sets: joined at backslashes, without comments.
 
 Source: sge_resource_quota(5); the qmaster's reader of such files, made lenient in white space, CRLF and comments.
 """
@@ -9,7 +9,7 @@ import bisect
 import re
 from collections.abc import Iterator
 
-from negotiator.plugin import Source, printable
+from negotiator.plugin import NegotiatorError, Source, printable
 
 _MARK = re.compile(r"\\.|[\"#]")
 _BLANKS = re.compile(r"[ \t]+")
@@ -17,8 +17,8 @@ _WORD = re.compile(r"[^ \t{},]+")
 _MAX_SHOWN = 100  # characters of a word in a message
 
 
-class SyntaxProblemError(ValueError):
-    """Something that can't be read, or says what is not allowed; ``fatal`` where nothing after it can be understood."""
+class SyntaxProblemError(NegotiatorError, ValueError):
+    """A syntax error; ``fatal`` if the rest of the text can't be parsed."""
 
     def __init__(self, message: str, source: Source, hint: str = "", *, fatal: bool = False) -> None:
         super().__init__(message)
@@ -28,10 +28,10 @@ class SyntaxProblemError(ValueError):
 
 
 class LogicalLine:
-    """One logical line, and how far of it has been read."""
+    """One logical line, and the position ``at`` up to which it was read."""
 
     def __init__(self, file: str, parts: list[tuple[str, int, int]]) -> None:
-        """Join parts: their text, and the line and column where each begins."""
+        """Join parts, each a text and the line and column of its beginning."""
         self._file = file
         self._parts = parts
         self._starts: list[int] = []
@@ -43,7 +43,7 @@ class LogicalLine:
         self.at = 0
 
     def source(self, at: int | None = None) -> Source:
-        """Where a character of it stands in the file; the next one, if none is named."""
+        """Return the place of a character in the file; by default the next one."""
         at = self.at if at is None else at
         part = max(bisect.bisect_right(self._starts, at) - 1, 0)
         _, line, column = self._parts[part]
@@ -51,23 +51,23 @@ class LogicalLine:
 
     @property
     def after(self) -> int:
-        """The number of the line after it, where Grid Engine notices that something is missing."""
+        """The number of the following line, which Grid Engine names if something is missing."""
         return self._parts[-1][1] + 1
 
     def peek(self) -> str:
-        """The next character that is not blank, or nothing at the end of the line; blanks are passed over."""
-        self.at = _behind_blanks(self.text, self.at)
+        """Skip blanks, and return the next character; empty at the end of the line."""
+        self.at = _after_blanks(self.text, self.at)
         return self.text[self.at : self.at + 1]
 
     def take(self, character: str) -> bool:
-        """Pass over a character, if it is the next one."""
+        """Consume a character if it is the next one; return whether it was."""
         if self.peek() != character:
             return False
         self.at += 1
         return True
 
     def word(self, pattern: re.Pattern[str] = _WORD) -> str:
-        """The next word, which is passed over, or nothing: braces and commas are no words."""
+        """Consume the next word; empty if a brace, a comma or the end of the line is next."""
         self.peek()
         found = pattern.match(self.text, self.at)
         if found is None:
@@ -76,45 +76,45 @@ class LogicalLine:
         return found[0]
 
     def next_word(self) -> str:
-        """The next word, which stays the next."""
+        """Return the next word without consuming it."""
         at = self.at
         found = self.word()
         self.at = at
         return found
 
     def skip(self) -> None:
-        """Pass over what is left, but for a brace at the very end that closes a set written on one line."""
+        """Skip the rest, except a brace at the very end, which closes a set on one line."""
         left = self.text.rstrip(" \t")
         closes = left.endswith(("}", "} ")) and left[-2:-1] in (" ", "\t") and len(left) > self.at
         self.at = len(left) - 1 if closes else len(self.text)
 
 
 def quotable(text: str) -> str:
-    """Words of a file, as a message may quote them."""
+    """Return a word of a file, shortened and printable, for messages."""
     return printable(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}...")
 
 
 def logical_lines(text: str, file: str) -> Iterator[LogicalLine]:
-    """The lines of a file that are not empty."""
+    """Yield the logical lines of a file that are not empty."""
     parts: list[tuple[str, int, int]] = []
     quoted = False
     for number, physical in enumerate(text.split("\n"), 1):
-        kept, quoted = _without_comment(physical.removesuffix("\r"), quoted=quoted)
+        content, quoted = _without_comment(physical.removesuffix("\r"), quoted=quoted)
         column = 1
         if parts:
-            column = _behind_blanks(kept, 0) + 1
-        continued = kept.endswith("\\")
-        parts.append((kept[column - 1 : len(kept) - continued], number, column))
+            column = _after_blanks(content, 0) + 1
+        continued = content.endswith("\\")
+        parts.append((content[column - 1 : len(content) - continued], number, column))
         if not continued:
             if any(part.strip(" \t") for part, _, _ in parts):
                 yield LogicalLine(file, parts)
             parts, quoted = [], False
-    if parts:  # a backslash at the very end continues nothing
+    if parts:  # a backslash at the end of the file
         yield LogicalLine(file, parts)
 
 
 def _without_comment(line: str, *, quoted: bool) -> tuple[str, bool]:
-    """What stands before a comment, and whether a quote is left open."""
+    """Return a line without its comment, and whether a quote is left open."""
     if "#" not in line and '"' not in line:
         return line, quoted
     for mark in _MARK.finditer(line):
@@ -125,6 +125,6 @@ def _without_comment(line: str, *, quoted: bool) -> tuple[str, bool]:
     return line, quoted
 
 
-def _behind_blanks(text: str, at: int) -> int:
+def _after_blanks(text: str, at: int) -> int:
     blanks = _BLANKS.match(text, at)
     return blanks.end() if blanks else at

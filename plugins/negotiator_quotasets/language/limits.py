@@ -25,7 +25,7 @@ from negotiator_quotasets.language.model import RuleLimit, Term
 
 @attrs.frozen
 class KnownObjects:
-    """What a set may speak of: complexes, which of them in formulas, and, where they are told, the hosts there are."""
+    """The objects that a set may refer to: complexes, those allowed in formulas, and the hosts, None if unknown."""
 
     complexes: Complexes
     numeric_formulas: bool = False
@@ -35,40 +35,40 @@ class KnownObjects:
 def read_limits(
     line: LogicalLine, known: KnownObjects, last_line: int, *, bare: bool = False
 ) -> tuple[RuleLimit, ...]:
-    """Read a list of limits, or ``NONE``; with ``bare``, a resource may stand without a value.
+    """Parse a list of limits, or ``NONE``; with ``bare``, limits may lack values.
 
-    :raises SyntaxProblemError: it is no such list, or a limit is not allowed.
+    :raises SyntaxProblemError: invalid list, or invalid limit.
     """
-    found: dict[str, RuleLimit] = {}
+    limits: dict[str, RuleLimit] = {}
     while True:
         line.peek()
         source, text = line.source(), line.word()
         if not text:
-            raise _missing(line, last_line, first=not found)
-        if text.upper() == "NONE" and not found and line.peek() != ",":
+            raise _missing_limit(line, last_line, first=not limits)
+        if text.upper() == "NONE" and not limits and line.peek() != ",":
             return ()
         if "=" not in text and line.next_word().startswith("="):
             message = f"line {source.line} should begin with an attribute name"
             raise SyntaxProblemError(message, line.source(), "write no blanks around =")
         limit = _limit(text, source, known, bare=bare)
-        if limit.resource in found:
+        if limit.resource in limits:
             message = f'attribute "{limit.resource}" appears more than once'
             raise SyntaxProblemError(message, source, "a rule has one limit for each resource")
-        found[limit.resource] = limit
+        limits[limit.resource] = limit
         if not line.take(","):
-            return tuple(found.values())
+            return tuple(limits.values())
 
 
 def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> RuleLimit:
     name, equals, value = text.partition("=")
     if text.count("=") > 1 or (not equals and ":" in text):
-        name = text  # Grid Engine takes all of it for the name
+        name = text  # Grid Engine takes the whole text for the name
     elif not equals and not bare:
         raise SyntaxProblemError("resource quota set has no rules", source, f"write {quotable(name)}=VALUE")
     complex_ = known.complexes.find(name)
     if complex_ is None:
         message = f'"resource_quota" references not existing complex attribute "{quotable(name) or "(null)"}"'
-        hint = suggest(name[:100], (known_.name for known_ in known.complexes), listed=False)
+        hint = suggest(name[:100], (each.name for each in known.complexes), listed=False)
         raise SyntaxProblemError(message, source, hint)
     if not equals:
         return RuleLimit(complex_.name, "", source=source)
@@ -102,8 +102,8 @@ def _terms(complex_: Complex, text: str, known: KnownObjects) -> tuple[Term, ...
     return read_formula(text, known.complexes, numeric=known.numeric_formulas)
 
 
-def _missing(line: LogicalLine, last_line: int, *, first: bool) -> SyntaxProblemError:
-    """Say what Grid Engine says where a limit is missing: it reads on, beyond the line."""
+def _missing_limit(line: LogicalLine, last_line: int, *, first: bool) -> SyntaxProblemError:
+    """Return Grid Engine's error for a missing limit; it reads on, beyond the line."""
     source = line.source()
     commas = False
     while line.take(","):
@@ -113,19 +113,19 @@ def _missing(line: LogicalLine, last_line: int, *, first: bool) -> SyntaxProblem
         message = (
             f'unrecognized characters after the attribute values in line {source.line}: "{quotable(rest)}"'
         )
-        return SyntaxProblemError(message, source, "a limit is missing before a comma")
+        return SyntaxProblemError(message, source, "missing limit before a comma")
     if first and not commas and rest in ("", "}"):
-        return no_value(line)
+        return missing_value(line)
     if rest == "{":
         message = f'unrecognized characters after the attribute values in line {source.line}: "{{"'
-        return SyntaxProblemError(message, source, "limits stand without braces")
+        return SyntaxProblemError(message, source, "write limits without braces")
     message = f'each value in the attribute value list in line {last_line} should end with "}}"'
-    return SyntaxProblemError(message, source, "a limit is missing after a comma")
+    return SyntaxProblemError(message, source, "missing limit after a comma")
 
 
-def no_value(line: LogicalLine) -> SyntaxProblemError:
-    """Say that a word that wants a value has none."""
+def missing_value(line: LogicalLine) -> SyntaxProblemError:
+    """Return Grid Engine's error for an attribute without a value."""
     message = (
         f'" " is the only character allowed between the attribute name and the value in line {line.after}'
     )
-    return SyntaxProblemError(message, line.source(), "a value is missing")
+    return SyntaxProblemError(message, line.source(), "missing value")

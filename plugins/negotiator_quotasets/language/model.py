@@ -1,7 +1,6 @@
-"""What a resource quota set says, as it was understood: the records that everything else here works with.
+"""Resource quota sets as records.
 
-Source: "Resource Quota Sets", grammar; sge_resource_quota(5). The records are plain values: two sets that say the same are
-equal wherever they were read from.
+Source: "Resource Quota Sets", grammar; sge_resource_quota(5). Equal sets compare equal wherever they were parsed from.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from negotiator.plugin import Source
 
 #: The first character of the name of a user set or host group.
 GROUP = "@"
-#: The filters of a rule, in the order in which they are printed and in which a counter's key is made of them.
+#: The filters of a rule, in the order in which they are printed and make up a counter's key.
 SCOPES = ("users", "projects", "pes", "queues", "hosts")
 
 
 @attrs.frozen
 class NameFilter:
-    """One list of names, groups (``@``) and wildcards; ``expanded`` (``{}``) gives each of those it names a counter.
+    """A list of names, groups (``@``) and wildcards; if ``expanded`` (``{}``), each matching name has its own counter.
 
-    A name that is among the ``excluded`` never matches. A filter of exclusions alone is for everybody else.
+    An excluded name never matches. A filter of exclusions alone matches everybody else.
     """
 
     names: tuple[str, ...] = ()
@@ -31,14 +30,14 @@ class NameFilter:
     expanded: bool = False
 
     def __str__(self) -> str:
-        """As it is printed: inclusions before exclusions."""
+        """Return the list as Grid Engine prints it: inclusions before exclusions."""
         text = ",".join((*self.names, *(f"!{name}" for name in self.excluded)))
         return f"{{{text}}}" if self.expanded else text
 
 
 @attrs.frozen
 class Term:
-    """One summand of a formula: a weight, times what a host has of a complex where one is named."""
+    """One summand of a formula: a weight, times a host's value of a complex if one is named."""
 
     weight: Fraction
     complex: str = ""
@@ -46,13 +45,13 @@ class Term:
 
 @attrs.frozen
 class RuleLimit:
-    """The most of one resource; ``terms`` are those of a formula, empty where the value is written out."""
+    """A limit of one resource; ``terms`` are those of a formula, empty for a plain value."""
 
     resource: str  # the complex's full name
-    text: str  # as it is printed
+    text: str  # as Grid Engine prints it
     terms: tuple[Term, ...] = ()
     source: Source | None = attrs.field(default=None, eq=False)
-    # As it was written, exactly; None for words and formulas. A time of 1.5 s is printed as 2, and still compared as 1.5.
+    # The exact number; None for words and formulas. A time of 1.5 s is printed as 2, but compared as 1.5.
     value: Fraction | None = attrs.field(default=None, eq=False)
 
     def __str__(self) -> str:
@@ -62,9 +61,9 @@ class RuleLimit:
 
 @attrs.frozen
 class QuotaRule:
-    """One rule: whom it is for, and what they may have. One without limits ends the search in its set all the same."""
+    """One rule: filters and limits. A rule without limits still ends the search in its set."""
 
-    name: str = ""  # empty where it has none
+    name: str = ""  # empty for a rule without a name
     users: NameFilter | None = None
     projects: NameFilter | None = None
     pes: NameFilter | None = None
@@ -73,8 +72,13 @@ class QuotaRule:
     limits: tuple[RuleLimit, ...] = ()
     source: Source | None = attrs.field(default=None, eq=False)
 
+    @property
+    def per_host(self) -> bool:
+        """True if each host has its own counter, which a formula needs."""
+        return self.hosts is not None and self.hosts.expanded
+
     def filters(self) -> Iterator[tuple[str, NameFilter]]:
-        """Each filter that it has, by its scope, in the order of ``SCOPES``."""
+        """Yield the scope and the filter of each filter, in the order of ``SCOPES``."""
         for scope in SCOPES:
             found: NameFilter | None = getattr(self, scope)
             if found is not None:
@@ -83,14 +87,14 @@ class QuotaRule:
 
 @attrs.frozen
 class RuleSet:
-    """One set: its rules are tried in their order, and the first whose filters match counts."""
+    """One set: of its rules, the first whose filters match applies."""
 
     name: str
     rules: tuple[QuotaRule, ...]
-    description: str = "NONE"  # as it was written, with its quotes
+    description: str = "NONE"  # as written, with its quotes
     enabled: bool = True
     source: Source | None = attrs.field(default=None, eq=False)
 
     def label(self, number: int) -> str:
-        """How a rule is told: ``set/name``, or ``set/3`` where it has no name. Rules are counted from 0 here."""
+        """Return a rule's label, ``set/name``, or ``set/3`` for rule number 2 without a name (``number`` counts from 0)."""
         return f"{self.name}/{self.rules[number].name or number + 1}"

@@ -14,7 +14,7 @@ from negotiator_quotasets.language.lexer import quotable
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 _MAX_LENGTH = 512
 _KEYWORDS = ("none", "all", "template")
-_CALLED: Mapping[str, str] = MappingProxyType(
+_CHARACTER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "/": "Slash",
         ":": "Colon",
@@ -38,9 +38,9 @@ HINT = "a name has a letter first, then letters, digits, _ and -"
 
 
 def set_name_problem(name: str) -> str:
-    """What is wrong with the name of a set, or nothing."""
+    """Return the problem of a set's name; empty if it is valid."""
     for character in name[: _MAX_LENGTH + 1]:
-        if character in _CALLED:
+        if character in _CHARACTER_NAMES:
             return forbidden(character)
     if name.lower() in _KEYWORDS:
         return f'Keyword ("{name.upper()}") not allowed as objectname'
@@ -48,13 +48,13 @@ def set_name_problem(name: str) -> str:
 
 
 def rule_name_problem(name: str) -> str:
-    """What is wrong with the name of a rule, or nothing. A number is none: rules are addressed by numbers, too."""
+    """Return the problem of a rule's name; empty if it is valid. A number is invalid: rules are addressed by numbers too."""
     return _name_problem("resource quota rule name", name)
 
 
 def forbidden(character: str) -> str:
-    """That a character may not stand in a name."""
-    return f"{_CALLED[character]} ('{character}') not allowed in objectname"
+    """Return Grid Engine's message for a character that names may not have."""
+    return f"{_CHARACTER_NAMES[character]} ('{character}') not allowed in objectname"
 
 
 def _name_problem(what: str, name: str) -> str:

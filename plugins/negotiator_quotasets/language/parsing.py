@@ -1,8 +1,8 @@
-"""Resource quota sets from text, with every problem at its place.
+"""The parser of resource quota sets, which reports every problem with its place.
 
-Source: "Resource Quota Sets", grammar; sge_resource_quota(5). It is read as the specification prints it: sets may stand
-on one line, blanks around commas and braces count for nothing, and a set is enabled where it does not say otherwise.
-Time and memory grow with the length of the text, not faster.
+Source: "Resource Quota Sets", grammar; sge_resource_quota(5). Sets as the specification prints them are accepted: a set
+may be on one line, blanks around commas and braces are ignored, and a set is enabled by default. Time and memory are linear
+in the length of the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, quotable
-from negotiator_quotasets.language.limits import KnownObjects, no_value
+from negotiator_quotasets.language.limits import KnownObjects, missing_value
 from negotiator_quotasets.language.model import QuotaRule, RuleSet
 from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
 from negotiator_quotasets.language.rules import keyword, read_rule
@@ -29,7 +29,7 @@ ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 @attrs.frozen
 class ParsedSets:
-    """What a text says. Where there are problems, nothing of it is to be used."""
+    """The sets of a text; invalid if there are problems."""
 
     sets: tuple[RuleSet, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -44,22 +44,24 @@ def parse_sets(
     hosts: Container[str] | None = None,
     required: bool = False,
 ) -> ParsedSets:
-    """Read the sets of a text; ``file`` is what problems call it.
+    """Parse the sets of a text.
 
-    With ``numeric_formulas``, formulas may use any number of a host; ``hosts``, where they are known, are the only ones
-    that a limit of a HOST complex may name; with ``required``, a text without a set is a problem.
+    :param file: the name of the text in problems.
+    :param numeric_formulas: whether formulas may use any number of a host.
+    :param hosts: the only hosts that a limit of a HOST complex may name; None for any.
+    :param required: whether a text without a set is a problem.
     """
     reader = _SetReader(text, file, KnownObjects(complexes, numeric_formulas, hosts))
     reader.read()
     if required and not reader.sets and not reader.problems:
-        reader.told(
+        reader.report(
             SyntaxProblemError("error reading in file", Source(file, 1, 1), "it has no resource quota set")
         )
     return ParsedSets(tuple(reader.sets), tuple(reader.problems))
 
 
 class _SetReader:
-    """Goes through a text once. A problem ends the line it stands in; a fatal one, the reading."""
+    """Parses a text in one pass. A problem ends its line; a fatal one ends the parsing."""
 
     def __init__(self, text: str, file: str, known: KnownObjects) -> None:
         self._known = known
@@ -70,7 +72,7 @@ class _SetReader:
         self.sets: list[RuleSet] = []
         self.problems: list[Problem] = []
 
-    def told(self, error: SyntaxProblemError) -> None:
+    def report(self, error: SyntaxProblemError) -> None:
         self.problems.append(Problem(Severity.ERROR, error.source, str(error), error.hint))
 
     def read(self) -> None:
@@ -78,10 +80,10 @@ class _SetReader:
             while len(self.problems) < _MAX_PROBLEMS and (line := self._next()) is not None:
                 self._set(_opened(line))
         except SyntaxProblemError as error:
-            self.told(error)
+            self.report(error)
 
     def _next(self) -> LogicalLine | None:
-        """The line in which the next word or brace stands."""
+        """Return the line of the next word or brace; None at the end of the text."""
         while self._line is None or not self._line.peek():
             self._line = next(self._lines, None)
             if self._line is None:
@@ -107,7 +109,7 @@ class _SetReader:
             except SyntaxProblemError as error:
                 if error.fatal or len(self.problems) + 1 >= _MAX_PROBLEMS:
                     raise
-                self.told(error)
+                self.report(error)
                 line.skip()
         if len(self.problems) == before:
             self._finish(draft)
@@ -117,16 +119,16 @@ class _SetReader:
         word = keyword(line, ("limit",) if draft.rules else ATTRIBUTES)
         if word in draft.seen:
             raise SyntaxProblemError(
-                f'attribute "{word}" appears more than once', source, "a set has each of them once"
+                f'attribute "{word}" appears more than once', source, "write each attribute once"
             )
         if word == "limit":
             draft.add(read_rule(line, self._known, self._end.line, source))
             return
         draft.seen.add(word)
         if not line.peek():
-            raise no_value(line)
+            raise missing_value(line)
         if word == "name":
-            draft.name, draft.named = read_set_name(line), source
+            draft.name, draft.name_source = read_set_name(line), source
         elif word == "enabled":
             draft.enabled = read_boolean(line)
         else:
@@ -134,58 +136,58 @@ class _SetReader:
 
     def _finish(self, draft: _Draft) -> None:
         if not draft.name:
-            raise_ = SyntaxProblemError("resource quota set has no name", draft.source, "write: name NAME")
+            error = SyntaxProblemError("resource quota set has no name", draft.source, "write: name NAME")
         elif not draft.rules:
-            raise_ = SyntaxProblemError(
+            error = SyntaxProblemError(
                 "resource quota set has no rules", draft.source, "write: limit to RESOURCE=VALUE"
             )
         elif draft.name in self._names:
             message = f'Resource quota replacement request contains rqs name "{draft.name}" multiple times'
-            raise_ = SyntaxProblemError(message, draft.named, "give it another name")
+            error = SyntaxProblemError(message, draft.name_source, "give it another name")
         else:
             self._names.add(draft.name)
-            self.sets.append(draft.done())
+            self.sets.append(draft.finished())
             return
-        self.told(raise_)
+        self.report(error)
 
 
 def _opened(line: LogicalLine) -> Source:
-    """Where a set begins; its brace is passed over."""
+    """Consume the opening brace of a set, and return its place."""
     source = line.source()
     if not line.take("{"):
         message = f'each value in the attribute value list in line {source.line} should begin with "{{"'
-        raise SyntaxProblemError(message, source, "a set stands in braces", fatal=True)
+        raise SyntaxProblemError(message, source, "write a set in braces", fatal=True)
     return source
 
 
 @attrs.define
 class _Draft:
-    """A set that is being read."""
+    """A set that is being parsed."""
 
     source: Source
     name: str = ""
-    named: Source = attrs.field(default=Source(""))
+    name_source: Source = attrs.field(default=Source(""))
     description: str = "NONE"
     enabled: bool = True
     rules: list[QuotaRule] = attrs.field(factory=list)
     seen: set[str] = attrs.field(factory=set)
-    _called: set[str] = attrs.field(factory=set)
+    _rule_names: set[str] = attrs.field(factory=set)
 
     def add(self, rule: QuotaRule) -> None:
-        if rule.name and rule.name in self._called and rule.source is not None:
+        if rule.name and rule.name in self._rule_names and rule.source is not None:
             message = f'resource quota rule name "{rule.name}" appears more than once in its set'
             raise SyntaxProblemError(message, rule.source, "give it another name")
-        self._called.add(rule.name)
+        self._rule_names.add(rule.name)
         self.rules.append(rule)
 
-    def done(self) -> RuleSet:
+    def finished(self) -> RuleSet:
         return RuleSet(self.name, tuple(self.rules), self.description, self.enabled, self.source)
 
 
 def read_set_name(line: LogicalLine) -> str:
-    """The name of a set.
+    """Parse the name of a set.
 
-    :raises SyntaxProblemError: it is none, or another word follows.
+    :raises SyntaxProblemError: invalid name, or another word follows.
     """
     source, name = line.source(), line.word(_NAME)
     problem = set_name_problem(name)
@@ -197,9 +199,9 @@ def read_set_name(line: LogicalLine) -> str:
 
 
 def read_boolean(line: LogicalLine) -> bool:
-    """The value of ``enabled``.
+    """Parse the value of ``enabled``.
 
-    :raises SyntaxProblemError: it is none.
+    :raises SyntaxProblemError: invalid value.
     """
     source, text = line.source(), line.word()
     if text.lower() not in _TRUTH:

@@ -1,7 +1,7 @@
-"""Resource quota sets as ``qconf -srqs`` prints them, to the blank.
+"""Resource quota sets exactly as ``qconf -srqs`` prints them.
 
-Source: qconf(1); the qmaster's own output: words in the order of the grammar, exclusions after inclusions, lines of at
-most 80 bytes where there is a blank or a comma to break them at.
+Source: qconf(1); the qmaster's own output: attributes in the order of the grammar, exclusions after inclusions, lines of at
+most 80 bytes, broken at a blank or a comma.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from negotiator_quotasets.language.model import QuotaRule, RuleSet
 
 _WIDTH = 80
 _INDENT = b"   "
-# The last blank of a run: others would stand at the beginning of a piece, and be lost.
+# The last blank of several: the others would begin the next piece, where blanks are lost.
 _BLANK = re.compile(rb" (?![ \t])")
 _BLANK_OR_COMMA = re.compile(rb",| (?![ \t])")
 
 
 def format_set(set_: RuleSet) -> str:
-    """One set, with a line's end after its brace."""
+    """Return the text of one set, with a newline at its end."""
     lines = (
         f"   name         {set_.name}",
         f"   description  {set_.description}",
         f"   enabled      {'TRUE' if set_.enabled else 'FALSE'}",
         *(f"   limit        {format_rule(rule)}" for rule in set_.rules),
     )
-    # A description is broken at blanks only: it would come back with one more after a comma.
+    # A description is broken at blanks only: at a comma, it would be parsed with an additional blank.
     broken = (_broken(line, commas=number != 1) for number, line in enumerate(lines))
     return "\n".join(("{", *broken, "}", ""))
 
 
 def format_sets(sets: Iterable[RuleSet]) -> str:
-    """Sets in the order in which they come."""
+    """Return the text of several sets, in their order."""
     return "".join(map(format_set, sets))
 
 
 def format_rule(rule: QuotaRule) -> str:
-    """One rule in one line, without its ``limit``."""
+    """Return the text of one rule in one line, without its ``limit``."""
     words = [f"name {rule.name}"] if rule.name else []
     words += [f"{scope} {filter_}" for scope, filter_ in rule.filters()]
     return " ".join((*words, "to", ",".join(map(str, rule.limits)) or "NONE"))
 
 
 def _broken(line: str, *, commas: bool) -> str:
-    """A line, broken as Grid Engine does: by bytes, with `` \\`` at the end of each piece but the last."""
+    """Break a line as Grid Engine does: by bytes, with `` \\`` at the end of each piece but the last."""
     rest = line.encode()
     start, length = len(_INDENT), _WIDTH
     pieces: list[bytes] = []
@@ -61,7 +61,7 @@ def _broken(line: str, *, commas: bool) -> str:
 
 
 def _break(text: bytes, first: int, last: int, *, commas: bool) -> int:
-    """Where to break: at the last blank or comma that leaves room for the backslash, else at the first after it."""
+    """Return the last blank or comma that leaves room for the backslash, else the first after it; -1 if none."""
     found = max(_blank_before(text, first, last), text.rfind(b",", first + 1, last) if commas else -1)
     if found >= 0:
         return found

@@ -1,6 +1,6 @@
 """Rules: ``limit [name NAME] [users LIST] ... to LIMITS``, in one logical line.
 
-Source: "Resource Quota Sets", grammar, ``rule``: filters may stand in any order, and ``to`` comes last.
+Source: "Resource Quota Sets", grammar, ``rule``: filters are in any order, and ``to`` is last.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from negotiator.plugin import Source
 from negotiator_quotasets.language.filters import read_filter
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
-from negotiator_quotasets.language.limits import KnownObjects, no_value, read_limits
+from negotiator_quotasets.language.limits import KnownObjects, missing_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule
 from negotiator_quotasets.language.names import HINT, rule_name_problem
 
@@ -20,12 +20,12 @@ _NAME = re.compile(r"[^ \t}]+")
 
 
 def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: Source) -> QuotaRule:
-    """Read what stands after ``limit``, up to the end of the line, of the set, or to the next ``limit``.
+    """Parse a rule after its ``limit``, up to the end of the line or of the set, or to the next ``limit``.
 
-    :raises SyntaxProblemError: it is no rule.
+    :raises SyntaxProblemError: invalid rule.
     """
     if not line.peek():
-        raise no_value(line)
+        raise missing_value(line)
     name, limits = "", None
     filters: dict[str, NameFilter] = {}
     while line.peek() not in ("", "}") and not (limits is not None and line.next_word() == "limit"):
@@ -33,13 +33,13 @@ def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: So
         word = keyword(line, _WORDS)
         if word in filters or (word == "name" and name) or (word == "to" and limits is not None):
             raise SyntaxProblemError(
-                f'attribute "{word}" appears more than once', at, "a rule has each of them once"
+                f'attribute "{word}" appears more than once', at, "write each of them once"
             )
         if limits is not None:
             message = f'attribute "{word}" stands after the limits'
             raise SyntaxProblemError(message, at, "write the filters before to")
         if not line.peek():
-            raise no_value(line)
+            raise missing_value(line)
         if word == "to":
             limits = read_limits(line, known, last_line)
         elif word == "name":
@@ -54,15 +54,17 @@ def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: So
 
 
 def keyword(line: LogicalLine, words: tuple[str, ...]) -> str:
-    """The next word, which has to be one of these.
+    """Consume the next word, which must be one of ``words``.
 
-    :raises SyntaxProblemError: it is another one, or none.
+    :raises SyntaxProblemError: missing or unknown word.
     """
     source, word = line.source(), line.word()
     name = word.partition("=")[0]
     if not name:
         message = f"line {source.line} should begin with an attribute name"
-        raise SyntaxProblemError(message, source, f"one of: {', '.join(words)}", fatal=line.peek() == "{")
+        raise SyntaxProblemError(
+            message, source, f"write one of: {', '.join(words)}", fatal=line.peek() == "{"
+        )
     if word in words:
         return word
     glued = _GLUED.match(word)
@@ -70,14 +72,14 @@ def keyword(line: LogicalLine, words: tuple[str, ...]) -> str:
         text = '" " is the only character allowed between the attribute name and the value in line'
         raise SyntaxProblemError(f"{text} {source.line}", source, f"write a blank after {glued[1]}")
     raise SyntaxProblemError(
-        f'unknown attribute name "{quotable(name)}"', source, f"there are: {', '.join(words)}"
+        f'unknown attribute name "{quotable(name)}"', source, f"write one of: {', '.join(words)}"
     )
 
 
 def read_name(line: LogicalLine) -> str:
-    """The name of a rule.
+    """Parse the name of a rule.
 
-    :raises SyntaxProblemError: it is none.
+    :raises SyntaxProblemError: invalid name.
     """
     source, name = line.source(), line.word(_NAME)
     problem = rule_name_problem(name)
@@ -88,12 +90,7 @@ def read_name(line: LogicalLine) -> str:
 
 def _checked(rule: QuotaRule) -> QuotaRule:
     dynamic = next((limit for limit in rule.limits if limit.terms), None)
-    if dynamic is not None and dynamic.source is not None and not per_host(rule):
+    if dynamic is not None and dynamic.source is not None and not rule.per_host:
         message = "dynamic limits are only supported for per host rules"
         raise SyntaxProblemError(message, dynamic.source, "name the hosts in braces: hosts {*}")
     return rule
-
-
-def per_host(rule: QuotaRule) -> bool:
-    """Whether each host has a counter of its own, which a computed limit needs."""
-    return rule.hosts is not None and rule.hosts.expanded

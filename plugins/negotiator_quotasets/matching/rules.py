@@ -181,15 +181,14 @@ class Rules:
 
         A rule that does not apply to all hosts needs a grouping too: its other slots are not charged.
         """
-        per_host = rule.hosts is not None and rule.hosts.expanded
-        if not per_host and rows.slots is None:
+        if not rule.per_host and rows.slots is None:
             return (*prefix, "")
-        codes = self._codes.get((cache_key, rows.rule, per_host), self._counter_codes, rows, per_host)
-        return Grouping(codes, Family(prefix, self._index.hosts.names if per_host else ("",)))
+        codes = self._codes.get((cache_key, rows.rule), self._counter_codes, rows, rule)
+        return Grouping(codes, Family(prefix, self._index.hosts.names if rule.per_host else ("",)))
 
-    def _counter_codes(self, rows: _RuleRows, per_host: bool) -> Codes:  # noqa: FBT001 - a cache passes it on
+    def _counter_codes(self, rows: _RuleRows, rule: QuotaRule) -> Codes:
         """Return the number of each slot's counter, (N,), -1 where the rule does not apply."""
-        codes = np.arange(len(self._index)) if per_host else np.zeros(len(self._index), np.intp)
+        codes = np.arange(len(self._index)) if rule.per_host else np.zeros(len(self._index), np.intp)
         if rows.hosts is not None:
             codes = np.where(rows.hosts, codes, -1)
         return codes.astype(np.int32)[self._index.codes]

@@ -1,4 +1,4 @@
-"""The command ``negotiator qquota``: what is used of the limits of resource quota sets.
+"""The command ``negotiator qquota``: the usage of resource quota sets.
 
 Source: qquota(1); "Resource Quota Sets", qquota.
 """

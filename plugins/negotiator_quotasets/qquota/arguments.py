@@ -1,7 +1,7 @@
-"""The switches of qquota, as they are written on a command line or in a file of defaults.
+"""The switches of qquota on a command line or in a file of defaults.
 
-Source: qquota(1). A switch with a list takes all words up to the next switch; names are separated by commas. Lists of a
-switch that is given again add up. A switch without its list changes nothing.
+Source: qquota(1). A switch with a list takes all arguments up to the next switch; names are separated by commas. Lists of a
+repeated switch add up. A switch without names has no effect.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-#: The switches with a list, and what they select.
+from negotiator.plugin import NegotiatorError
+
+#: The switches with a list, and the field of ``RowSelection`` that they set.
 LISTS = {"-h": "hosts", "-l": "resources", "-u": "users", "-pe": "pes", "-P": "projects", "-q": "queues"}
 HELP, XML = "-help", "-xml"
 _SEPARATORS = re.compile(r"[,\s]+")
 
 
-class InvalidArgumentError(ValueError):
-    """A word that is no switch, where one should be; ``number`` is its place among the words, from 0."""
+class InvalidArgumentError(NegotiatorError, ValueError):
+    """An argument that is neither a switch nor belongs to one; ``number`` is its index."""
 
-    def __init__(self, word: str, number: int) -> None:
-        super().__init__(f'invalid option argument "{word}"')
+    def __init__(self, argument: str, number: int) -> None:
+        super().__init__(f'invalid option argument "{argument}"')
         self.number = number
 
 
 @attrs.frozen
 class QquotaArguments:
-    """What is asked for: names and wildcards by what they select, and the switches without a list."""
+    """The lists of names and wildcards, by the values of ``LISTS``, and the switches without a list."""
 
     lists: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     switches: frozenset[str] = frozenset()
@@ -37,26 +39,26 @@ class QquotaArguments:
         return QquotaArguments(names, self.switches | more.switches)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """The names that are given for one key of ``LISTS``."""
+        """Return the names for one of the values of ``LISTS``."""
         return self.lists.get(key, ())
 
 
-def read_arguments(words: Iterable[str]) -> QquotaArguments:
-    """Read switches and their lists.
+def read_arguments(arguments: Iterable[str]) -> QquotaArguments:
+    """Parse switches and their lists.
 
-    :raises WordError: a word is no switch, and belongs to none.
+    :raises InvalidArgumentError: an argument is neither a switch nor belongs to one.
     """
     lists: dict[str, list[str]] = {}
     switches = set[str]()
     names: list[str] | None = None
-    for number, word in enumerate(words):
-        if word in LISTS:
-            names = lists.setdefault(LISTS[word], [])
-        elif word in {HELP, XML}:
-            switches.add(word)
+    for number, argument in enumerate(arguments):
+        if argument in LISTS:
+            names = lists.setdefault(LISTS[argument], [])
+        elif argument in {HELP, XML}:
+            switches.add(argument)
             names = None
-        elif names is None or word.startswith("-"):
-            raise InvalidArgumentError(word, number)
+        elif names is None or argument.startswith("-"):
+            raise InvalidArgumentError(argument, number)
         else:
-            names += filter(None, _SEPARATORS.split(word))
+            names += filter(None, _SEPARATORS.split(argument))
     return QquotaArguments({key: tuple(names) for key, names in lists.items()}, frozenset(switches))

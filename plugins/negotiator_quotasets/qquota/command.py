@@ -1,4 +1,4 @@
-"""``negotiator qquota``: what somebody has used of which limit, printed as Grid Engine does.
+"""The command: prints the usage of limits, as Grid Engine does.
 
 Source: qquota(1); "Resource Quota Sets", qquota.
 """
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from negotiator.plugin import CommandContext, CommandTargets, printable, target_options
+from negotiator.plugin import CommandContext, CommandTargets, ExitCode, printable, target_options
 from negotiator_quotasets.qquota import markup, table
 from negotiator_quotasets.qquota.arguments import HELP, XML, InvalidArgumentError, read_arguments
 from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
@@ -19,10 +19,9 @@ from negotiator_quotasets.qquota.usage_text import USAGE
 from negotiator_quotasets.settings import QuotaSettings
 
 PLUGIN = "quotasets"
-NOT_DONE = 1
 
 
-# Switches of Grid Engine are long words after one hyphen, which click does not read: it is to leave them alone.
+# Grid Engine's switches are long words after one hyphen, which click can't parse: it passes them on.
 @click.command(
     "qquota",
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
@@ -32,11 +31,11 @@ NOT_DONE = 1
 @target_options
 @click.pass_context
 def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTargets) -> None:
-    """Print what is used of the limits of resource quota sets, as qquota of Grid Engine does.
+    """Print the usage of the limits of resource quota sets, as Grid Engine's qquota does.
 
-    Without -u, it is what the caller has used. Each list has names and wildcards, with commas between them; lists that
-    are given again add up. Switches may also stand in a file sge_qquota of the bundle, for everybody, and in
-    ~/.sge_qquota.
+    Without -u, it is the usage of the caller. Each list has names and wildcards, separated by commas; lists of a
+    repeated switch add up. Default switches for everybody are read from the file sge_qquota of the bundle, and those of
+    the caller from ~/.sge_qquota.
 
     \b
       -h HOSTS      limits of these hosts, or of host groups (@GROUP)
@@ -45,14 +44,14 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
       -pe PES       limits of these parallel environments
       -P PROJECTS   limits of these projects
       -q QUEUES     limits of these queues
-      -xml          print XML, as qquota.xsd of the plugin says
+      -xml          print XML, by the schema qquota.xsd of the plugin
       -help         print the help of Grid Engine
 
     \b
     Exit code:
-      0  what is used was printed; nothing is printed where nothing is used
-      1  a switch is none, the bundle has errors, or not all that is used could be counted
-      2  the command line is wrong otherwise, or no pool is named
+      0  the usage was printed; nothing is printed if nothing is used
+      1  invalid switch, or the bundle has errors, or a part of the usage could not be counted
+      2  another invalid option, or missing pool
       4  the pool could not be read
       6  the state could not be read
 
@@ -61,37 +60,37 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
       negotiator qquota --pool pool/ --bundle policies/site
       negotiator qquota -u "*" -l slots,virtual_free -xml
     """
-    site: CommandContext = context.obj
+    program: CommandContext = context.obj
     try:
-        asked = read_arguments(words)
-        if HELP in asked.switches:
+        arguments = read_arguments(words)
+        if HELP in arguments.switches:
             click.echo(USAGE, nl=False)
             return
-        configured = site.bundle(targets)
-        asked = read_defaults(configured.folder, _home()) + asked
+        bundle = program.bundle(targets)
+        arguments = read_defaults(bundle.folder, _home()) + arguments
     except (InvalidArgumentError, DefaultsError) as error:
         _refuse(context, error)
-    usage = site.plugin_usage(targets, PLUGIN)
-    settings: QuotaSettings = configured.settings(PLUGIN)
-    hosts, found = selected_rows(settings, usage, selection(asked, site.caller().name))
-    lines = (markup if XML in asked.switches else table).lines(found, hosts)
-    # UTF-8 whatever the terminal's encoding is: that is what XML without a declared encoding is read as.
+    usage = program.plugin_usage(targets, PLUGIN)
+    settings: QuotaSettings = bundle.settings(PLUGIN)
+    hosts, rows = selected_rows(settings, usage, selection(arguments, program.caller().name))
+    lines = (markup if XML in arguments.switches else table).lines(rows, hosts)
+    # UTF-8 whatever the terminal's encoding: parsers assume it for XML without a declared encoding.
     click.echo("".join(f"{line}\n" for line in lines).encode(), nl=False)
     for failure in usage.failures:
         click.echo(f"error: {printable(failure)}", err=True)
     if usage.failures:
-        context.exit(NOT_DONE)
+        context.exit(ExitCode.NOT_DONE)
 
 
 def _home() -> Path | None:
     try:
         return Path.home()
-    except RuntimeError:  # who calls has none
+    except RuntimeError:  # the caller has no home
         return None
 
 
 def _refuse(context: click.Context, error: InvalidArgumentError | DefaultsError) -> NoReturn:
-    if isinstance(error, InvalidArgumentError) or error.is_word:
+    if isinstance(error, InvalidArgumentError) or error.is_argument:
         click.echo(USAGE, nl=False, err=True)
     click.echo(f"error: {printable(str(error))}", err=True)
-    context.exit(NOT_DONE)
+    context.exit(ExitCode.NOT_DONE)

@@ -1,6 +1,6 @@
-"""Switches that are read from files before those of the command line: ``sge_qquota``, ``~/.sge_qquota``.
+"""Default switches, which come before those of the command line: the files ``sge_qquota`` and ``~/.sge_qquota``.
 
-Source: qquota(1), FILES. Words are separated by white space and may be quoted, as on a command line. A line that begins with
+Source: qquota(1), FILES. Arguments are separated by white space and may be quoted, as on a command line. A line that begins with
 ``#`` is a comment, as in sge_request(5). ``-help`` has no effect here.
 """
 
@@ -12,48 +12,48 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.plugin import Source
+from negotiator.plugin import NegotiatorError, Source
 from negotiator_quotasets.qquota.arguments import InvalidArgumentError, QquotaArguments, read_arguments
 
-#: In the folder of the bundle, for everybody; in the home of who calls.
+#: In the folder of the bundle, for everybody; in the home of the caller.
 OF_ALL, OF_CALLER = "sge_qquota", ".sge_qquota"
 _MAX_BYTES = 1 << 16
 
 
 @attrs.frozen
-class DefaultsError(Exception):
-    """A file of switches that can't be read: where, and why. ``is_word`` where one of its words is no switch."""
+class DefaultsError(NegotiatorError):
+    """An invalid file of default switches; ``is_argument`` if one of its arguments is invalid."""
 
     source: Source
     message: str
-    is_word: bool = False
+    is_argument: bool = False
 
     def __str__(self) -> str:
         return f"{self.source}: {self.message}"
 
 
 def read_defaults(bundle: Path, home: Path | None) -> QquotaArguments:
-    """Read both files, those that are there; what both say adds up.
+    """Read those of both files that exist; their lists add up.
 
-    :raises DefaultsError: one of them can't be read, or says what is no switch.
+    :raises DefaultsError: unreadable file, or invalid argument.
     """
     folders = ((bundle, OF_ALL), *([] if home is None else [(home, OF_CALLER)]))
-    found = QquotaArguments()
+    defaults = QquotaArguments()
     for folder, name in folders:
-        found += _read(folder / name)
-    return found
+        defaults += _read(folder / name)
+    return defaults
 
 
 def _read(path: Path) -> QquotaArguments:
-    words = list(_words(path, _text(path)))
+    arguments = list(_arguments(path, _text(path)))
     try:
-        return read_arguments(word for word, _ in words)
+        return read_arguments(argument for argument, _ in arguments)
     except InvalidArgumentError as error:
-        raise DefaultsError(words[error.number][1], str(error), is_word=True) from None
+        raise DefaultsError(arguments[error.number][1], str(error), is_argument=True) from None
 
 
 def _text(path: Path) -> str:
-    """What the file says; nothing where there is none, or something else than a file."""
+    """Return the contents of a file; empty if it is missing or not a regular file."""
     try:
         if not path.is_file():
             return ""
@@ -69,15 +69,15 @@ def _text(path: Path) -> str:
         raise DefaultsError(Source(str(path)), "this is not UTF-8: save the file as UTF-8") from None
 
 
-def _words(path: Path, text: str) -> Iterator[tuple[str, Source]]:
+def _arguments(path: Path, text: str) -> Iterator[tuple[str, Source]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith("#"):
             continue
         source = Source(str(path), number)
         try:
-            words = shlex.split(line)
+            arguments = shlex.split(line)
         except ValueError:
-            message = "a quote or a backslash has no end: write it on the same line"
+            message = "unclosed quote or backslash: close it on the same line"
             raise DefaultsError(source, message) from None
-        for word in words:
-            yield word, source
+        for argument in arguments:
+            yield argument, source

@@ -1,4 +1,4 @@
-"""Rows of usage as XML: one ``qquota_rule`` a row.
+"""Usage rows as XML, one ``qquota_rule`` per row.
 
 Source: "Resource Quota Sets", qquota XML Schema; the elements are those that Grid Engine prints, see ``qquota.xsd``.
 """
@@ -13,14 +13,14 @@ from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 NAMESPACE = "http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd"
-#: What no XML document may hold, not even as a reference (XML 1.0, 2.2).
+#: Characters that an XML document may not have, not even as references (XML 1.0, 2.2).
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Readers make spaces of these in attributes, unless they are references (XML 1.0, 3.3.3).
+#: Characters that parsers replace by spaces in attributes, unless they are references (XML 1.0, 3.3.3).
 _WHITE = {ord(character): f"&#{ord(character)};" for character in "\t\n\r"}
 
 
 def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
-    """Give the lines of a document, without their ends; its encoding is to be UTF-8."""
+    """Yield the lines of the document, without newlines; it must be encoded as UTF-8."""
     yield "<?xml version='1.0'?>"
     yield f'<qquota_result xmlns="{NAMESPACE}">'
     for row in rows:
@@ -35,8 +35,8 @@ def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """A text as it stands in an element or in an attribute, in quotes of either kind.
+    """Return a text escaped for an element or an attribute, in quotes of either kind.
 
-    Users and projects are named by job ads: what XML can't hold is replaced.
+    Characters that XML can't have are replaced: names of users and projects come from job ads.
     """
     return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)).translate(_WHITE)

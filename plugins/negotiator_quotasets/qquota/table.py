@@ -1,6 +1,6 @@
-"""Rows of usage as text, in three columns.
+"""Usage rows as text, in three columns.
 
-Source: qquota(1), OUTPUT FORMATS. As Grid Engine prints it, a limit is cut off at 20 characters; the XML has all of it.
+Source: qquota(1), OUTPUT FORMATS. As in Grid Engine, a limit is cut off at 20 characters; the XML has all of it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _NO_FILTER = "-"
 
 
 def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
-    """Give the lines of a table, without their ends; none where there are no rows.
+    """Yield the lines of the table, without newlines; nothing if there are no rows.
 
-    What cannot be printed on a terminal is replaced: users and projects are named by job ads.
+    Unprintable characters are replaced: names of users and projects come from job ads.
     """
     for number, row in enumerate(rows):
         if not number:
@@ -28,17 +28,17 @@ def lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
 
 
 def _limit(row: UsageRow) -> str:
-    """``slots=2/10``, or ``arch=lx24-amd64`` for what is not consumed."""
+    """Return ``slots=2/10``, or ``arch=lx24-amd64`` for a complex that is not consumed."""
     used = "" if row.used is None else f"{row.used}/"
     return f"{row.complex.name}={used}{row.limit}"
 
 
 def filters(row: UsageRow, hosts: Hosts) -> str:
-    """Whom a row is about: ``users alice hosts durin``, ``-`` for everybody."""
-    return " ".join(_filter(row, *named) for named in row.filter_names(hosts)) or _NO_FILTER
+    """Return the filters of a row, such as ``users alice hosts durin``; ``-`` if it has none."""
+    return " ".join(_filter(row, *each) for each in row.filter_names(hosts)) or _NO_FILTER
 
 
 def _filter(row: UsageRow, scope: str, names: tuple[str, ...], excluded: tuple[str, ...]) -> str:
     text = ",".join((*names, *(f"!{name}" for name in excluded)))
-    whole = row.filters[scope].expanded and scope not in row.values
-    return f"{scope} {{{text}}}" if whole else f"{scope} {text}"
+    expanded = row.filters[scope].expanded and scope not in row.values
+    return f"{scope} {{{text}}}" if expanded else f"{scope} {text}"

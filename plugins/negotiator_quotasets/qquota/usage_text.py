@@ -1,8 +1,8 @@
-"""What ``qquota -help`` prints: the text of Grid Engine, for scripts and people who know it."""
+"""The output of ``qquota -help``: Grid Engine's text, for the scripts and people who know it."""
 
 from __future__ import annotations
 
-#: Word for word as Grid Engine 8.1.9 prints it, with its version: scripts tell the dialect of a command by it.
+#: Verbatim from Grid Engine 8.1.9, with its version: scripts recognise the dialect of a command by it.
 USAGE = """\
 SGE 8.1.9
 usage: qquota [options]
