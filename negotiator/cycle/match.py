@@ -72,7 +72,7 @@ class SlotMatcher:
                 keep[conjunct.rows] &= truth.rows
             elif not truth.count:
                 return np.zeros(len(self.slots), dtype=np.bool_)
-            elif truth.some_false:
+            elif truth.has_false:
                 keep &= truth.rows
         return keep
 
@@ -158,12 +158,12 @@ def _requirements(
     if "Requirements" not in job:
         candidates.remove_all(_NO_JOB_REQUIREMENTS)
     for conjunct, truth in requirements.of_job(job, env):
-        if truth.some_false:
+        if truth.has_false:
             candidates.require(truth, conjunct.reason(), conjunct.rows)
-    if requirements.present.some_false:
+    if requirements.present.has_false:
         candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
     for conjunct, truth in requirements.of_slots(job, env):
-        if truth.some_false:
+        if truth.has_false:
             candidates.require(truth, conjunct.reason(), conjunct.rows)
 
 
@@ -174,10 +174,10 @@ def _constraints(
     cache = matcher.requirements.cache
     for constraint in bundle.constraints:
         for conjunct in constraint.conjuncts:
-            truth = cache.of(conjunct.expression, request.ad, constraint.slot_side, cycle.environment)
+            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, cycle.environment)
             if conjunct.reason.mode is not Mode.ENFORCE:
                 candidates.remove(~truth.rows, conjunct.reason)
-            elif truth.some_false:
+            elif truth.has_false:
                 candidates.require(truth, conjunct.reason)
 
 

@@ -58,11 +58,11 @@ class Ranks:
         ``random``.
         """
         written = job.get("Rank") or _NO_RANK
-        pool = self._pool.place(PRE_JOB_RANK, job, Side.MY)
-        rank = self._job.place(written, job, Side.TARGET)
-        if pool.reach.has_key and rank.reach.has_key:
-            ranks = self._job.at(rank, job)
-            chosen = self._pool.at(pool, job).best(among, ranks, count)
+        pool = self._pool.key(PRE_JOB_RANK, job, Side.MY)
+        rank = self._job.key(written, job, Side.TARGET)
+        if pool.dependencies.cacheable and rank.dependencies.cacheable:
+            ranks = self._job.get_by_key(rank, job)
+            chosen = self._pool.get_by_key(pool, job).best(among, ranks, count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)

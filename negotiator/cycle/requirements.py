@@ -52,19 +52,19 @@ class Conjunct:
     _reason: Reason | None = attrs.field(default=None, init=False)
     _always: TrueRows | None = attrs.field(default=None, init=False)
 
-    def place(self, job: ClassAd) -> CacheKey[TrueRows] | None:
+    def key(self, job: ClassAd) -> CacheKey[TrueRows] | None:
         """Return its key in the cache for a job; None if the result is the same for all jobs and known already."""
-        if self._always is not None and not self.cache.reaches.shadowed(job):
+        if self._always is not None and not self.cache.dependencies.shadowed(job):
             return None
-        return self.cache.place(self.expression, job, self.side)
+        return self.cache.key(self.expression, job, self.side)
 
-    def truth(self, place: CacheKey[TrueRows] | None, job: ClassAd, env: Environment) -> TrueRows:
+    def truth(self, key: CacheKey[TrueRows] | None, job: ClassAd, env: Environment) -> TrueRows:
         """Return the slots on which it is true; a result that depends on no job is remembered here."""
-        if place is None and self._always is not None:
+        if key is None and self._always is not None:
             return self._always
-        place = place or self.cache.place(self.expression, job, self.side)
-        truth = self.cache.at(place, job, env)
-        if place.is_common:
+        key = key or self.cache.key(self.expression, job, self.side)
+        truth = self.cache.get_by_key(key, job, env)
+        if key.is_shared_by_all:
             self._always = truth
         return truth
 
@@ -80,14 +80,14 @@ class Conjunct:
             self._reason = core_reason(Station.MATCH, Verdict.DENIED, code, f"{owner}: {text}", text)
         return self._reason
 
-    def is_independent(self, place: CacheKey[TrueRows]) -> bool:
+    def is_independent(self, key: CacheKey[TrueRows]) -> bool:
         """True if its evaluation refers nowhere to the whole that it is a part of.
 
         Inside the whole such a reference is circular, and undefined; in the conjunct by itself it would have a value.
         """
-        if self.side is _MINE and (place.is_plain or self.expression is WHOLE):
+        if self.side is _MINE and (key.is_direct or self.expression is WHOLE):
             return True  # ``slot_conjuncts`` has checked it for jobs without expressions
-        found = place.reach.found
+        found = key.dependencies.footprint
         if self.side is not _MINE:
             return not found.opaque and _NAMES.isdisjoint(found.names)
         return not found.opaque and found.names.isdisjoint({(True, NAME), (True, fold(self.attribute))})
@@ -102,11 +102,11 @@ class Requirements:
 
     def __init__(self, slots: Table, env: Environment, budget: MemoryBudget) -> None:
         self.dependencies = DependencyIndex(slots)
-        self.cache = ColumnCache(self.dependencies, env, TrueRows.of, budget)
+        self.cache = ColumnCache(self.dependencies, env, TrueRows.from_column, budget)
         self._of_slots = tuple(self._slot_conjuncts(slots, env, budget))
         self._whole_slots = Conjunct(WHOLE, WHOLE, "Requirements", Side.MY, self.cache)
         absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
-        self.present = TrueRows.where(~absent)
+        self.present = TrueRows.from_mask(~absent)
         # By identity of the tree: jobs with the same text share it.
         self._of_jobs: dict[int, _SplitRequirements] = {}
 
@@ -141,7 +141,10 @@ class Requirements:
 
     def _split(self, written: Expr) -> _SplitRequirements:
         parts = split(written)
-        found = [self.dependencies.of(part, on_rows=False, shadowed=False).found for part in parts]
+        found = [
+            self.dependencies.without_other_ad(part, on_rows=False, shadowed=False).footprint
+            for part in parts
+        ]
         moving = [part for part, reach in zip(parts, found, strict=True) if reach.moves_scope or reach.opaque]
         moves = frozenset[str]().union(*map(moved_attributes, moving))
         return _SplitRequirements(written, tuple(map(self._of_job, parts)), moves)
@@ -159,7 +162,7 @@ class Requirements:
             rows = part.rows.tobytes()
             if rows not in caches:
                 index = DependencyIndex(slots.take(part.rows))
-                caches[rows] = ColumnCache(index, env, TrueRows.of, budget)
+                caches[rows] = ColumnCache(index, env, TrueRows.from_column, budget)
             yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, caches[rows], part.rows)
 
 
@@ -181,8 +184,8 @@ def _evaluated(
     conjuncts: Sequence[Conjunct], whole: Conjunct, job: ClassAd, env: Environment
 ) -> Iterator[tuple[Conjunct, TrueRows]]:
     """Evaluate each conjunct, or only the whole where one of them may refer to the whole."""
-    places = [(part, part.place(job)) for part in conjuncts]
-    if not all(place is None or part.is_independent(place) for part, place in places):
-        places = [(whole, whole.place(job))]
-    for part, place in places:
-        yield part, part.truth(place, job, env)
+    keys = [(part, part.key(job)) for part in conjuncts]
+    if not all(key is None or part.is_independent(key) for part, key in keys):
+        keys = [(whole, whole.key(job))]
+    for part, key in keys:
+        yield part, part.truth(key, job, env)

@@ -1,4 +1,4 @@
-"""Partial evaluation: a folded expression has the value of the given one in every match it was folded for."""
+"""Partial evaluation: a folded expression has the same value as the given one in every match it was folded for."""
 
 import pytest
 from hypothesis import given, settings
@@ -43,7 +43,7 @@ texts = st.one_of(
 
 
 def _canonical(value):
-    """A value with its type; lists and ads as their text, in which nothing may have been folded."""
+    """Return a value with its type; lists and ads as text, which folding must not change."""
     text = unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(value)
     return f"{type(value).__name__} {text}"
 
@@ -57,7 +57,7 @@ def _same(expr, folded, my, target):
 @settings(deadline=None)
 @given(texts, ads("OnlyMine"), st.lists(ads("OnlyOther"), min_size=1, max_size=4))
 def test_an_ads_own_expression_keeps_its_value_in_every_row(text, own, others):
-    """The ad is known and so is what the rows have in common; errors and kinds stay what they were."""
+    """Folding in the ad and what the rows have in common changes no value, no error and no type."""
     expr, my, rows = parse(text), parse_ad(own), [parse_ad(other) for other in others]
     common = CommonAttributes(Table.from_ads(rows))
     folded = fold_constants(expr, GivenAd(my, common, ENV), common, ENV)
@@ -68,7 +68,7 @@ def test_an_ads_own_expression_keeps_its_value_in_every_row(text, own, others):
 @settings(deadline=None)
 @given(texts, ads("OnlyOther"), st.lists(ads("OnlyMine"), min_size=1, max_size=4))
 def test_an_expression_of_the_rows_keeps_its_value_in_every_row(text, other, own):
-    """The same for the expression that stands in the rows, matched with a known ad."""
+    """Likewise for an expression of the rows, matched with a known ad."""
     expr, target, rows = parse(text), parse_ad(other), [parse_ad(ad) for ad in own]
     common = CommonAttributes(Table.from_ads(rows))
     folded = fold_constants(expr, common, GivenAd(target, common, ENV), ENV)
@@ -78,8 +78,8 @@ def test_an_expression_of_the_rows_keeps_its_value_in_every_row(text, other, own
 
 @settings(deadline=None)
 @given(texts, ads("OnlyMine"), ads("OnlyOther"))
-def test_nothing_is_said_of_an_ad_of_which_nothing_is_known(text, own, other):
-    """With one ad known only, or none, the value is right whatever the other ad is."""
+def test_nothing_is_assumed_of_an_unknown_ad(text, own, other):
+    """If only one ad is known, or none, the value is right whatever the other ad is."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
     for folded in (
         fold_constants(expr, GivenAd(my, UnknownAd(), ENV), UnknownAd(), ENV),
@@ -91,32 +91,32 @@ def test_nothing_is_said_of_an_ad_of_which_nothing_is_known(text, own, other):
 
 @settings(deadline=None)
 @given(texts, ads("OnlyMine"), ads("OnlyOther"))
-def test_what_is_seen_from_the_other_ad_has_the_same_value_there(text, own, other):
-    """Written as an expression of the other ad, it can be evaluated there, if it looks into its own no more."""
+def test_an_expression_can_be_written_for_the_other_ad(text, own, other):
+    """If it no longer reads its own ad, it has the same value as an expression of the other ad."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
     known = GivenAd(my, UnknownAd(), ENV)
-    _same(expr, fold_constants(expr, known, UnknownAd(), ENV, home=Side.MY).expr, my, target)
-    folded = fold_constants(expr, known, UnknownAd(), ENV, home=Side.TARGET)
-    if not folded.my and not isinstance(folded.expr, ListExpr):
-        wanted = _canonical(evaluate(expr, my, target, ENV))
-        assert _canonical(evaluate(folded.expr, target, my, ENV)) == wanted
+    _same(expr, fold_constants(expr, known, UnknownAd(), ENV, canonical=Side.MY).expr, my, target)
+    folded = fold_constants(expr, known, UnknownAd(), ENV, canonical=Side.TARGET)
+    if not folded.reads_my and not isinstance(folded.expr, ListExpr):
+        expected = _canonical(evaluate(expr, my, target, ENV))
+        assert _canonical(evaluate(folded.expr, target, my, ENV)) == expected
 
 
 def _constants(ad):
-    """An ad without expressions, which could lead back to the other ad."""
+    """Return an ad without expressions, which could read the other ad."""
     return ClassAd([(name, expr) for name, expr in ad.items() if isinstance(expr, Literal)])
 
 
 @settings(deadline=None)
 @given(texts, ads("OnlyMine"), ads("OnlyMine"), ads("OnlyOther"), ads("OnlyOther"))
-def test_what_looks_into_an_ad_no_more_does_not_depend_on_it(text, own, instead, other, another):
-    """Where a folded expression says that it looks into an ad no more, another ad in its place changes nothing."""
+def test_an_expression_that_no_longer_reads_an_ad_does_not_depend_on_it(text, own, instead, other, another):
+    """If ``reads_my`` or ``reads_target`` is false, another ad in its place changes nothing."""
     expr, my, target = parse(text), parse_ad(own), parse_ad(other)
     folded = fold_constants(expr, GivenAd(my, UnknownAd(), ENV), UnknownAd(), ENV)
-    if not folded.my:
+    if not folded.reads_my:
         value = _canonical(evaluate(folded.expr, my, _constants(target), ENV))
         assert _canonical(evaluate(folded.expr, parse_ad(instead), _constants(target), ENV)) == value
-    if not folded.target:
+    if not folded.reads_target:
         value = _canonical(evaluate(folded.expr, _constants(my), target, ENV))
         assert _canonical(evaluate(folded.expr, _constants(my), parse_ad(another), ENV)) == value
 
@@ -128,7 +128,7 @@ MY = parse_ad(
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("TARGET.Memory >= MY.Ask", "TARGET.Memory >= 2"),
         ("TARGET.Memory >= Made", "TARGET.Memory >= 2048"),
@@ -172,10 +172,10 @@ MY = parse_ad(
         ("MY.TARGET.A + Ask", "MY.TARGET.A + 2"),
     ],
 )
-def test_what_is_folded(text, wanted):
-    """Constants go in, as far as that cannot change a value; everything else stays as it is written."""
+def test_what_is_folded(text, expected):
+    """Constants are folded in if that cannot change a value; everything else stays as written."""
     folded = fold_constants(parse(text), GivenAd(MY, UnknownAd(), ENV), UnknownAd(), ENV).expr
-    assert unparse(folded) == unparse(parse(wanted))
+    assert unparse(folded) == unparse(parse(expected))
 
 
 PREDEFINED_NAMES = [
@@ -191,8 +191,8 @@ FAILING = [
 
 
 @pytest.mark.parametrize("text", PREDEFINED_NAMES + FAILING)
-def test_names_that_mean_something_by_themselves_and_evaluations_that_fail(text):
-    """What no ad defines may have a meaning all the same; and a failure ends more than the part it stands in."""
+def test_special_names_and_failing_evaluations_are_not_folded(text):
+    """Names that no ad defines may have a meaning; and a failure ends more than the part it occurs in."""
     target = parse_ad("[Memory = 7; Requirements = Memory > 5; Rank = 3]")
     expr = parse(text)
     for known in (
@@ -207,14 +207,14 @@ def test_names_that_mean_something_by_themselves_and_evaluations_that_fail(text)
         )
 
 
-def test_rows_tell_what_is_the_same_in_all_of_them():
-    """An attribute that no row has, or all have with one value, is known; one that some have is asked for."""
+def test_what_all_rows_have_in_common_is_known():
+    """An attribute that no row has, or all have with one value, is folded in; one that some have is not."""
     table = Table.from_ads(
         [parse_ad('[OS = "L"; Cpus = 1; GPUs = 1]'), parse_ad('[OS = "L"; Cpus = 2; Rank = A]')]
     )
     rows = CommonAttributes(table)
     job = GivenAd(parse_ad("[Cpus = 7; GPUs = 8]"), rows, ENV)
-    for text, wanted in {
+    for text, expected in {
         'OS == "L"': "true",
         "MY.Nope": "undefined",
         "Cpus": "MY.Cpus",
@@ -222,31 +222,32 @@ def test_rows_tell_what_is_the_same_in_all_of_them():
         "MY.GPUs + TARGET.GPUs": "MY.GPUs + 8",
         "Nope =?= undefined": "true",
     }.items():
-        assert unparse(fold_constants(parse(text), rows, job, ENV).expr) == unparse(parse(wanted))
+        assert unparse(fold_constants(parse(text), rows, job, ENV).expr) == unparse(parse(expected))
 
 
-def test_constants_stand_on_the_right_of_comparisons_and_scopes_are_the_ads_themselves():
-    """What is the same however it is written becomes the same text: it can be kept as one."""
+def test_the_canonical_form_of_equal_conditions_is_the_same():
+    """Constants are on the right of comparisons, and scopes are the ads themselves, so that cache entries are shared."""
     texts = ["TARGET.Memory >= MY.Ask", "Ask <= TARGET.Memory", "Memory >= Ask", "2 <= target.memory"]
     known = GivenAd(MY, UnknownAd(), ENV)
     folded = {
-        tree_key(fold_constants(parse(text), known, UnknownAd(), ENV, home=Side.MY).expr) for text in texts
+        tree_key(fold_constants(parse(text), known, UnknownAd(), ENV, canonical=Side.MY).expr)
+        for text in texts
     }
     assert len(folded) == 1
-    as_rows = fold_constants(parse(texts[0]), known, UnknownAd(), ENV, home=Side.TARGET).expr
+    as_rows = fold_constants(parse(texts[0]), known, UnknownAd(), ENV, canonical=Side.TARGET).expr
     assert unparse(as_rows) == "MY.Memory >= 2"
 
 
 @pytest.mark.parametrize("text", ["Ask" + " + Ask" * 5000, "!" * 150 + "(" * 60 + "Ask" + ")" * 60])
-def test_what_is_too_deep_is_left_as_it_is(text):
-    """Folding ends, without an error, whatever the depth; also of a way through very many attributes."""
+def test_deep_expressions_are_not_folded(text):
+    """Folding ends without an error at any depth, also along a chain of very many attributes."""
     fold_constants(parse(text), GivenAd(MY, UnknownAd(), ENV), UnknownAd(), ENV)
     ad = ClassAd([(f"X{n}", parse(f"X{n + 1} + 1")) for n in range(3000)])
-    assert fold_constants(parse("X0"), GivenAd(ad, UnknownAd(), ENV), UnknownAd(), ENV).my
+    assert fold_constants(parse("X0"), GivenAd(ad, UnknownAd(), ENV), UnknownAd(), ENV).reads_my
 
 
-def test_very_long_strings_stay_where_they_are():
-    """A folded expression may be the key of a dictionary."""
+def test_very_long_strings_are_not_folded_in():
+    """The text of a folded expression is a key of the cache."""
     ad = parse_ad(f'[S = "{"x" * 6000}"; T = strcat(S, S)]')
     known = GivenAd(ad, UnknownAd(), ENV)
     assert unparse(fold_constants(parse("TARGET.A == T"), known, UnknownAd(), ENV).expr).endswith("T")

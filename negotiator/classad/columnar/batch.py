@@ -101,12 +101,12 @@ class RowBatch:
     __slots__ = (
         "_shadowed",
         "active",
+        "dependencies",
         "env",
         "known",
         "nodes",
         "other",
         "pool",
-        "reaches",
         "size",
         "table",
         "work",
@@ -120,7 +120,7 @@ class RowBatch:
         nodes: dict[type, NodeEvaluator],
         work: WorkCounter,
         active: frozenset[Name] = frozenset(),
-        reaches: DependencyIndex | None = None,
+        dependencies: DependencyIndex | None = None,
     ) -> None:
         self.table = table
         self.size = len(table)
@@ -130,7 +130,7 @@ class RowBatch:
         self.nodes = nodes
         self.work = work
         self.active = active
-        self.reaches = reaches
+        self.dependencies = dependencies
         self.known: dict[Name, _EvaluatedAttribute] = {}
         self._shadowed: bool | None = None
 
@@ -225,8 +225,10 @@ class RowBatch:
         """Return the values of those rows whose attribute is one expression, or of the rows of rare ones."""
         batch = self
         if part.table is not self.table:
-            reaches = None if self.reaches is None else self.reaches.over(part.table)
-            batch = RowBatch(part.table, self.other, self.env, self.nodes, self.work, self.active, reaches)
+            dependencies = None if self.dependencies is None else self.dependencies.for_part(part.table)
+            batch = RowBatch(
+                part.table, self.other, self.env, self.nodes, self.work, self.active, dependencies
+            )
         if part.expr is not None:
             return batch.value(part.expr, on_rows=True, depth=depth + 1)
         return batch.scalar(_own(name), on_rows=True, depth=depth)
@@ -248,8 +250,8 @@ class RowBatch:
         return self._grouped(expr, self._reach(expr, on_rows=on_rows), on_rows=on_rows)
 
     def _reach(self, expr: Expr, *, on_rows: bool) -> Footprint:
-        if self.reaches is not None:
-            return self.reaches.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
+        if self.dependencies is not None:
+            return self.dependencies.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
     def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:

@@ -1,11 +1,17 @@
-"""Columns that are kept: an expression is evaluated once for all ads that are alike in what it reads of them.
+"""Caches columns: an expression is evaluated once for all ads that are alike in the attributes it reads.
 
-A thousand job classes share a few hundred conjuncts. What is made of the column of an expression (which rows are true,
-the numbers) is found again by two keys. The first is cheap: the expression, by identity, and the kinds and values of
-those attributes of the other ad that it can reach. The second is the canonical, typed text of the expression with these
-values folded in, so that ``TARGET.Memory >= RequestMemory`` of one job and ``TARGET.Memory >= 512`` of another share.
+A thousand job classes share a few hundred conjuncts. The cache has two levels:
 
-Expressions whose values hang on more than attributes (``random``, ``eval``) are evaluated each time.
+1. By identity of the expression and by the other ad's values (``Dependencies.values``): a look-up that costs next to
+   nothing. It finds the conjunct of a slot for a further job with the same RequestMemory.
+2. By text: the canonical text of the expression after these values and those common to all rows were folded in. It
+   finds that ``TARGET.Memory >= RequestMemory`` of one job and ``TARGET.Memory >= 512`` of another are the same.
+
+Why a hit is right: a column depends on the table, which is fixed for the life of the cache, and on the other ad's
+attributes that evaluation can read. ``DependencyIndex`` finds a superset of these; the key has the type and value of each
+(or the number of its tree, if it is an expression, together with everything that tree reads in turn). Types are part of
+the key, since ``1``, ``1.0`` and ``true`` are equal in Python but not in ClassAds. Expressions whose values depend on
+more than attributes (``random``, ``eval``) have no key and are evaluated each time.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from negotiator.classad.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Key
+    from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Values
     from negotiator.classad.columnar.partial import Folded, KnownAd
     from negotiator.classad.context import Environment
     from negotiator.classad.scalar import ClassAd
@@ -31,14 +37,14 @@ if TYPE_CHECKING:
     from negotiator.classad.tables import BoolArray, Column
 
 MAX_BYTES: Final = 256 << 20
-"""What is kept of one table's columns takes no more memory than about this; what comes later is not kept."""
+"""Approximate memory of the cached columns of one table; beyond it nothing more is cached."""
 
 _ENTRY: Final = 1000
-"""Bytes that a key takes, about."""
+"""Approximate bytes of a key."""
 
 
 class Sized(Protocol):
-    """What can be kept."""
+    """A value that can be cached."""
 
     @property
     def nbytes(self) -> int:
@@ -47,18 +53,18 @@ class Sized(Protocol):
 
 T = TypeVar("T", bound=Sized)
 
-_ANY: Final = UnknownAd()
-_MINE: Final = Side.MY  # before Python 3.12 it takes long to find a member
+_UNKNOWN: Final = UnknownAd()
+_MINE: Final = Side.MY  # before Python 3.12 it takes long to find a member of an enum
 
 
 @attrs.define(eq=False)
 class MemoryBudget:
-    """Memory for what is kept, shared by all who keep something for one cycle."""
+    """The memory that is left for all caches of one cycle, in bytes."""
 
     left: int = MAX_BYTES
 
     def take(self, size: int) -> bool:
-        """Take so many bytes if there are as many."""
+        """Reserve memory; return False, reserving nothing, if not enough is left."""
         if size > self.left:
             return False
         self.left -= size
@@ -67,69 +73,72 @@ class MemoryBudget:
 
 @attrs.frozen(eq=False)
 class TrueRows:
-    """Which rows of a column are true: ``rows`` (N,), read-only, and how many they are."""
+    """The rows in which a condition is true: ``rows`` (N,), read-only, and their number."""
 
     rows: BoolArray
     count: int
 
     @classmethod
-    def of(cls, column: Column) -> TrueRows:
-        """Look at a column as a condition (SEMANTICS section 5: numbers other than 0 are true)."""
+    def from_column(cls, column: Column) -> TrueRows:
+        """Return the rows in which a column is true as a condition (SEMANTICS section 5: numbers other than 0 are)."""
         if column.kind is not Kind.BOOLEAN:
-            return cls.where(column.is_true())
-        found = column.data[Kind.BOOLEAN]
-        return cls.where(found if found.ndim else np.broadcast_to(found, (len(column),)))
+            return cls.from_mask(column.is_true())
+        values = column.data[Kind.BOOLEAN]
+        return cls.from_mask(values if values.ndim else np.broadcast_to(values, (len(column),)))
 
     @classmethod
-    def where(cls, rows: BoolArray) -> TrueRows:
-        """Take these rows, (N,), for the true ones."""
+    def from_mask(cls, rows: BoolArray) -> TrueRows:
+        """Return the rows of a mask, (N,), which becomes read-only."""
         rows.setflags(write=False)
         return cls(rows, int(np.count_nonzero(rows)))
 
     @property
-    def some_false(self) -> bool:
-        """Whether there are rows that are not true."""
+    def has_false(self) -> bool:
+        """True if the condition is not true in some row."""
         return self.count < len(self.rows)
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes: one byte where it is the same in all rows."""
+        """The memory that it takes: one byte if all rows are the same."""
         return self.rows.nbytes if self.rows.strides != (0,) else 1
 
 
 @attrs.frozen(eq=False)
-class _Plan(Generic[T]):
-    """How an expression is found again: ``reach`` as it is written; ``folded`` with what all rows have in common."""
+class _CachePlan(Generic[T]):
+    """How an expression is looked up: what it depends on as written, and after folding in what all rows share.
 
-    reach: Dependencies
+    ``folded`` is None if folding is not safe. ``results`` is the first level of the cache.
+    """
+
+    written: Dependencies
     folded: Dependencies | None
-    known: dict[object, T] = attrs.field(factory=dict, init=False)
+    results: dict[object, T] = attrs.field(factory=dict, init=False)
 
 
 class CacheKey(NamedTuple, Generic[T]):
-    """Where what is made of an expression is kept for all ads with the same ``values`` of what it reaches.
+    """The entry for an expression and all ads with the same ``values`` of the attributes that it depends on.
 
-    ``folds``: these values may be folded in.
+    ``can_fold``: these values may be folded into the expression.
     """
 
-    plan: _Plan[T]
-    reach: Dependencies
-    values: Key
-    folds: bool
+    plan: _CachePlan[T]
+    dependencies: Dependencies
+    values: Values
+    can_fold: bool
 
     @property
-    def is_plain(self) -> bool:
-        """Whether none of the attributes that the expression reaches in the other ad is an expression."""
-        return self.reach is self.plan.folded or self.reach is self.plan.reach
+    def is_direct(self) -> bool:
+        """True if no attribute of the other ad that the expression depends on is an expression itself."""
+        return self.dependencies is self.plan.folded or self.dependencies is self.plan.written
 
     @property
-    def is_common(self) -> bool:
-        """Whether what is kept here is that of every ad without attributes called MY or TARGET."""
-        return self.folds and not self.values and bool(self.plan.known)
+    def is_shared_by_all(self) -> bool:
+        """True if the entry holds for every ad without attributes called MY or TARGET, and is filled."""
+        return self.can_fold and not self.values and bool(self.plan.results)
 
 
 class _CachedExpression(NamedTuple):
-    """What is to be evaluated, whether it stands in the rows then, and what it is kept by: its text comes first."""
+    """The expression to evaluate, which side owns it, and its key in the second level, whose first part is its text."""
 
     expr: Expr
     on_rows: bool
@@ -137,105 +146,127 @@ class _CachedExpression(NamedTuple):
 
 
 class ColumnCache(Generic[T]):
-    """What was made of the columns of expressions over one table, for as long as this object lives: one cycle.
+    """The results of expressions over one table, for the life of this object: one cycle.
 
-    ``make`` makes it of a column; it must not change afterwards. ``env`` has the cycle's clock. ``room`` is for the memory
-    that it takes; the ways to find it again are forgotten together with what ``reaches`` knows.
+    ``convert`` makes a result of a column (its true rows, its numbers); results must not change afterwards. ``env`` has the
+    cycle's clock. ``budget`` limits the memory of the results. The first level of the cache is dropped whenever
+    ``dependencies`` is emptied (a new ``epoch``), since its keys hold numbers and objects of that index.
     """
 
     def __init__(
-        self, reaches: DependencyIndex, env: Environment, make: Callable[[Column], T], room: MemoryBudget
+        self,
+        dependencies: DependencyIndex,
+        env: Environment,
+        convert: Callable[[Column], T],
+        budget: MemoryBudget,
     ) -> None:
-        self.reaches = reaches
+        self.dependencies = dependencies
+        self.convert = convert
         self._env = env
-        self.make = make
-        self._room = room
-        self._rows = CommonAttributes(reaches.table)
-        self._this: GivenAd | None = None
-        self._generation = reaches.generation
-        self._plans: dict[Dependencies, _Plan[T]] = {}
+        self._budget = budget
+        self._common = CommonAttributes(dependencies.table)
+        self._given: GivenAd | None = None  # the ad of the last look-up
+        self._epoch = dependencies.epoch
+        self._plans: dict[Dependencies, _CachePlan[T]] = {}
         self._by_text: dict[object, T] = {}
 
-    def of(self, expr: Expr, other: ClassAd, side: Side, env: Environment | None = None) -> T:
-        """Return what is made of the values of an expression for each row, as ``evaluate_table`` gives them.
+    def get(self, expr: Expr, other: ClassAd, side: Side, env: Environment | None = None) -> T:
+        """Return the result of an expression: of the column that ``evaluate_table`` gives.
 
-        ``env`` is for expressions that are evaluated each time: it has the state of ``random``.
+        ``env`` is used for expressions without a key; it has the state of ``random``.
         """
-        return self.at(self.place(expr, other, side), other, env)
+        return self.get_by_key(self.key(expr, other, side), other, env)
 
-    def place(self, expr: Expr, other: ClassAd, side: Side) -> CacheKey[T]:
-        """Return where the values of an expression are kept, or would be; nothing is evaluated yet."""
-        reach = self.reaches.of(expr, on_rows=side is _MINE, shadowed=self.reaches.shadowed(other))
-        plan = self._plans.get(reach) or self._plan(reach)
+    def key(self, expr: Expr, other: ClassAd, side: Side) -> CacheKey[T]:
+        """Return the key of an expression and an ad; nothing is evaluated."""
+        index = self.dependencies
+        written = index.without_other_ad(expr, on_rows=side is _MINE, shadowed=index.shadowed(other))
+        plan = self._plans.get(written) or self._plan(written)
         if plan.folded is not None:
-            reach, values = self.reaches.follow(plan.folded, other)
-            if reach.small:
-                return CacheKey(plan, reach, values, True)
-        reach, values = self.reaches.follow(plan.reach, other)
-        return CacheKey(plan, reach, values, False)
+            dependencies, values = index.resolve(plan.folded, other)
+            if dependencies.within_limits:
+                return CacheKey(plan, dependencies, values, True)
+        dependencies, values = index.resolve(plan.written, other)
+        return CacheKey(plan, dependencies, values, False)
 
-    def at(self, place: CacheKey[T], other: ClassAd, env: Environment | None = None) -> T:
-        """Return what is kept in a place for this ad, now evaluated if it was not before."""
-        reach = place.reach
-        if not reach.has_key:
-            expr = place.plan.reach.expr
-            return self._evaluated(expr, other, env or self._env, on_rows=reach.on_rows)
-        first = place.values if reach is place.plan.folded else (reach, place.values)
-        made = place.plan.known.get(first)
-        if made is None:
-            text = self._folded(place, other) if place.folds else self._as_it_is(place)
-            made = self._by_text.get(text.key)
-            if made is None:
-                made = self._evaluated(text.expr, other, self._env, on_rows=text.on_rows)
-                if not self._room.take(_ENTRY + len(text.key[0]) + made.nbytes):
-                    return made
-                self._by_text[text.key] = made
-            place.plan.known[first] = made
-            self.reaches.grow(_ENTRY)
-        return made
+    def get_by_key(self, key: CacheKey[T], other: ClassAd, env: Environment | None = None) -> T:
+        """Return the result for a key of this ad; evaluate it if it is not cached."""
+        dependencies = key.dependencies
+        if not dependencies.cacheable:
+            expr = key.plan.written.expr
+            return self._evaluate(expr, other, env or self._env, on_rows=dependencies.on_rows)
+        first = key.values if dependencies is key.plan.folded else (dependencies, key.values)
+        result = key.plan.results.get(first)
+        if result is None:
+            text = self._folded(key, other) if key.can_fold else self._unfolded(key)
+            result = self._by_text.get(text.key)
+            if result is None:
+                result = self._evaluate(text.expr, other, self._env, on_rows=text.on_rows)
+                if not self._budget.take(_ENTRY + len(text.key[0]) + result.nbytes):
+                    return result
+                self._by_text[text.key] = result
+            key.plan.results[first] = result
+            self.dependencies.add_memory(_ENTRY)
+        return result
 
-    def _plan(self, reach: Dependencies) -> _Plan[T]:
-        if self._generation != self.reaches.generation:
-            self._generation = self.reaches.generation
+    def _plan(self, written: Dependencies) -> _CachePlan[T]:
+        if self._epoch != self.dependencies.epoch:
+            self._epoch = self.dependencies.epoch
             self._plans.clear()
-        plan = _Plan[T](reach, self._common(reach) if reach.small and not reach.shadowed else None)
-        self._plans[reach] = plan
+        # Folding needs less depth and fewer steps than evaluation as written: near the limits it would hide an error.
+        safe = written.within_limits and not written.shadowed
+        plan = _CachePlan[T](written, self._fold_common(written) if safe else None)
+        self._plans[written] = plan
         return plan
 
-    def _common(self, reach: Dependencies) -> Dependencies:
-        """Return the reach of an expression into which is folded what holds for every row, whatever the other ad."""
-        expr = self._fold(reach, _ANY).expr
-        if expr is reach.expr:
-            return reach
-        return self.reaches.of(expr, on_rows=reach.on_rows, shadowed=False)
+    def _fold_common(self, written: Dependencies) -> Dependencies:
+        """Return the dependencies after folding in what holds for every row, whatever the other ad."""
+        expr = self._fold(written, _UNKNOWN).expr
+        if expr is written.expr:
+            return written
+        return self.dependencies.without_other_ad(expr, on_rows=written.on_rows, shadowed=False)
 
-    def _fold(self, reach: Dependencies, other: KnownAd, home: Side | None = None) -> Folded:
-        my, target = (self._rows, other) if reach.on_rows else (other, self._rows)
-        return fold_constants(reach.expr, my, target, self._env, known_to_stay=reach.stays, home=home)
+    def _fold(self, dependencies: Dependencies, other: KnownAd, canonical: Side | None = None) -> Folded:
+        my, target = (self._common, other) if dependencies.on_rows else (other, self._common)
+        return fold_constants(
+            dependencies.expr,
+            my,
+            target,
+            self._env,
+            known_to_keep_scope=dependencies.keeps_scope,
+            canonical=canonical,
+        )
 
-    def _folded(self, place: CacheKey[T], other: ClassAd) -> _CachedExpression:
-        """Fold in the other ad's values; what can still reach it is told apart by these values too.
+    def _folded(self, key: CacheKey[T], other: ClassAd) -> _CachedExpression:
+        """Fold in the other ad's values.
 
-        Where nothing can, it does not matter whose expression it was: all are taken for expressions of the rows.
+        If nothing is left that can reach the other ad, the text alone is the key, and it does not matter whose
+        expression it was: all are evaluated as expressions of the rows. Otherwise the key has the values too.
         """
-        reach = place.reach
-        if self._this is None or self._this.ad is not other:
-            self._this = GivenAd(other, self._rows, self._env)
-        folded = self._fold(reach, self._this, Side.MY if reach.on_rows else Side.TARGET)
-        if not (reach.leads_back or (folded.target if reach.on_rows else folded.my)):
+        dependencies = key.dependencies
+        if self._given is None or self._given.ad is not other:
+            self._given = GivenAd(other, self._common, self._env)
+        folded = self._fold(dependencies, self._given, Side.MY if dependencies.on_rows else Side.TARGET)
+        reads_other = folded.reads_target if dependencies.on_rows else folded.reads_my
+        if not (dependencies.rows_refer_back or reads_other):
             return _CachedExpression(folded.expr, True, (tree_key(folded.expr),))
-        if not reach.on_rows:
-            folded = self._fold(reach, self._this, Side.MY)
-        key = tree_key(folded.expr), reach.on_rows, reach.names, place.values
-        return _CachedExpression(folded.expr, reach.on_rows, key)
+        if not dependencies.on_rows:
+            folded = self._fold(dependencies, self._given, Side.MY)
+        text = tree_key(folded.expr)
+        full_key = text, dependencies.on_rows, dependencies.names, key.values
+        return _CachedExpression(folded.expr, dependencies.on_rows, full_key)
 
-    def _as_it_is(self, place: CacheKey[T]) -> _CachedExpression:
-        """Take the expression as it is written."""
-        reach = place.reach
-        key = tree_key(reach.expr), reach.on_rows, reach.names, place.values, reach.shadowed, "as it is"
-        return _CachedExpression(reach.expr, reach.on_rows, key)
+    def _unfolded(self, key: CacheKey[T]) -> _CachedExpression:
+        """Return the expression as written."""
+        dependencies = key.dependencies
+        text = tree_key(dependencies.expr)
+        full_key = (
+            *(text, dependencies.on_rows, dependencies.names, key.values),
+            *(dependencies.shadowed, "unfolded"),
+        )
+        return _CachedExpression(dependencies.expr, dependencies.on_rows, full_key)
 
-    def _evaluated(self, expr: Expr, other: ClassAd, env: Environment, *, on_rows: bool) -> T:
+    def _evaluate(self, expr: Expr, other: ClassAd, env: Environment, *, on_rows: bool) -> T:
         side = Side.MY if on_rows else Side.TARGET
-        reaches = self.reaches
-        return self.make(evaluate_table(expr, reaches.table, other, side=side, env=env, reaches=reaches))
+        index = self.dependencies
+        return self.convert(evaluate_table(expr, index.table, other, side=side, env=env, dependencies=index))

@@ -1,8 +1,8 @@
-"""What the values of an expression over a table depend on in the other ad, as the key of a dictionary.
+"""What the values of an expression over a table depend on in the other ad.
 
-Two ads with the same key give the same column, so that it can be kept. A key holds every attribute of the other ad
-that the expression can reach, with its kind and value, an attribute that is an expression by its tree; which attributes
-these are is found by ``footprint``, once for each expression and for the expressions of the other ad that it leads to.
+Two ads that agree in these attributes, by type and value, give the same column. An attribute that is an expression counts
+by its tree, and the attributes that tree can read are dependencies too. They are found by ``footprint``, once for each
+expression, and once more for each set of expressions that the other ad has in these attributes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import attrs
 
 from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint
-from negotiator.classad.columnar.partial import stays
+from negotiator.classad.columnar.partial import keeps_scope
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
 from negotiator.classad.values import Kind
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from negotiator.classad.tables import AttributeTable
 
 MAX_BYTES: Final = 64 << 20
-"""What is known of expressions takes no more memory than about this; then all is forgotten and found out again."""
+"""Approximate memory of an index; beyond it the index is emptied, and a new epoch begins."""
 
 MAX_NAMES: Final = 200
-"""An expression that reaches more attributes of the other ad has no key."""
+"""An expression that depends on more attributes of the other ad is not cached."""
 
-Key: TypeAlias = tuple[object, ...]
-"""Two entries an attribute: its kind and its value (None, None: there is none)."""
+Values: TypeAlias = tuple[object, ...]
+"""Type and value of each attribute, two items for each; (None, None) if the ad has no such attribute."""
 
-_OF_EXPRESSION: Final = 4000
-_OF_NAME: Final = 500
-"""Bytes that the reach of an expression takes, about, and one more way to find it."""
+_BYTES_OF_DEPENDENCIES: Final = 4000
+_BYTES_OF_ALIAS: Final = 500
+"""Approximate bytes of the dependencies of an expression, and of one more key that leads to them."""
 
 _SMALL: Final = CostBounds(depth=150, steps=400_000)
 _PLAIN: Final = frozenset({int, str, bool})
@@ -40,34 +40,47 @@ _SHADOWS: Final = ("my", "target")
 
 @attrs.frozen(eq=False)
 class Dependencies:
-    """What one expression reaches, as far as the other ad's expressions that are known by now lead.
-
-    ``on_rows`` says that it stands in the ads of the table, and ``shadowed`` that one of the ads has an attribute called
-    MY or TARGET, so that the scopes may be anything. ``names`` are the attributes of the other ad, in lower case;
-    ``found`` has those of the rows too. ``leads_back``: rows have expressions, which may reach the other ad in turn.
-    ``has_key``: the values depend on nothing but attributes, and these are not too many. ``small``: evaluation is nowhere
-    near its limits, so that it may be given less to do. ``stays``: no call in it may leave the evaluator in another ad.
-    ``expressions`` are those of the other ad that were followed.
-    """
+    """What one expression depends on, for all other ads with the same ``expressions``."""
 
     expr: Expr
+
     on_rows: bool
+    """True if the expression belongs to the ads of the table, False if to the other ad."""
+
     shadowed: bool
-    found: Footprint
+    """True if one of the ads has an attribute called MY or TARGET, so that these scopes may mean anything."""
+
+    footprint: Footprint
+    """The attributes of both sides that evaluation can read."""
+
     names: tuple[str, ...]
-    leads_back: bool
-    has_key: bool
-    small: bool
-    stays: bool
-    expressions: Key = ()
-    further: dict[Key, Dependencies] = attrs.field(factory=dict, init=False, repr=False)
+    """Those of the other ad, sorted, in lower case."""
+
+    rows_refer_back: bool
+    """True if rows have expressions among these attributes, which may read the other ad in turn."""
+
+    cacheable: bool
+    """True if the values depend on attributes alone, and these are not too many."""
+
+    within_limits: bool
+    """True if evaluation stays far below the limits of depth and steps, so that constants may be folded in."""
+
+    keeps_scope: bool
+    """True if no call in the expression moves the evaluator to another ad."""
+
+    expressions: Values = ()
+    """The expressions of the other ad that were followed: names and numbers of trees."""
+
+    extended: dict[Values, Dependencies] = attrs.field(factory=dict, init=False, repr=False)
+    """The dependencies with further expressions of the other ad followed."""
 
 
 class DependencyIndex:
-    """The reaches of expressions over one table.
+    """The dependencies of expressions over one table.
 
-    Expressions are known by identity first, which costs next to nothing, and then by their tree. ``generation`` counts
-    how often all was forgotten: a hostile user may send any number of expressions.
+    Expressions are looked up by identity first, which costs next to nothing, and then by their tree. A hostile user may
+    send any number of expressions, so the index is emptied when it is full: a new ``epoch``. Numbers of trees are never
+    reused, so that values from an earlier epoch cannot be taken for others.
     """
 
     __slots__ = (
@@ -82,91 +95,100 @@ class DependencyIndex:
         "_shadowed",
         "_shadows",
         "_size",
-        "generation",
+        "epoch",
         "table",
     )
 
     def __init__(self, table: AttributeTable) -> None:
         self.table = table
         self._shadowed = any(table.column(name).kind is not Kind.ABSENT for name in _SHADOWS)
-        self.generation = 0
+        self.epoch = 0
         self._last = 0
         self._other: ClassAd | None = None
         self._shadows = False
         self._cells: dict[str, tuple[object, object]] = {}
         self._parts: dict[int, DependencyIndex] = {}
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._size = 0
         self._by_id: dict[tuple[int, bool, bool], tuple[Expr, Dependencies]] = {}
         self._by_tree: dict[tuple[str, bool, bool], Dependencies] = {}
         self._numbers_by_id: dict[int, tuple[Expr, int]] = {}
         self._numbers: dict[str, int] = {}
 
-    def grow(self, size: int) -> None:
-        """Count what is remembered, here or elsewhere for as long as this generation lasts: ``size`` bytes more."""
+    def add_memory(self, size: int) -> None:
+        """Count bytes that are held here, or elsewhere until this epoch ends; begin a new epoch if they are too many."""
         if self._size >= MAX_BYTES:
-            self._forget()
-            self.generation += 1
+            self._clear()
+            self.epoch += 1
         self._size += size
 
-    def _meet(self, other: ClassAd) -> None:
-        """Turn to an ad: many expressions in a row ask about the same."""
+    def _set_other(self, other: ClassAd) -> None:
+        """Forget the values of the ad before; many expressions in a row are looked up for the same ad."""
         self._other, self._cells = other, {}
         self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
 
     def shadowed(self, other: ClassAd) -> bool:
-        """Tell whether an ad has an attribute that takes the place of a scope."""
+        """True if this ad or a row has an attribute called MY or TARGET."""
         if other is not self._other:
-            self._meet(other)
+            self._set_other(other)
         return self._shadowed or self._shadows
 
-    def of(self, expr: Expr, *, on_rows: bool, shadowed: bool) -> Dependencies:
-        """Return what an expression reaches where the other ad has no expressions."""
+    def without_other_ad(self, expr: Expr, *, on_rows: bool, shadowed: bool) -> Dependencies:
+        """Return what an expression depends on if the other ad has constants only."""
         key = id(expr), on_rows, shadowed
         known = self._by_id.get(key)
         if known is None:
             tree = tree_key(expr), on_rows, shadowed
-            self.grow(_OF_NAME)
-            reach = self._by_tree.get(tree)
-            if reach is None:
-                self.grow(_OF_EXPRESSION + len(tree[0]))
-                reach = self._by_tree[tree] = self._find(expr, None, on_rows=on_rows, shadowed=shadowed)
-            known = self._by_id[key] = expr, reach
+            self.add_memory(_BYTES_OF_ALIAS)
+            dependencies = self._by_tree.get(tree)
+            if dependencies is None:
+                self.add_memory(_BYTES_OF_DEPENDENCIES + len(tree[0]))
+                dependencies = self._find(expr, None, on_rows=on_rows, shadowed=shadowed)
+                self._by_tree[tree] = dependencies
+            known = self._by_id[key] = expr, dependencies  # holding the tree, so that its id is not reused
         return known[1]
 
-    def follow(self, reach: Dependencies, other: ClassAd) -> tuple[Dependencies, Key]:
-        """Return what an expression reaches where this is the other ad, and the key of its values."""
+    def resolve(self, dependencies: Dependencies, other: ClassAd) -> tuple[Dependencies, Values]:
+        """Return what an expression depends on with this other ad, and the ad's values of these attributes.
+
+        Where the ad has an expression among them, its tree is followed, which may add attributes with further
+        expressions, until there are no new ones.
+        """
         while True:
-            key, expressions = self._key(reach.names, other)
-            if expressions == reach.expressions:
-                return reach, key
-            further = reach.further.get(expressions)
-            if further is None:
-                self.grow(_OF_EXPRESSION)
-                exprs = [(name, other.folded(name)) for name in reach.names]
+            values, expressions = self._values(dependencies.names, other)
+            if expressions == dependencies.expressions:
+                return dependencies, values
+            extended = dependencies.extended.get(expressions)
+            if extended is None:
+                self.add_memory(_BYTES_OF_DEPENDENCIES)
+                exprs = [(name, other.folded(name)) for name in dependencies.names]
                 known = ClassAd([(name, expr) for name, expr in exprs if expr is not None])
-                found = self._find(reach.expr, known, on_rows=reach.on_rows, shadowed=reach.shadowed)
-                further = reach.further[expressions] = attrs.evolve(found, expressions=expressions)
-            reach = further
+                found = self._find(
+                    dependencies.expr, known, on_rows=dependencies.on_rows, shadowed=dependencies.shadowed
+                )
+                extended = dependencies.extended[expressions] = attrs.evolve(found, expressions=expressions)
+            dependencies = extended
 
     def footprint(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Footprint:
-        """Return what ``footprint`` does for this table, found out at most once."""
-        reach = self.of(expr, on_rows=on_rows, shadowed=shadowed)
-        return reach.found if other is None else self.follow(reach, other)[0].found
+        """Return the footprint of an expression over this table, computed at most once."""
+        dependencies = self.without_other_ad(expr, on_rows=on_rows, shadowed=shadowed)
+        return (dependencies if other is None else self.resolve(dependencies, other)[0]).footprint
 
-    def over(self, table: AttributeTable) -> DependencyIndex:
-        """Return the reaches over a part of the table, such as ``Table.parts`` gives."""
+    def for_part(self, table: AttributeTable) -> DependencyIndex:
+        """Return the index for some of the rows, such as ``Table.parts`` gives."""
         if table is self.table:
             return self
         known = self._parts.get(id(table))
         if known is None:
-            known = self._parts[id(table)] = DependencyIndex(table)  # which holds the table
+            known = self._parts[id(table)] = DependencyIndex(
+                table
+            )  # it holds the table, so that the id is not reused
         return known
 
     def _find(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Dependencies:
-        found = None if shadowed or other is not None else self._plain(expr, on_rows=on_rows)
+        found = None if shadowed or other is not None else self._direct_footprint(expr, on_rows=on_rows)
         if found is None:
             found = footprint(expr, self.table, other, on_rows=on_rows, shadowed=shadowed)
         names = tuple(sorted([name for in_rows, name in found.names if not in_rows]))
@@ -177,14 +199,18 @@ class DependencyIndex:
             shadowed,
             found,
             names,
-            leads_back=any(in_rows and self.table.has_expressions(name) for in_rows, name in found.names),
-            has_key=not found.opaque and len(names) <= MAX_NAMES,
-            small=bounds is not None and bounds.depth <= _SMALL.depth and bounds.steps <= _SMALL.steps,
-            stays=not (found.moves_scope or found.opaque) or stays(expr),
+            rows_refer_back=any(
+                in_rows and self.table.has_expressions(name) for in_rows, name in found.names
+            ),
+            cacheable=not found.opaque and len(names) <= MAX_NAMES,
+            within_limits=bounds is not None
+            and bounds.depth <= _SMALL.depth
+            and bounds.steps <= _SMALL.steps,
+            keeps_scope=not (found.moves_scope or found.opaque) or keeps_scope(expr),
         )
 
-    def _plain(self, expr: Expr, *, on_rows: bool) -> Footprint | None:
-        """Give the footprint of an expression that reaches no others: most are of this kind."""
+    def _direct_footprint(self, expr: Expr, *, on_rows: bool) -> Footprint | None:
+        """Return the footprint of an expression that reads constants only, as most do; None for all others."""
         found = scan(expr)
         if found.opaque or found.moves_scope:
             return None
@@ -199,21 +225,21 @@ class DependencyIndex:
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
         return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)
 
-    def _key(self, names: tuple[str, ...], other: ClassAd) -> tuple[Key, Key]:
-        """Return the key of these attributes, and what in it are expressions: their names and numbers."""
+    def _values(self, names: tuple[str, ...], other: ClassAd) -> tuple[Values, Values]:
+        """Return the values of these attributes, and those of them that are expressions: names and numbers."""
         if other is not self._other:
-            self._meet(other)
+            self._set_other(other)
         cells = self._cells
-        key: list[object] = []
+        values: list[object] = []
         expressions: list[object] = []
         for name in names:
             cell = cells.get(name)
             if cell is None:
                 cell = cells[name] = self._cell(other.folded(name))
-            key += cell
+            values += cell
             if cell[0] is Expr:
                 expressions += (name, cell[1])
-        return tuple(key), tuple(expressions)
+        return tuple(values), tuple(expressions)
 
     def _cell(self, expr: Expr | None) -> tuple[object, object]:
         if expr is None:
@@ -222,17 +248,17 @@ class DependencyIndex:
         if value is None:
             return Expr, self._number(expr)
         kind = type(value)
-        return kind, value if kind in _PLAIN else repr(value)  # which tells -0.0 from 0.0
+        return kind, value if kind in _PLAIN else repr(value)  # -0.0 and 0.0 differ by repr only
 
     def _number(self, expr: Expr) -> int:
-        """Return a number that expressions share if their trees are equal; none is ever given again."""
+        """Return the number of a tree: the same for equal trees, and never reused."""
         known = self._numbers_by_id.get(id(expr))
         if known is None:
             tree = tree_key(expr)
-            self.grow(_OF_NAME)
+            self.add_memory(_BYTES_OF_ALIAS)
             number = self._numbers.get(tree)
             if number is None:
-                self.grow(len(tree))
+                self.add_memory(len(tree))
                 self._last += 1
                 number = self._numbers[tree] = self._last
             known = self._numbers_by_id[id(expr)] = expr, number

@@ -71,7 +71,7 @@ def evaluate_table(
     *,
     side: Side = Side.MY,
     env: Environment | None = None,
-    reaches: DependencyIndex | None = None,
+    dependencies: DependencyIndex | None = None,
 ) -> Column:
     """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
 
@@ -88,7 +88,7 @@ def evaluate_table(
             return plain
     if side is Side.TARGET and other is None:
         other = ClassAd()
-    batch = RowBatch(table, other, env or Environment(), _NODES, WorkCounter(), reaches=reaches)
+    batch = RowBatch(table, other, env or Environment(), _NODES, WorkCounter(), dependencies=dependencies)
     try:
         return batch.value(expr, on_rows=side is Side.MY, depth=1)
     except NotVectorizableError:

@@ -1,13 +1,15 @@
-"""Partial evaluation: what is known of the two ads of a match is worked into an expression.
+"""Partial evaluation: folds what is known of the two ads of a match into an expression.
 
-A reference to an attribute whose value is known becomes a literal; operators and functions of literals become their
-value; ``&&``, ``||``, ``? :``, ``?:`` and ``ifThenElse`` whose condition is known lose what can no longer count. The
-folded expression has the value of the given one in every match that the two sources of knowledge describe, errors and
-kinds included (``1``, ``1.0``, ``true`` and ``-0.0`` stay what they are). Where that is not certain, a part is left as it is:
-``x || true`` may be an error.
+A reference to an attribute with a known value becomes a literal; operators and functions of literals become their value;
+``&&``, ``||``, ``? :``, ``?:`` and ``ifThenElse`` with a known condition lose the branch that cannot count.
 
-Two things are for the caller to know: that MY and TARGET mean the two ads (no ad has an attribute of such a name), and
-that the expression is not near the limits of depth and steps, of which a folded one needs less.
+Why it is right: the folded expression has the same value, errors and types included, in every match that the two
+``KnownAd`` describe. A part whose value is not certain is left as written: ``x || true`` is not folded, since it is an
+error where ``x`` is a string. Constants are evaluated by the scalar evaluator's own operators, and literals keep their type
+(``1``, ``1.0``, ``true`` and ``-0.0`` differ).
+
+The caller must make sure of two things: that MY and TARGET mean the two ads (no ad has an attribute of such a name), and
+that the expression is not near the limits of depth and steps, of which the folded one needs less.
 """
 
 from __future__ import annotations
@@ -64,12 +66,12 @@ if TYPE_CHECKING:
     from negotiator.classad.tables import AttributeTable, Column
 
 MAX_DEPTH: Final = 200
-"""Levels, those of the attributes that are followed included, below which nothing is folded any more."""
+"""Depth, in nodes and in attributes followed, below which nothing is folded."""
 
 MAX_TEXT: Final = 10_000
-"""Longer strings are not made into literals: the folded expression may be the key of a dictionary."""
+"""Strings longer than this are not folded in: the folded expression is a key of the column cache."""
 
-_LEFT_ALONE: Final = OPAQUE_FUNCTIONS | SCOPE_MOVING_FUNCTIONS
+_NOT_FOLDED: Final = OPAQUE_FUNCTIONS | SCOPE_MOVING_FUNCTIONS
 _NOT_ATTRIBUTES: Final = RESERVED | PREDEFINED_NAMES
 _LOGICAL: Final = COMPARE.keys() | {"=?=", "=!=", "&&", "||"}
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="} | {
@@ -78,20 +80,20 @@ _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="} | {
 _MINE: Final = Side.MY
 _MY: Final = AdRef(Side.MY)
 _TARGET: Final = AdRef(Side.TARGET)
-_STOPS: Final = {"&&": False, "||": True}
+_DECIDING: Final = {"&&": False, "||": True}
 _UNDEFINED: Final = Literal(UNDEFINED)
 _ERROR: Final = Literal(ERROR)
 
 
 class Presence(enum.Enum):
-    """Whether an ad has an attribute of which no value is known."""
+    """Whether an ad has an attribute whose value is not known."""
 
     NEVER = enum.auto()
-    SOMETIMES = enum.auto()  # or nobody can tell
+    SOMETIMES = enum.auto()  # or not known
     ALWAYS = enum.auto()
 
 
-Found: TypeAlias = Literal | Presence
+KnownValue: TypeAlias = Literal | Presence
 
 _NEVER: Final = Presence.NEVER  # before Python 3.12 it takes as long to find a member as to call a function
 _ALWAYS: Final = Presence.ALWAYS
@@ -100,33 +102,33 @@ _ALWAYS: Final = Presence.ALWAYS
 class KnownAd(Protocol):
     """What is known of one of the two ads."""
 
-    def find(self, name: str, depth: int, /) -> Found:
-        """Tell of an attribute (lower case): its value if it is one and the same wherever it may be asked for."""
+    def find(self, name: str, depth: int, /) -> KnownValue:
+        """Return the value of an attribute (in lower case) if it is the same in every match, else its presence."""
 
 
 class UnknownAd:
     """An ad of which nothing is known."""
 
-    def find(self, _name: str, _depth: int, /) -> Found:
-        """Tell that there may be such an attribute."""
+    def find(self, _name: str, _depth: int, /) -> KnownValue:
+        """Return SOMETIMES: the ad may have the attribute."""
         return Presence.SOMETIMES
 
 
 @attrs.define(eq=False)
 class CommonAttributes:
-    """What the ads of a table have in common: the attributes that none has, and those that are one constant in all."""
+    """What the ads of a table have in common: the attributes that none has, and those with one constant value."""
 
     table: AttributeTable
-    _found: dict[str, Found] = attrs.field(factory=dict, init=False)
+    _values: dict[str, KnownValue] = attrs.field(factory=dict, init=False)
 
-    def find(self, name: str, _depth: int, /) -> Found:
-        """Tell what holds for every row."""
-        found = self._found.get(name)
+    def find(self, name: str, _depth: int, /) -> KnownValue:
+        """Return what holds for every row."""
+        found = self._values.get(name)
         if found is None:
-            found = self._found[name] = self._look(name)
+            found = self._values[name] = self._look(name)
         return found
 
-    def _look(self, name: str) -> Found:
+    def _look(self, name: str) -> KnownValue:
         column = self.table.column(name)
         if not len(column):
             return Presence.SOMETIMES
@@ -138,7 +140,7 @@ class CommonAttributes:
 
 
 def _is_one_value(column: Column) -> bool:
-    """Tell whether all rows have the same value; reals by their bits: 0.0 is not -0.0."""
+    """True if all rows have the same value; reals are compared by their bits, since 0.0 is not -0.0."""
     if column.kind in {None, Kind.EXPRESSION, Kind.OTHER}:
         return False
     arrays = [values for kind, values in column.data.items() if kind is column.kind and values.ndim]
@@ -151,19 +153,19 @@ def _bits(values: NDArray[Any]) -> NDArray[Any]:
 
 @attrs.define(eq=False)
 class GivenAd:
-    """One ad, matched with an ad of which ``other`` tells.
+    """One ad, matched with the ad that ``other`` describes.
 
-    An attribute that is an expression counts where it folds to a literal; reached in a circle it does not.
+    An attribute that is an expression has a known value if it folds to a literal, and if it does not refer to itself.
     """
 
     ad: ClassAd
     other: KnownAd
     env: Environment
-    _found: dict[str, Found] = attrs.field(factory=dict, init=False)
+    _values: dict[str, KnownValue] = attrs.field(factory=dict, init=False)
 
-    def find(self, name: str, depth: int, /) -> Found:
-        """Tell the value of the attribute, or whether there is one."""
-        found = self._found.get(name)
+    def find(self, name: str, depth: int, /) -> KnownValue:
+        """Return the value of an attribute, or its presence."""
+        found = self._values.get(name)
         if found is None:
             expr = self.ad.folded(name)
             if expr is None:
@@ -171,10 +173,10 @@ class GivenAd:
             elif type(expr) is Literal:
                 found = _ALWAYS if _is_long(expr.value) else expr
             else:
-                self._found[name] = _ALWAYS  # what it is to itself, in a circle
+                self._values[name] = _ALWAYS  # for a circular reference, while it is folded
                 folded = _Folding(self, self.other, self.env).node(expr, depth + 1)
                 found = folded if type(folded) is Literal else _ALWAYS
-            self._found[name] = found
+            self._values[name] = found
         return found
 
 
@@ -182,13 +184,13 @@ class GivenAd:
 class Folded:
     """An expression after folding.
 
-    ``my`` and ``target`` say whether anything is left in it that may look into these ads; what attributes of the one
-    read of the other is another matter.
+    ``reads_my`` and ``reads_target``: what is left of it may read attributes of this ad. (Attributes of the one ad may read
+    the other ad in turn, which these flags do not cover.)
     """
 
     expr: Expr
-    my: bool
-    target: bool
+    reads_my: bool
+    reads_target: bool
 
 
 def fold_constants(
@@ -197,27 +199,27 @@ def fold_constants(
     target: KnownAd,
     env: Environment | None = None,
     *,
-    known_to_stay: bool = False,
-    home: Side | None = None,
+    known_to_keep_scope: bool = False,
+    canonical: Side | None = None,
 ) -> Folded:
-    """Work into an expression what is known of the ad it belongs to (``my``) and of the other one (``target``).
+    """Fold what is known of the ad that owns an expression (``my``) and of the other one (``target``) into it.
 
-    ``env`` is what functions of constants are called in; the clock and ``random`` are left as they are. An expression
-    that may leave the evaluator in another ad (``stays``) is returned as it is; the caller may know that it does not.
+    Functions of constants are called in ``env``; the clock and ``random`` are not folded. An expression with a call that
+    moves the evaluator to another ad (not ``keeps_scope``) is returned as it is.
 
-    With a ``home`` what is left is written in one way, so that more texts are the same: comparisons with the constant
-    on the right, and the ads themselves for scopes as they are seen from this ad. From ``Side.TARGET`` that is right
-    only if nothing is left that looks into ``my``.
+    With ``canonical``, what is left gets one form, so that more expressions have the same text: comparisons with the
+    constant on the right, and the ads themselves as scopes, as an expression of that side would write them. With
+    ``Side.TARGET`` the result is valid only if it does not read ``my`` any more.
     """
-    if not (known_to_stay or stays(expr)):
-        return Folded(expr, my=True, target=True)
-    folding = _Folding(my, target, env or Environment(), home)
+    if not (known_to_keep_scope or keeps_scope(expr)):
+        return Folded(expr, reads_my=True, reads_target=True)
+    folding = _Folding(my, target, env or Environment(), canonical)
     folded = folding.node(expr, 1)
-    return Folded(folded, folding.reaches_my, folding.reaches_target)
+    return Folded(folded, folding.reads_my, folding.reads_target)
 
 
-def stays(expr: Expr) -> bool:
-    """Tell whether no call leaves the evaluator in another ad: otherwise later names are looked up there."""
+def keeps_scope(expr: Expr) -> bool:
+    """True if no call moves the evaluator to another ad, where later names would be looked up."""
     pending = [expr]
     while pending:
         node = pending.pop()
@@ -232,92 +234,93 @@ def stays(expr: Expr) -> bool:
 
 
 MOVING: Final = SCOPE_MOVING_FUNCTIONS | {"unresolved"}
-"""Functions that leave the evaluator where they find the attribute that is their first argument, or at the outermost ad."""
+"""Functions that move the evaluator to the ad in which they find their first argument, or to the outermost ad."""
 
 
 class _Folding:
-    """The folding of one tree; what it leaves is noted in ``reaches_my`` and ``reaches_target``."""
+    """Folds one tree; collects in ``reads_my`` and ``reads_target`` what the result may read."""
 
-    __slots__ = ("env", "home", "my", "reaches_my", "reaches_target", "target")
+    __slots__ = ("canonical", "env", "my", "reads_my", "reads_target", "target")
 
-    def __init__(self, my: KnownAd, target: KnownAd, env: Environment, home: Side | None = None) -> None:
+    def __init__(self, my: KnownAd, target: KnownAd, env: Environment, canonical: Side | None = None) -> None:
         self.my = my
         self.target = target
         self.env = env
-        self.home = home
-        self.reaches_my = self.reaches_target = False
+        self.canonical = canonical
+        self.reads_my = self.reads_target = False
 
     def node(self, expr: Expr, depth: int) -> Expr:
         kind = type(expr)
         if kind is Literal:
             return expr
         if depth > MAX_DEPTH:
-            return self._left(expr)
+            return self._unfolded(expr)
         make = self._kinds.get(kind)
-        return self._left(expr) if make is None else make(self, expr, depth)
+        return self._unfolded(expr) if make is None else make(self, expr, depth)
 
-    def _left(self, expr: Expr) -> Expr:
-        """Leave a part as it is; lists and records keep their elements as they were written."""
+    def _unfolded(self, expr: Expr) -> Expr:
+        """Return a part as it is; lists and records keep their elements as written."""
         if not _is_closed(expr):
-            self.reaches_my = self.reaches_target = True
+            self.reads_my = self.reads_target = True
         return expr
 
     def _reference(self, expr: Attr, depth: int) -> Expr:
         name = fold(expr.name)
         if expr.absolute or name in _NOT_ATTRIBUTES:
-            return self._left(expr)
+            return self._unfolded(expr)
         if expr.scope is None:
             return self._unscoped(expr, name, depth)
         side = scope_side(expr.scope)
         if side is None:
-            return self._left(expr)
+            return self._unfolded(expr)
         found = (self.my if side is _MINE else self.target).find(name, depth)
         if isinstance(found, Presence):
-            return _UNDEFINED if found is _NEVER else self._still(expr, side)
+            return _UNDEFINED if found is _NEVER else self._remaining(expr, side)
         return found
 
     def _unscoped(self, expr: Attr, name: str, depth: int) -> Expr:
-        """The own ad is asked first, and the other one where the own has no such attribute."""
+        """Look the name up in the own ad first, and in the other ad if the own one has no such attribute."""
         own = self.my.find(name, depth)
         if not isinstance(own, Presence):
             return own
         if own is _ALWAYS:
-            return self._still(expr, _MINE)
+            return self._remaining(expr, _MINE)
         other = self.target.find(name, depth)
         if own is Presence.SOMETIMES:
             if other is _NEVER:
-                return self._still(expr, _MINE)
-            self.reaches_my = self.reaches_target = True
+                return self._remaining(expr, _MINE)
+            self.reads_my = self.reads_target = True
             return expr
         if isinstance(other, Presence):
             if other is _NEVER:
                 return _UNDEFINED
-            return self._still(expr, Side.TARGET)
+            return self._remaining(expr, Side.TARGET)
         return other
 
-    def _still(self, expr: Attr, side: Side) -> Expr:
-        """Leave a reference to one of the ads."""
+    def _remaining(self, expr: Attr, side: Side) -> Expr:
+        """Return the reference to an attribute of one of the ads that is not folded."""
         if side is _MINE:
-            self.reaches_my = True
+            self.reads_my = True
         else:
-            self.reaches_target = True
-        if self.home is None:
+            self.reads_target = True
+        if self.canonical is None:
             return expr if expr.scope is not None else Attr(expr.name, AdRef(side))
-        return Attr(expr.name, _MY if side is self.home else _TARGET)
+        return Attr(expr.name, _MY if side is self.canonical else _TARGET)
 
     def _binary(self, expr: Binary, depth: int) -> Expr:
         op = expr.op
-        if op in _STOPS:
-            return self._logic(expr, depth, stop=_STOPS[op])
+        if op in _DECIDING:
+            return self._logic(expr, depth, stop=_DECIDING[op])
         left, right = self.node(expr.left, depth + 1), self.node(expr.right, depth + 1)
         if type(left) is Literal:
             if type(right) is Literal:
                 return _as_literal(BINARY[op](left.value, right.value)) or Binary(op, left, right)
-            if self.home is not None and op in _MIRRORED:
+            if self.canonical is not None and op in _MIRRORED:
                 op, left, right = _MIRRORED[op], right, left
         return self._value(expr if left is expr.left and right is expr.right else Binary(op, left, right))
 
     def _logic(self, expr: Binary, depth: int, *, stop: bool) -> Expr:
+        # `stop` is the value that decides: false for &&, true for ||.
         go_on = not stop
         left = self.node(expr.left, depth + 1)
         known = truth(left.value) if type(left) is Literal else None
@@ -326,6 +329,7 @@ class _Folding:
         if type(left) is Literal and left.value is ERROR:
             return left
         right = self.node(expr.right, depth + 1)
+        # `true && x` is x only if x cannot be a number: `true && 5` is true.
         if known is go_on and _is_logical(right):
             return right
         if type(right) is Literal and truth(right.value) is go_on and _is_logical(left):
@@ -345,7 +349,7 @@ class _Folding:
         return self._choice(expr, (expr.test, expr.yes, expr.no), depth, refuse=False)
 
     def _choice(self, expr: Expr, parts: tuple[Expr, ...], depth: int, *, refuse: bool) -> Expr:
-        """``? :`` and ``ifThenElse``; of a test that is no condition, the operator evaluates both branches first."""
+        """Fold ``? :`` and ``ifThenElse``; if the test is no condition, ``? :`` evaluates both branches first."""
         test = self.node(parts[0], depth + 1)
         if type(test) is Literal:
             condition = truth(test.value)
@@ -367,23 +371,23 @@ class _Folding:
         name = fold(expr.name)
         function = FUNCTIONS.get(name)
         if function is None or not function.accepts(len(expr.args)):
-            return _ERROR  # the arguments are not even looked at
-        if name in _LEFT_ALONE:
-            return self._left(expr)
+            return _ERROR  # the arguments are not evaluated
+        if name in _NOT_FOLDED:
+            return self._unfolded(expr)
         if name == "ifthenelse":
             return self._choice(expr, expr.args, depth, refuse=True)
         folded = with_operands(expr, tuple([self.node(arg, depth + 1) for arg in expr.args]))
         return self._value(folded) if function.deterministic else folded
 
     def _value(self, expr: Expr) -> Expr:
-        """Give the literal in place of a part that nothing outside of it has a say in."""
+        """Return the literal for a part that depends on nothing outside of it."""
         operands = children(expr)
         if not all(map(_is_closed, operands)):
             return expr
         if isinstance(expr, Unary) and type(expr.operand) is Literal:
             return _as_literal(UNARY[expr.op](expr.operand.value)) or expr
         if any(type(operand) is Literal and _is_long(operand.value) for operand in operands):
-            return expr  # long strings are costly, and cost steps
+            return expr  # functions of long strings are costly, and cost steps
         return _as_literal(evaluate(expr, None, None, self.env)) or expr
 
     _kinds: ClassVar[dict[type, Callable[[_Folding, Any, int], Expr]]] = {
@@ -407,7 +411,7 @@ def _is_long(value: Value) -> bool:
 
 
 def _is_logical(expr: Expr) -> bool:
-    """Tell whether the value can only be a boolean, undefined or an error: then it is itself as a condition."""
+    """True if the value can only be a boolean, undefined or an error: then it is the same as a condition."""
     while isinstance(expr, Paren):
         expr = expr.inner
     match expr:
@@ -421,7 +425,7 @@ def _is_logical(expr: Expr) -> bool:
 
 
 def _is_closed(expr: Expr) -> bool:
-    """Tell whether the value depends on nothing but the text: no names, no clock, no chance."""
+    """True if the value depends on the text alone: no names, no clock, no random numbers."""
     if type(expr) is Literal or type(expr) is Attr:
         return type(expr) is Literal
     return not any(map(_is_open, _nodes(expr)))
@@ -430,7 +434,7 @@ def _is_closed(expr: Expr) -> bool:
 def _is_open(node: Expr) -> bool:
     if isinstance(node, Call):
         function = FUNCTIONS.get(fold(node.name))
-        return function is not None and (not function.deterministic or fold(node.name) in _LEFT_ALONE)
+        return function is not None and (not function.deterministic or fold(node.name) in _NOT_FOLDED)
     return isinstance(node, Attr | AdRef | RecordExpr)
 
 

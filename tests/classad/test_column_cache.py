@@ -1,4 +1,4 @@
-"""What is kept of columns: always what evaluation gives, found once for ads that are alike, bounded."""
+"""The column cache: the values of evaluation, computed once for ads that are alike, in bounded memory."""
 
 import attrs
 import pytest
@@ -36,13 +36,15 @@ class Values:
         return cls([f"{type(v).__name__} {text}" for v, text in zip(values, shown, strict=True)])
 
 
-def keeping(rows, make=Values.of, room=None):
+def cache_of(rows, convert=Values.of, budget=None):
     table = Table.from_ads([parse_ad(row) if isinstance(row, str) else row for row in rows])
-    return ColumnCache(DependencyIndex(table), ENV, make, room or MemoryBudget())
+    return ColumnCache(DependencyIndex(table), ENV, convert, budget or MemoryBudget())
 
 
-def wanted(kept, expr, other, side):
-    return Values.of(evaluate_table(expr, kept.reaches.table, other, side=side, env=attrs.evolve(ENV))).texts
+def evaluated(cache, expr, other, side):
+    return Values.of(
+        evaluate_table(expr, cache.dependencies.table, other, side=side, env=attrs.evolve(ENV))
+    ).texts
 
 
 PLAIN = [
@@ -82,14 +84,14 @@ texts = st.one_of(
     st.lists(ads("OnlyRow") | shadows, min_size=1, max_size=4),
     st.lists(ads("OnlyOther") | shadows, min_size=1, max_size=4),
 )
-def test_what_is_kept_is_what_evaluation_gives(exprs, rows, others):
-    """For any expression of either side and ads one after the other, the first time and again: kind and value."""
-    kept = keeping(rows)
+def test_the_cache_gives_the_values_of_evaluation(exprs, rows, others):
+    """For any expression of either side and any ads in turn, from the cache or not: the same types and values."""
+    cache = cache_of(rows)
     for _ in range(2):
         for other in map(parse_ad, others):
             for expr in map(parse, exprs):
                 for side in Side:
-                    assert kept.of(expr, other, side).texts == wanted(kept, expr, other, side)
+                    assert cache.get(expr, other, side).texts == evaluated(cache, expr, other, side)
 
 
 KINDS = ["1", "1.0", "true", "0.0", "-0.0", "0", "false", '"1"', '"A"', '"a"', "undefined", "error", None]
@@ -97,12 +99,12 @@ KINDS = ["1", "1.0", "true", "0.0", "-0.0", "0", "false", '"1"', '"A"', '"a"', "
 
 @pytest.mark.parametrize("text", ["MY.A =?= TARGET.A", "MY.A / TARGET.B", "string(A)", "TARGET.Back"])
 @pytest.mark.parametrize("side", Side)
-def test_values_are_told_apart_by_kind(text, side):
-    """1, 1.0 and true are the same to Python, and -0.0 is 0.0; a lacking attribute is not an undefined one."""
+def test_values_of_different_types_are_different_keys(text, side):
+    """In Python 1, 1.0 and true are equal, and -0.0 is 0.0; a missing attribute is not an undefined one."""
     cells = [f"A = {kind}; B = 1.0;" if kind else "B = 2;" for kind in KINDS]
-    kept = keeping([f"[{cell} Back = TARGET.A]" for cell in cells])
+    cache = cache_of([f"[{cell} Back = TARGET.A]" for cell in cells])
     for other in [parse_ad(f"[{cell}]") for cell in cells]:
-        assert kept.of(parse(text), other, side).texts == wanted(kept, parse(text), other, side)
+        assert cache.get(parse(text), other, side).texts == evaluated(cache, parse(text), other, side)
 
 
 @pytest.fixture
@@ -125,24 +127,24 @@ def job(**items):
     return ClassAd([(name, parse(str(value))) for name, value in items.items()])
 
 
-def test_ads_alike_in_what_is_read_share_whatever_else_they_say(counted):
-    """Jobs that ask for as much memory are one evaluation, by whatever expression they come to it, on either side."""
-    kept = keeping(slots())
+def test_ads_alike_in_the_attributes_read_share_an_evaluation(counted):
+    """Jobs that request the same memory share one, whatever expression gives the amount, on either side."""
+    cache = cache_of(slots())
     asks = parse("TARGET.Memory >= MY.RequestMemory"), Side.TARGET
     offers = parse("TARGET.RequestMemory <= MY.Memory"), Side.MY
     also = parse("Memory >= 512"), Side.TARGET
     memory = ["512", "2 * 256", "ifThenElse(Used =!= undefined, Used, 512)", "Half + Half"]
     jobs = [job(RequestMemory=memory[n % 4], Half=256, ClusterId=n) for n in range(100)]
-    found = {tuple(kept.of(expr, job, side).texts) for job in jobs for expr, side in (asks, offers, also)}
+    found = {tuple(cache.get(expr, job, side).texts) for job in jobs for expr, side in (asks, offers, also)}
     assert found == {("bool False", "bool False", "bool True", "bool True")}
     assert len(counted) == 1
 
 
 def test_the_same_text_is_evaluated_once_however_often_it_was_parsed(counted):
-    """Jobs are parsed one by one: what counts is the tree."""
-    kept = keeping(slots())
+    """Jobs are parsed one by one: trees are compared, not objects."""
+    cache = cache_of(slots())
     for n in range(20):
-        kept.of(
+        cache.get(
             parse(f"TARGET.Memory >= {n % 2} && {'target' if n % 3 else 'TARGET'}.Disk < 3"),
             job(A=n),
             Side.TARGET,
@@ -150,63 +152,63 @@ def test_the_same_text_is_evaluated_once_however_often_it_was_parsed(counted):
     assert len(counted) == 2
 
 
-def test_what_expressions_of_the_rows_read_of_the_other_ad_tells_it_apart(counted):
-    """A slot's START reads the job: jobs that differ there are not alike, those that differ elsewhere are."""
-    kept = keeping(slots())
+def test_attributes_read_by_expressions_of_the_rows_are_part_of_the_key(counted):
+    """A slot's START reads Owner: jobs with different owners are not alike, those with different ClusterIds are."""
+    cache = cache_of(slots())
     found = [
-        kept.of(parse("Start"), job(Owner=f'"{owner}"', ClusterId=n), Side.MY).texts[0]
+        cache.get(parse("Start"), job(Owner=f'"{owner}"', ClusterId=n), Side.MY).texts[0]
         for n, owner in enumerate(["eve", "zoe", "eve", "zoe"])
     ]
     assert found == ["bool False", "bool True"] * 2
     assert len(counted) == 2
 
 
-def test_an_expression_of_the_other_ad_is_followed_to_what_it_reads(counted):
-    """Two jobs with the same expression differ in what it is made of."""
-    kept = keeping(slots())
+def test_attributes_read_by_expressions_of_the_other_ad_are_part_of_the_key(counted):
+    """Two jobs with the same expression may differ in an attribute that it reads."""
+    cache = cache_of(slots())
     asks = parse("TARGET.Memory >= MY.Ask + TARGET.Disk")
     for used in (1, 500, 1, 500):
         other = job(Ask="Base + TARGET.Disk", Base="Used + 1", Used=used)
-        assert kept.of(asks, other, Side.TARGET).texts == wanted(kept, asks, other, Side.TARGET)
+        assert cache.get(asks, other, Side.TARGET).texts == evaluated(cache, asks, other, Side.TARGET)
     assert len(counted) == 2
 
 
 @pytest.mark.parametrize("text", ["random(1000)", "Chance", 'eval("random(1000)")', "TARGET.Luck"])
-def test_chance_is_never_kept(text):
-    """Each time another number is drawn, from what the caller gives to draw from."""
-    kept = keeping(["[Chance = random(1000); Luck = random(1000)]"])
+def test_random_values_are_not_cached(text):
+    """Each time another number is drawn, from the state that the caller gives."""
+    cache = cache_of(["[Chance = random(1000); Luck = random(1000)]"])
     env = attrs.evolve(ENV)
     other = parse_ad("[Luck = random(1000)]")
-    assert len({kept.of(parse(text), other, Side.MY, env).texts[0] for _ in range(20)}) > 1
+    assert len({cache.get(parse(text), other, Side.MY, env).texts[0] for _ in range(20)}) > 1
 
 
-def test_the_clock_stands_still_for_as_long_as_anything_is_kept():
-    """Time is the cycle's."""
-    kept = keeping(slots(1))
-    assert kept.of(parse("time()"), job(), Side.MY).texts == ["int 1700000000"]
-    assert kept.of(parse("time()"), job(A=1), Side.MY, Environment(now=5.0)).texts == ["int 1700000000"]
+def test_the_time_is_that_of_the_cache():
+    """The clock does not move during a cycle."""
+    cache = cache_of(slots(1))
+    assert cache.get(parse("time()"), job(), Side.MY).texts == ["int 1700000000"]
+    assert cache.get(parse("time()"), job(A=1), Side.MY, Environment(now=5.0)).texts == ["int 1700000000"]
 
 
-def test_what_has_no_room_is_evaluated_each_time_and_stays_right(counted):
-    """A user may send any number of different conjuncts: memory is bounded, not the answers."""
-    room = MemoryBudget(20_000)
-    kept = keeping(slots(), TrueRows.of, room)
+def test_beyond_the_memory_budget_expressions_are_evaluated_each_time(counted):
+    """A user may send any number of different conjuncts: memory is bounded, and the answers stay right."""
+    budget = MemoryBudget(20_000)
+    cache = cache_of(slots(), TrueRows.from_column, budget)
     for n in [*range(100), *range(100)]:
-        truth = kept.of(parse(f"TARGET.Memory > {n} * 10"), job(), Side.TARGET)
+        truth = cache.get(parse(f"TARGET.Memory > {n} * 10"), job(), Side.TARGET)
         assert truth.rows.tolist() == [256 * row > n * 10 for row in range(4)]
-    assert 0 <= room.left < 20_000
+    assert 0 <= budget.left < 20_000
     assert 100 < len(counted) < 200
 
 
-def test_what_is_known_of_expressions_is_forgotten_before_it_grows_too_large(monkeypatch, counted):
-    """Forgotten means found out again, with the same answers, from what is still kept."""
+def test_the_index_of_dependencies_is_emptied_when_it_is_full(monkeypatch, counted):
+    """In the next epoch the same columns are found in the cache by their texts."""
     monkeypatch.setattr("negotiator.classad.columnar.dependencies.MAX_BYTES", 50_000)
-    kept = keeping(slots(), TrueRows.of)
+    cache = cache_of(slots(), TrueRows.from_column)
     for n in [*range(60), *range(60)]:
         other = job(Ask=f"Base * {n}", Base=10)
-        truth = kept.of(parse(f"TARGET.Memory > MY.Ask + {n % 7}"), other, Side.TARGET)
+        truth = cache.get(parse(f"TARGET.Memory > MY.Ask + {n % 7}"), other, Side.TARGET)
         assert truth.rows.tolist() == [256 * row > n * 10 + n % 7 for row in range(4)]
-    assert kept.reaches.generation > 2
+    assert cache.dependencies.epoch > 2
     assert len(counted) == 60
 
 
@@ -214,35 +216,37 @@ def test_what_is_known_of_expressions_is_forgotten_before_it_grows_too_large(mon
 @pytest.mark.parametrize(
     "text", ["X0 == 1", "true && X0 == 1", "true && (Yes && (X0 == 1))", "Yes && TARGET.X0 == 1"]
 )
-def test_an_expression_near_the_limits_is_evaluated_as_it_stands(text, length):
-    """With less to do it might be within the limits: each ``true &&`` leaves one level fewer."""
+def test_an_expression_near_the_limits_is_not_folded(text, length):
+    """After folding it might be within the limits: without ``true &&`` it has one level fewer."""
     chain = "; ".join(f"X{n} = X{n + 1} + 0 + 0 + 0" for n in range(length))
     deep, plain = parse_ad(f"[{chain}; X{length} = 1; Yes = true]"), parse_ad("[Yes = true]")
     for row, other in ((deep, plain), (plain, deep)):
-        kept = keeping([row, plain])
+        cache = cache_of([row, plain])
         for side in Side:
-            assert kept.of(parse(text), other, side).texts == wanted(kept, parse(text), other, side)
+            assert cache.get(parse(text), other, side).texts == evaluated(cache, parse(text), other, side)
 
 
-def test_more_attributes_than_a_key_may_have_are_evaluated_each_time(counted):
-    """A hostile expression names very many attributes."""
-    kept = keeping(slots())
+def test_expressions_with_too_many_attributes_are_not_cached(counted):
+    """A hostile expression may name very many attributes."""
+    cache = cache_of(slots())
     wide = parse(" || ".join(f"MY.A{n}" for n in range(300)) + " || TARGET.Memory > 300")
     for n in range(3):
-        assert kept.of(wide, job(**{f"A{m}": "false" for m in range(300)}, B=n), Side.TARGET).texts[1:3] == [
+        assert cache.get(wide, job(**{f"A{m}": "false" for m in range(300)}, B=n), Side.TARGET).texts[
+            1:3
+        ] == [
             "bool False",
             "bool True",
         ]
     assert len(counted) == 3
 
 
-def test_truth_counts_the_rows_and_is_read_only():
-    """Masks are shared between requests: nobody writes into them."""
-    kept = keeping(slots(), TrueRows.of)
-    some = kept.of(parse("TARGET.Memory > 300"), job(), Side.TARGET)
-    every = kept.of(parse("true"), job(), Side.TARGET)
-    number = kept.of(parse("TARGET.Disk - 1"), job(), Side.TARGET)
-    assert (some.count, some.some_false, every.count, every.some_false, number.count) == (
+def test_true_rows_are_counted_and_read_only():
+    """Masks are shared between requests, so they cannot be written."""
+    cache = cache_of(slots(), TrueRows.from_column)
+    some = cache.get(parse("TARGET.Memory > 300"), job(), Side.TARGET)
+    every = cache.get(parse("true"), job(), Side.TARGET)
+    number = cache.get(parse("TARGET.Disk - 1"), job(), Side.TARGET)
+    assert (some.count, some.has_false, every.count, every.has_false, number.count) == (
         2,
         True,
         4,
@@ -253,8 +257,8 @@ def test_truth_counts_the_rows_and_is_read_only():
     assert every.rows.shape == (4,)
 
 
-def test_a_table_without_rows_has_a_truth_without_rows():
-    """All slots may have been kept out."""
-    kept = keeping([], TrueRows.of)
-    truth = kept.of(parse("TARGET.Memory > MY.A"), job(A=1), Side.TARGET)
-    assert (truth.rows.shape, truth.count, truth.some_false) == ((0,), 0, False)
+def test_a_table_without_rows_has_no_true_rows():
+    """A gate may have discarded all slots."""
+    cache = cache_of([], TrueRows.from_column)
+    truth = cache.get(parse("TARGET.Memory > MY.A"), job(A=1), Side.TARGET)
+    assert (truth.rows.shape, truth.count, truth.has_false) == ((0,), 0, False)
