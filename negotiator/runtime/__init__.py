@@ -1,1 +1,1 @@
-"""A cycle with its I/O: the pool is read, the pure cycle decides, decisions are recorded, and only then handed out."""
+"""A cycle with its I/O: read the pool, run the pure cycle, record the decisions, hand them out."""

@@ -1,7 +1,7 @@
-"""Administrators' acts: who may do what, and doing it. Every one is recorded, also those that are denied.
+"""Carries out requests of administrators, after checking their access.
 
-An administrator of a queue (``adminacl``) may move applications out of it, hold and release them; an administrator of
-the scheduler may do that anywhere, and change the configuration.
+An administrator of a queue (``adminacl``) may move applications out of it, hold and release them. An administrator of
+the scheduler may do that in every queue, and change the configuration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from negotiator.runtime.state_manager import StateManager
 
 @attrs.frozen
 class AdminResult:
-    """A request and what became of it: ``by_rule`` is the rule of the access policy that decided."""
+    """A request and its answer; ``by_rule`` is the access rule that decided."""
 
     request: Request
     answer: AdminAnswer
@@ -31,82 +31,82 @@ class AdminResult:
 
 
 def perform(request: Request, state_manager: StateManager, now: float) -> AdminResult:
-    """Do what an administrator asks for, if it is theirs to ask; what changed is written down by the state_manager's owner."""
-    book = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
+    """Carry out a request if the access policy grants it. The caller records the result and saves the state."""
+    access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
     if request.action in {AdminAction.RELOAD, AdminAction.CHANGE}:
-        decided = book.answer(_asked(request, AccessKind.CONFIGURE, ""))
-        what = "was changed, and" if request.action is AdminAction.CHANGE else "will be looked at, and"
-        text = f"the bundle {what} is taken over before the next cycle if it has no errors"
-        return _done(request, decided, AdminAnswer(ok=True, text=text))
+        decided = access.answer(_question(request, AccessKind.CONFIGURE, ""))
+        what = "was changed" if request.action is AdminAction.CHANGE else "will be reloaded"
+        text = f"the bundle {what}: it replaces the active one before the next cycle if it has no errors"
+        return _result(request, decided, AdminAnswer(ok=True, text=text))
     found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
     if not found:
-        text = f"there is no application {request.application}: name it schedd#cluster, once a cycle has placed it"
+        text = f"unknown application {request.application}: write schedd#cluster, once a cycle has placed it"
         return AdminResult(request, AdminAnswer(ok=False, text=text), "")
     if len({entry.id.schedd for entry in found}) > 1:
         names = ", ".join(str(entry.id) for entry in found[:5])
         return AdminResult(
-            request, AdminAnswer(ok=False, text=f"{request.application} is one of: {names}"), ""
+            request, AdminAnswer(ok=False, text=f"{request.application} is ambiguous: {names}"), ""
         )
-    decided = _administers(request, found[0].queue, book)
+    decided = _administers(request, found[0].queue, access)
     refused = next(
         (
             each
-            for each in (_administers(request, entry.queue, book) for entry in found)
+            for each in (_administers(request, entry.queue, access) for entry in found)
             if not is_granted(each)
         ),
         None,
     )
     if refused is not None:
-        return _done(request, refused, AdminAnswer(ok=True, text=""))
-    return _done(request, decided, _do(request, found, state_manager, book, now))
+        return _result(request, refused, AdminAnswer(ok=True, text=""))
+    return _result(request, decided, _carry_out(request, found, state_manager, access, now))
 
 
-def _do(
+def _carry_out(
     request: Request,
     found: tuple[RegisteredApplication, ...],
     state_manager: StateManager,
-    book: AccessCache,
+    access: AccessCache,
     now: float,
 ) -> AdminAnswer:
     name = str(found[0].id)
     if request.action is AdminAction.MOVE:
-        return _move(request, found, state_manager, book, now)
+        return _move(request, found, state_manager, access, now)
     if request.action is AdminAction.HOLD:
         state_manager.held.update(
             (entry.id, ApplicationHold(request.by, now, request.note)) for entry in found
         )
-        return AdminAnswer(ok=True, text=f"{name} is out of matching")
+        return AdminAnswer(ok=True, text=f"{name} is held: it is not matched")
     released = [state_manager.held.pop(entry.id, None) for entry in found]
     if not any(released):
         return AdminAnswer(ok=False, text=f"{name} is not held")
-    return AdminAnswer(ok=True, text=f"{name} takes part in matching again")
+    return AdminAnswer(ok=True, text=f"{name} is released")
 
 
 def _move(
     request: Request,
     found: tuple[RegisteredApplication, ...],
     state_manager: StateManager,
-    book: AccessCache,
+    access: AccessCache,
     now: float,
 ) -> AdminAnswer:
     target = state_manager.queues.get(request.queue)
     if target is None:
-        return AdminAnswer(ok=False, text=f"there is no queue {request.queue}")
+        return AdminAnswer(ok=False, text=f"unknown queue {request.queue}")
     if not target.leaf or target.draining:
         what = "is draining" if target.leaf else "is a parent queue"
-        return AdminAnswer(ok=False, text=f"{target.path} {what}: it takes no applications")
-    into = book.answer(_asked(request, AccessKind.SUBMIT, target.path))
-    if not is_granted(into) and not is_granted(book.answer(_asked(request, AccessKind.CONFIGURE, ""))):
-        return AdminAnswer(ok=False, text=f"not into {target.path}: {into.record.text}")
+        return AdminAnswer(ok=False, text=f"{target.path} {what}: it accepts no applications")
+    into = access.answer(_question(request, AccessKind.SUBMIT, target.path))
+    if not is_granted(into) and not is_granted(access.answer(_question(request, AccessKind.CONFIGURE, ""))):
+        return AdminAnswer(ok=False, text=f"no access to {target.path}: {into.record.text}")
     for entry in found:
         state_manager.registry.move(entry.id, target.path, now)
     return AdminAnswer(ok=True, text=f"{found[0].id} was moved from {found[0].queue} to {target.path}")
 
 
 def _find(name: str, state_manager: StateManager, *, held: bool) -> tuple[RegisteredApplication, ...]:
-    """The applications of a name: ``schedd#cluster``, or a cluster that only one schedd has.
+    """Return the applications of a name, which is ``schedd#cluster`` or ``cluster``.
 
-    With ``held`` those too that are held and in no queue: they are the root's administrators'.
+    With ``held``, include held applications that are in no queue; they belong to the administrators of root.
     """
     schedd, _, cluster = name.rpartition("#")
     if not (cluster.isascii() and cluster.isdecimal() and len(cluster) < 19):
@@ -127,20 +127,20 @@ def _find(name: str, state_manager: StateManager, *, held: bool) -> tuple[Regist
     )
 
 
-def _administers(request: Request, queue: str, book: AccessCache) -> Attributed[Access]:
-    """Whether they administer the queue; else, whether they configure the scheduler."""
-    own = book.answer(_asked(request, AccessKind.ADMINISTER, queue))
-    if is_granted(own):
-        return own
-    scheduler = book.answer(_asked(request, AccessKind.CONFIGURE, ""))
-    return scheduler if is_granted(scheduler) else own
+def _administers(request: Request, queue: str, access: AccessCache) -> Attributed[Access]:
+    """Return the answer that grants: as an administrator of the queue, else of the scheduler; else the denial."""
+    as_queue_admin = access.answer(_question(request, AccessKind.ADMINISTER, queue))
+    if is_granted(as_queue_admin):
+        return as_queue_admin
+    scheduler = access.answer(_question(request, AccessKind.CONFIGURE, ""))
+    return scheduler if is_granted(scheduler) else as_queue_admin
 
 
-def _asked(request: Request, act: AccessKind, queue: str) -> AccessQuestion:
-    return AccessQuestion(request.by, request.groups, act, queue)
+def _question(request: Request, kind: AccessKind, queue: str) -> AccessQuestion:
+    return AccessQuestion(request.by, request.groups, kind, queue)
 
 
-def _done(request: Request, decided: Attributed[Access], answer: AdminAnswer) -> AdminResult:
+def _result(request: Request, decided: Attributed[Access], answer: AdminAnswer) -> AdminResult:
     if not is_granted(decided):
         return AdminResult(
             request, AdminAnswer(ok=False, text=f"denied: {decided.record.text}"), decided.record.rule

@@ -1,4 +1,4 @@
-"""What administrators ask of a negotiator: noted in its state, and done at once where none is running."""
+"""Submits requests of administrators: through the state folder, or at once if no negotiator runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, Sta
 
 @attrs.frozen
 class AdminEnvironment:
-    """Where what is asked for is done, if no negotiator is running. ``load`` may raise BundleError."""
+    """What carrying out a request needs if no negotiator runs. ``load`` returns the bundle or raises BundleError."""
 
     load: Callable[[], Bundle]
     audit_log: Path
@@ -30,14 +30,15 @@ class AdminEnvironment:
 
 
 def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironment) -> int:
-    """Note a request, and give its number; be the negotiator for a moment, where none is running.
+    """Write a request to the state, and return its number; carry it out if no negotiator runs.
 
-    So it is answered when this returns, unless a negotiator is running, or the state is not the caller's own. What can't
-    be recorded is not left for later, but for the change of a file: that was written, or denied, already.
+    Afterwards it is answered, unless a negotiator runs or the state belongs to another user. A request that could not be
+    recorded is answered with an error; only the change of a file waits, since the file was written (or the change
+    denied) before.
 
-    :raises StateError: the state can't be written.
-    :raises BundleError: the bundle has errors; only where no negotiator is running.
-    :raises AuditError: it could not be recorded; only where no negotiator is running.
+    :raises StateError: the state cannot be written.
+    :raises BundleError: no negotiator runs, and the bundle has errors.
+    :raises AuditError: no negotiator runs, and the request could not be recorded.
     """
     number = store.request(request)
     if store.is_own and store.hold_lock():
@@ -45,7 +46,7 @@ def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironme
             _answer_all(store, environment)
         except (AuditError, BundleError):
             if request.action is not AdminAction.CHANGE:
-                store.answer(number, AdminAnswer(ok=False, text="it could not be recorded"))
+                store.answer(number, AdminAnswer(ok=False, text="the request could not be recorded"))
             raise
     return number
 

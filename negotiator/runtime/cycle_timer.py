@@ -1,4 +1,4 @@
-"""When the next cycle begins, and when there is none any more: signals and the time between cycles."""
+"""Starts cycles at an interval, and stops at signals."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from typing import Any, Self
 
 import attrs
 
-#: Seconds between two looks at what was asked for while nothing else is to be done.
-LOOK = 1.0
+#: Seconds between two polls for requests while waiting for the next cycle.
+POLL_INTERVAL = 1.0
 
 
 @attrs.define(eq=False)
 class CycleTimer:
-    """Begins a cycle every so many seconds, and does between cycles what was asked for.
+    """Starts a cycle every ``every`` seconds, ``count`` times.
 
-    ``reload`` is called with "signal" on SIGHUP. On SIGTERM or SIGINT the cycle that runs is finished, and no other is
-    begun. Without ``every`` the cycles follow each other; without ``count`` they go on.
+    SIGHUP calls ``reload`` with "signal". SIGTERM or SIGINT let the current cycle end and start no other one; without
+    ``every`` they keep their usual effect.
+
+    :param every: seconds between the beginnings of two cycles; None starts each when the one before has ended.
+    :param count: None sets no limit.
     """
 
     reload: Callable[[str], None]
     every: float | None = None
     count: int | None = None
     _stopping: bool = False
-    # What wakes the one that waits. An Event has a lock that a signal handler may find taken by its own thread.
+    # Ends a wait. Not an Event: its lock may be held by the very thread that a signal handler interrupts.
     _woken: queue.SimpleQueue[None] = attrs.field(factory=queue.SimpleQueue)
     _before: dict[int, Any] = attrs.field(factory=dict)
 
@@ -46,7 +49,7 @@ class CycleTimer:
             signal.signal(number, handler)
 
     def cycles(self, between: Callable[[], None]) -> Iterator[int]:
-        """Give the number of each cycle, from 1, when it is to begin; ``between`` is called before each, and meanwhile."""
+        """Yield the number of each cycle, from 1, when it is time to begin; call ``between`` before each and while waiting."""
         number, begun = 0, 0.0
         while not self._stopping and number != self.count:
             if number and self.every is not None:
@@ -60,7 +63,7 @@ class CycleTimer:
     def _wait(self, until: float, between: Callable[[], None]) -> None:
         while not self._stopping and (left := until - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):
-                self._woken.get(timeout=min(left, LOOK))
+                self._woken.get(timeout=min(left, POLL_INTERVAL))
             if not self._stopping:
                 between()
 

@@ -1,4 +1,7 @@
-"""The matches that were handed out and that the pool does not show yet: they count, until it does or time is over."""
+"""The journal of matches that were handed out and that the pool's ads do not show yet.
+
+They are charged until their jobs are seen running, or until ``claim_timeout`` has passed.
+"""
 
 from __future__ import annotations
 
@@ -13,41 +16,42 @@ from negotiator.pool.snapshot import Snapshot
 
 @attrs.define
 class Journal:
-    """The entries by match, in the order in which they were made."""
+    """The entries by the key of the match, in the order in which they were made."""
 
     _entries: dict[str, JournalEntry] = attrs.field(factory=dict)
 
     @property
     def entries(self) -> tuple[JournalEntry, ...]:
-        """All that still count."""
+        """All entries, oldest first."""
         return tuple(self._entries.values())
 
     def add(self, entries: Iterable[JournalEntry]) -> None:
-        """Note matches before they are handed out."""
+        """Add matches, before they are handed out."""
         self._entries.update((entry.key, entry) for entry in entries)
 
     def drop(self, keys: Collection[str]) -> None:
-        """Forget matches, by the keys of their entries."""
+        """Remove entries by their keys."""
         for key in keys:
             self._entries.pop(key, None)
 
     def expire(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
-        """Forget the matches that the pool shows, and those from before a time; gives their keys.
+        """Remove the matches that the pool shows and those made before ``before``; return their keys.
 
-        Matches of one ad stay as long as one of them is not shown: by itself it could not be told from a job's only one.
+        Matches made for the same ad in the same cycle are removed together. The ads of the jobs do not say which of the
+        copies is running, so a remaining entry could be taken for a running one.
         """
         if not self._entries:
             return ()
         entries = self.entries
-        seen = shown_matches(entries, running_jobs(snapshot.jobs))
-        left = {_ad(entry) for entry, is_seen in zip(entries, seen, strict=True) if not is_seen}
+        is_shown = shown_matches(entries, running_jobs(snapshot.jobs))
+        missing = {_ad(entry) for entry, seen in zip(entries, is_shown, strict=True) if not seen}
         gone = tuple(
-            key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in left
+            key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in missing
         )
         self.drop(gone)
         return gone
 
 
 def _ad(entry: JournalEntry) -> tuple[str, str, float]:
-    """What matches that were made for one ad have in common."""
+    """Return what matches made for the same ad in the same cycle have in common."""
     return entry.schedd, entry.job, entry.at

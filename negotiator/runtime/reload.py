@@ -1,8 +1,7 @@
-"""Another bundle in place of the one that is active: all of it, checked, between two cycles; or nothing.
+"""Finds a changed bundle between two cycles: a whole one without errors, or the reason why it is rejected.
 
-It is looked for when somebody asks (a signal, a command), and where the folder is watched, when its files changed.
-Watching looks at names, sizes and times of the files every time it is asked, so that it works on network file systems
-as well.
+The folder is read on request (a signal, a command), and, if it is watched, when its files have changed. Watching compares
+names, sizes and times of the files at each poll, so that it works on network file systems too.
 """
 
 from __future__ import annotations
@@ -22,42 +21,45 @@ Signature = frozenset[tuple[str, int, int, int]]
 
 @attrs.frozen
 class Reload:
-    """What came of looking for another bundle: it, or what is wrong with it. ``how`` says who asked."""
+    """The result of reading the bundle again: the new bundle, or None with the errors among ``problems``.
+
+    ``trigger`` is "signal", "watch" or "command by USER".
+    """
 
     trigger: str
     digest: str
     bundle: Bundle | None
     problems: tuple[Problem, ...] = ()
-    queue_warnings: tuple[Problem, ...] = ()  # those of its problems that are of queues in use
+    queue_warnings: tuple[Problem, ...] = ()  # the problems that concern queues in use
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """Why it was refused."""
+        """The errors for which the bundle is rejected."""
         return tuple(each for each in self.problems if each.severity is Severity.ERROR)
 
 
 @attrs.define(eq=False)
 class Reloader:
-    """Looks for another bundle in a folder. ``examine`` reads the folder and checks everything in it."""
+    """Reads the bundle of a folder again when it may have changed. ``examine`` reads and checks the whole folder."""
 
     folder: Path
-    digest: str  # of the bundle that is active, or of the one that was refused last
+    digest: str  # of the active bundle, or of the one that was rejected last
     examine: Callable[[], BundleCheck]
     watch: bool = False
-    _wanted: str = ""
-    _seen: Signature = frozenset()
-    _settled: Signature = frozenset()
+    _requested: str = ""
+    _polled: Signature = frozenset()
+    _read: Signature = frozenset()
 
     def __attrs_post_init__(self) -> None:
-        self._seen = self._settled = self._signature() if self.watch else frozenset()
+        self._polled = self._read = self._signature() if self.watch else frozenset()
 
     def request(self, trigger: str) -> None:
-        """Ask for a look at the next opportunity; safe in a signal handler."""
-        self._wanted = trigger
+        """Request that the next poll reads the bundle; safe in a signal handler."""
+        self._requested = trigger
 
     def poll(self) -> Reload | None:
-        """Look, if somebody asked or the files changed and are not changing any more; None where nothing is new."""
-        trigger, self._wanted = self._wanted, ""
+        """Read the bundle if that was requested, or if its files have changed and are stable; None if there is nothing new."""
+        trigger, self._requested = self._requested, ""
         if not trigger and self.watch and self._changed():
             trigger = "watch"
         if not trigger:
@@ -69,11 +71,11 @@ class Reloader:
         return Reload(trigger, examination.digest, examination.bundle, examination.problems)
 
     def _changed(self) -> bool:
-        """Whether the files are others than when they were read, and the same as at the last look."""
-        before, self._seen = self._seen, self._signature()
-        if self._seen == self._settled or self._seen != before:
+        """True if the files differ from those read last, and have not changed since the last poll."""
+        before, self._polled = self._polled, self._signature()
+        if self._polled == self._read or self._polled != before:
             return False
-        self._settled = self._seen
+        self._read = self._polled
         return True
 
     def _signature(self) -> Signature:
@@ -81,14 +83,14 @@ class Reloader:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
-    for where, below, names in os.walk(folder):
-        below[:] = [name for name in below if not name.startswith(".") and name != "__pycache__"]
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
         for name in names:
             if name.startswith(".") or name.endswith("~"):
                 continue
             path = Path(where, name)
             try:
-                found = path.stat()
+                status = path.stat()
             except OSError:
                 continue
-            yield str(path.relative_to(folder)), found.st_size, found.st_mtime_ns, found.st_ino
+            yield str(path.relative_to(folder)), status.st_size, status.st_mtime_ns, status.st_ino

@@ -1,7 +1,7 @@
-"""What has to outlive the process: queues, the applications in them, holds, and what administrators asked for.
+"""The state that outlives the process: queues, applications, holds, journal and requests of administrators.
 
-An SQLite database in a folder of its own, with a write-ahead log: what was committed is there after a crash. One
-negotiator at a time holds the folder's lock; commands may write requests beside it.
+It is an SQLite database with a write-ahead log, in a folder of its own: what was committed survives a crash. One negotiator
+at a time holds the lock of the folder; commands may add requests meanwhile.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _FILE = "state.sqlite"
 _LOCK = "state.lock"
 _VERSION = 2
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640
-_WAIT = 10.0  # seconds for another process to finish its transaction
-_ANSWERS = 1_000  # that are kept: who asked for an older one has gone
+_WAIT = 10.0  # seconds to wait for the transaction of another process
+_ANSWERS = 1_000  # stored answers; nobody waits for an older one
 
 _ENVIRONMENT = "it must belong to the user that runs the negotiator; is its file system full?"
-_DAMAGED = "it is damaged, or another program wrote it: move it away, and the negotiator begins a new one"
+_DAMAGED = "it is damaged, or another program wrote it: move it away, and the negotiator makes a new one"
 
 _TABLES = """
 CREATE TABLE last_scan (time REAL) STRICT;
@@ -58,7 +58,7 @@ CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
 
 
 class AdminAction(StrEnum):
-    """What an administrator may ask of a negotiator."""
+    """What an administrator can request."""
 
     MOVE = "move"
     HOLD = "hold"
@@ -69,7 +69,7 @@ class AdminAction(StrEnum):
 
 @attrs.frozen
 class AdminRequest:
-    """A request of an administrator: who asked, when (seconds since the epoch), and for what."""
+    """A request of an administrator; ``at`` is in seconds since the epoch."""
 
     number: int
     at: float
@@ -83,7 +83,7 @@ class AdminRequest:
 
 @attrs.frozen
 class AdminAnswer:
-    """What became of a request."""
+    """The answer to a request."""
 
     ok: bool
     text: str
@@ -91,7 +91,7 @@ class AdminAnswer:
 
 @attrs.frozen
 class StoredState:
-    """What an earlier process left. ``last`` is when it last looked who is there, in seconds since the epoch."""
+    """The state that an earlier process saved. ``last`` is the time of its last snapshot, in seconds since the epoch."""
 
     queues: tuple[Queue, ...]
     applications: tuple[RegisteredApplication, ...]
@@ -110,9 +110,9 @@ class StateStore:
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether there is state in a folder; ``open`` would make it.
+        """True if the folder holds state.
 
-        :raises StateError: it can't be looked for.
+        :raises StateError: the folder cannot be read.
         """
         try:
             return stat.S_ISREG((folder / _FILE).stat().st_mode)
@@ -123,18 +123,18 @@ class StateStore:
 
     @classmethod
     def require(cls, folder: Path) -> None:
-        """Look that there is state in a folder.
+        """Check that the folder holds state.
 
-        :raises StateError: there is none.
+        :raises StateError: it does not.
         """
         if not cls.exists(folder):
-            raise StateError(f"{folder}: no negotiator keeps its state here")
+            raise StateError(f"{folder}: no state of a negotiator in this folder")
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the state in a folder, made where there is none.
+        """Open the state in a folder; make it if it is missing.
 
-        :raises StateError: it can't be read or written, or another version of the program wrote it.
+        :raises StateError: it cannot be read or written, or another version of the program wrote it.
         """
         try:
             folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
@@ -154,13 +154,13 @@ class StateStore:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Open the state in a folder to look at it alone: who may read its files may do that, and nothing is made.
+        """Open the state in a folder for reading only. Read access to its files is enough; no file is made.
 
-        :raises StateError: there is none, it can't be read, or another version of the program wrote it.
+        :raises StateError: it is missing, cannot be read, or another version of the program wrote it.
         """
         cls.require(folder)
         file = folder / _FILE
-        # Where nobody has it open there is no log beside it, and a reader could not make one: nothing changes then.
+        # Without a write-ahead log nobody has the database open, and a reader could not make the log: it is immutable.
         mode = "mode=ro" if file.with_name(f"{_FILE}-wal").exists() else "immutable=1"
         with _naming(folder, "open"), contextlib.ExitStack() as undo:
             address = f"{file.absolute().as_uri()}?{mode}"
@@ -173,22 +173,22 @@ class StateStore:
 
     @property
     def is_own(self) -> bool:
-        """Whether it belongs to who runs this process, who may then be its negotiator."""
+        """True if the state belongs to the user of this process."""
         return self.is_owned(self.folder)
 
     @staticmethod
     def is_owned(folder: Path) -> bool:
-        """Whether the state in a folder belongs to who runs this process.
+        """True if the state in a folder belongs to the user of this process.
 
-        :raises StateError: it can't be looked at.
+        :raises StateError: the folder cannot be read.
         """
         with _naming(folder, "look at"):
             return (folder / _FILE).stat().st_uid == os.geteuid()
 
     def hold_lock(self) -> bool:
-        """Become the negotiator of this state; False where another process is.
+        """Take the lock of the negotiator; False if another process holds it.
 
-        :raises StateError: this process may not.
+        :raises StateError: this process may not write the folder.
         """
         if self._lock >= 0:
             return True
@@ -205,7 +205,7 @@ class StateStore:
         return True
 
     def close(self) -> None:
-        """Close it, and let another process be the negotiator."""
+        """Close the database, and release the lock."""
         self._db.close()
         if self._lock >= 0:
             os.close(self._lock)
@@ -218,10 +218,9 @@ class StateStore:
         self.close()
 
     def load(self, now: float) -> StoredState:
-        """Read what is there. Of the configuration of queues only their lists are kept.
+        """Read the state. Of the configuration of queues it has only the access control lists.
 
-        Applications count as seen when somebody last looked, but for those that were not there then; ``now`` where
-        nobody did.
+        An application without a time was in the last snapshot: it was seen then, or at ``now`` if there was no snapshot.
         """
         with _naming(self.folder, "read"):
             queues = tuple(map(_queue, self._db.execute("SELECT * FROM queues ORDER BY path")))
@@ -253,9 +252,16 @@ class StateStore:
         matches: Iterable[JournalEntry] = (),
         last: float = 0.0,
     ) -> None:
-        """Write the holds, new matches, and the applications that are not what was written last; all or nothing.
+        """Write the changes in one transaction.
 
-        ``last`` is when somebody last looked who is there, in seconds since the epoch. With ``queues`` they are written too; with ``answered``, the number of a request and what became of it.
+        :param changed: applications to add or replace.
+        :param gone: applications to remove.
+        :param held: all holds.
+        :param queues: all queues; None leaves them as they are.
+        :param answered: the number of a request and its answer.
+        :param matches: journal entries to add.
+        :param last: the time of the last snapshot, in seconds since the epoch.
+        :raises StateError: nothing was written.
         """
         with _naming(self.folder, "write"), self._transaction():
             if queues is not None:
@@ -295,12 +301,12 @@ class StateStore:
                 self._answer(*answered)
 
     def drop_matches(self, keys: Collection[str]) -> None:
-        """Forget matches, by the keys of their entries: the pool shows them, or time is over."""
+        """Remove journal entries by their keys."""
         with _naming(self.folder, "write"), self._transaction():
             self._db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
 
     def request(self, request: AdminRequest) -> int:
-        """Note what an administrator asks for, and give it a number; that of ``act`` does not count."""
+        """Add a request of an administrator, and return the number that it gets."""
         who = request.at, _bytes(request.by), _bytes(",".join(request.groups))
         what = str(request.action), _bytes(request.application), _bytes(request.queue), _bytes(request.note)
         with _naming(self.folder, "write"), self._transaction():
@@ -312,7 +318,7 @@ class StateStore:
         return int(cursor.lastrowid or 0)
 
     def waiting(self) -> tuple[AdminRequest, ...]:
-        """The requests that nobody answered yet, in their order."""
+        """Return the requests without an answer, in the order of their numbers."""
         query = "SELECT number, time, user, groups, action, application, queue, note FROM admin_requests WHERE done = 0 ORDER BY number"
         with _naming(self.folder, "read"):
             return tuple(
@@ -330,12 +336,12 @@ class StateStore:
             )
 
     def answer(self, number: int, answer: AdminAnswer) -> None:
-        """Note what became of a request."""
+        """Write the answer to a request."""
         with _naming(self.folder, "write"), self._transaction():
             self._answer(number, answer)
 
     def answered(self, number: int) -> AdminAnswer | None:
-        """What became of a request, if anything did."""
+        """Return the answer to a request; None if there is none yet."""
         with _naming(self.folder, "read"):
             row = self._db.execute(
                 "SELECT ok, answer FROM admin_requests WHERE number = ? AND done = 1", (number,)
@@ -379,7 +385,7 @@ class StateStore:
     def _check_version(self, version: int) -> None:
         if version != _VERSION:
             raise StateError(
-                f"{self.folder}: the state is of version {version}, this program's is {_VERSION}"
+                f"{self.folder}: the state has version {version}, this program reads version {_VERSION}"
             )
 
     @contextlib.contextmanager
@@ -401,25 +407,25 @@ def _naming(folder: Path, doing: str) -> Iterator[None]:
     except (sqlite3.Error, OSError, ValueError, TypeError, KeyError) as error:
         environment = isinstance(error, (sqlite3.OperationalError, OSError))
         hint = _ENVIRONMENT if environment else _DAMAGED
-        raise StateError(f"{folder}: can't {doing} the state: {error} ({hint})") from None
+        raise StateError(f"{folder}: cannot {doing} the state: {error} ({hint})") from None
 
 
 def _unopened(folder: Path, error: OSError) -> StateError:
     why = error.strerror or str(error)
     if isinstance(error, (FileExistsError, NotADirectoryError)):
-        why = "this is not a folder"
-    return StateError(f"{folder}: the state can't be opened: {why}")
+        why = "not a folder"
+    return StateError(f"{folder}: cannot open the state: {why}")
 
 
 def _queue(row: tuple[str, int, int, str, float, str, str]) -> Queue:
-    """A queue; what is none raises ValueError."""
+    """Return the queue of a row; raise ValueError if it is invalid."""
     path, leaf, managed, state, since, submit, admin = row
     config = QueueConfig(path, bool(leaf), Acl.parse(submit), Acl.parse(admin))
     return Queue(config, bool(managed), since, QueueState(state))
 
 
 def _entry(text: str) -> JournalEntry:
-    """A journal entry; what is none raises ValueError, TypeError or KeyError."""
+    """Return the journal entry of a row; raise ValueError, TypeError or KeyError if it is invalid."""
     fields = json.loads(text)
     fields["resources"] = tuple((name, amount) for name, amount in fields["resources"])
     return JournalEntry(**fields)
@@ -430,7 +436,7 @@ def _row(application: ApplicationId) -> tuple[bytes, bytes, int]:
 
 
 def _bytes(text: str) -> bytes:
-    """A text as it is given to SQL, which casts it: names come from ads, and need not be UTF-8."""
+    """Return a text as bytes, which the SQL statements cast: names come from ads, and need not be UTF-8."""
     return text.encode("utf-8", "surrogatepass")
 
 

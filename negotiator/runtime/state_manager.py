@@ -1,4 +1,4 @@
-"""Keeps queues and applications from one cycle to the next."""
+"""Manages queues, applications, holds and the journal between cycles."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import Journal
 from negotiator.runtime.state import AdminAnswer, StateStore
 
-_KIND_CHANGED = "they go on where they are: let them end, or move them (negotiator admin move)"
+_KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiator admin move)"
 
 
 @attrs.define(eq=False)
 class StateManager:
     """The cycle state between cycles, in memory and, with a store, on disk.
 
-    ``changes`` are those of queues that no cycle has told of yet.
+    ``changes`` are those of queues that no cycle has noticed of yet.
     """
 
     bundle: Bundle
@@ -42,11 +42,11 @@ class StateManager:
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
-    _last: float = 0.0  # when somebody last looked who is there
+    _last: float = 0.0  # time of the last snapshot
 
     @classmethod
     def begin(cls, bundle: Bundle, now: float, store: StateStore | None = None) -> StateManager:
-        """Take up what an earlier process left, if there is a store."""
+        """Restore what an earlier process saved, if there is a store; else begin with the configured queues."""
         if store is None:
             return cls(bundle, QueueTree.of(bundle.partition.root, now), last=now)
         stored = store.load(now)
@@ -66,7 +66,7 @@ class StateManager:
         return state_manager
 
     def cycle_state(self, snapshot: Snapshot, now: float) -> tuple[CycleState, tuple[HookFailure, ...]]:
-        """What the next cycle has to know: gone applications leave, empty queues go, groups are looked up."""
+        """Return the state for the next cycle, after removing gone applications and empty queues, and looking up groups."""
         env = Environment(now=now)
         settings = self.bundle.placement
         if len(self.registry) and len(snapshot.jobs):
@@ -83,9 +83,9 @@ class StateManager:
         return CycleState(self.queues, self.registry, dict(self.held), self.journal.entries, groups), failures
 
     def adopt(self, result: CycleResult) -> None:
-        """Take over what a recorded cycle did, and write it down.
+        """Apply the result of a recorded cycle, and save it.
 
-        :raises StateError: it can't be written; the cycle must not hand anything out.
+        :raises StateError: it cannot be written; the cycle must hand nothing out.
         """
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
@@ -94,14 +94,14 @@ class StateManager:
         self.write(queues=self.queues, matches=result.journal)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
-        """Give back what matches of a cycle were charged that could not be handed out."""
+        """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""
         gone = [entry.key for entry in result.journal if entry.id in matches]
         self.journal.drop(gone)
         if self.store is not None and gone:
             self.store.drop_matches(gone)
 
     def queue_warnings(self, bundle: Bundle) -> tuple[Problem, ...]:
-        """Warnings of what another bundle would do to queues in use: make leaves of parents, or the reverse."""
+        """Return a warning for each queue in use that another bundle would turn from a parent into a leaf, or the reverse."""
         busy = self.registry.counts()
         return tuple(filter(None, (self._queue_warning(each, busy) for each in bundle.partition.root.walk())))
 
@@ -123,7 +123,7 @@ class StateManager:
         return Problem(Severity.WARNING, config.source, message, _KIND_CHANGED)
 
     def use_bundle(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:
-        """Work with another bundle from now on."""
+        """Replace the active bundle; return the changes of queues."""
         changes = self.queues.apply(bundle.partition.root, now)
         self.bundle = bundle
         self.changes += changes
@@ -136,9 +136,12 @@ class StateManager:
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
     ) -> None:
-        """Write to the store what is not what was written last, and with it the answer to a request.
+        """Save what changed since the last call, with the answer to a request; nothing without a store.
 
-        Queues are written once their changes are recorded: those of a crash before are found, and told, again.
+        Queues are saved only after their changes were recorded. After a crash before that, the next process finds the
+        changes again and records them.
+
+        :raises StateError: it cannot be written.
         """
         if self.store is None:
             return
@@ -155,17 +158,19 @@ class StateManager:
         self._written = self.registry.mark(self._last)
 
     def notices(self, result: CycleResult) -> tuple[QueueNotice, ...]:
-        """What is to be told of queues after a cycle: its changes, and all that are draining.
+        """Return the notices of a cycle for plugins: its changes of queues, and all draining queues.
 
-        Nothing where no plugin listens.
+        Empty if no plugin implements the hook.
         """
         if not self.bundle.hooks.implements(specs.negotiator_queues_changed):
             return ()
         changed = [each for each in result.changes if each.change is not QueueChangeKind.DRAINING]
-        told = [(each.path, str(each.change), each.at) for each in changed]
-        told += ((each.path, "draining", each.since) for each in self.queues if each.draining)
-        users = self.registry.users({path for path, _, _ in told}) if told else {}
-        return tuple(self._notice(path, change, since, users.get(path, ())) for path, change, since in told)
+        noticed = [(each.path, str(each.change), each.at) for each in changed]
+        noticed += ((each.path, "draining", each.since) for each in self.queues if each.draining)
+        users = self.registry.users({path for path, _, _ in noticed}) if noticed else {}
+        return tuple(
+            self._notice(path, change, since, users.get(path, ())) for path, change, since in noticed
+        )
 
     def _notice(self, path: str, change: str, since: float, owners: tuple[str, ...]) -> QueueNotice:
         lists = [queue.config.admin for queue in map(self.queues.get, upwards(path)) if queue]
@@ -177,7 +182,7 @@ class StateManager:
     def _groups(
         self, users: tuple[str, ...], now: float
     ) -> tuple[Mapping[str, tuple[str, ...] | None], tuple[HookFailure, ...]]:
-        """The groups of users; None for those whom nobody knows while a plugin fails, since it might have."""
+        """Return the groups of users. If a plugin failed, users that no other plugin knows have None: it might have known."""
         if not users:
             return {}, ()
         found, failures = self.bundle.hooks.user_groups(users, now, self.bundle.settings)

@@ -1,4 +1,4 @@
-"""What is used now: the ledger of a pool as a cycle would build it, and the usage of queues, without running one."""
+"""Current usage of a pool: the ledger as a cycle would build it, and usage by queue, without running a cycle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from negotiator.queues.applications import ApplicationRegistry
 
 @attrs.frozen(eq=False)
 class PoolUsage:
-    """The ledger, and the queues and applications that it was built with."""
+    """The ledger of a pool, and the queues and applications that it was built with."""
 
     ledger: Ledger
     queues: QueueTree
@@ -30,7 +30,7 @@ class PoolUsage:
     failures: tuple[HookFailure, ...]
 
     def of(self, plugin: str) -> CounterUsage:
-        """What is counted on the counters of one plugin."""
+        """Return the values of one plugin's counters."""
         counters = self.ledger.counters()
         sums: Mapping[CounterKey, int] = {key[1:]: amount for key, amount in counters if key[0] == plugin}
         sets = {key[1:]: members for key, members in counters.key_sets() if key[0] == plugin}
@@ -39,7 +39,7 @@ class PoolUsage:
 
 
 def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
-    """Count what runs in a pool, and the matches that it does not show yet."""
+    """Charge what runs in a pool, and the matches that its ads do not show yet."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
     in_use = recount(placed, snapshot.slots, bundle, cycle)
@@ -49,7 +49,7 @@ def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float
 
 @attrs.frozen(eq=False)
 class UsageByQueue:
-    """What is used in each queue, and the queues: those that rules make for what runs too."""
+    """The usage of each queue, and the queues, including those that rules create for running jobs."""
 
     usage: Mapping[str, QueueUsage]
     queues: QueueTree
@@ -57,7 +57,7 @@ class UsageByQueue:
 
 
 def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
-    """Add up by queue what runs in a pool, and the matches that it does not show yet; no plugin charges are needed."""
+    """Add up by queue what runs in a pool, and the matches that its ads do not show yet. No plugin is asked for charges."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
     return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)

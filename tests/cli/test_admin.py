@@ -64,8 +64,8 @@ def test_an_application_is_moved_held_and_released(site):
     ]
     assert [(each.returncode, each.stdout, each.stderr) for each in done] == [
         (0, "node1#1 was moved from root.one to root.two\n", ""),
-        (0, "node1#1 is out of matching\n", ""),
-        (0, "node1#1 takes part in matching again\n", ""),
+        (0, "node1#1 is held: it is not matched\n", ""),
+        (0, "node1#1 is released\n", ""),
     ]
     assert state(site) == ({"node1#1": "root.two"}, {}, 0)
     assert acts(site) == [(act, ME, True) for act in ("move", "hold", "release")]
@@ -76,7 +76,7 @@ def test_an_application_is_moved_held_and_released(site):
 def test_what_is_not_done_is_told_on_standard_error_and_recorded(site):
     done = admin(site, "hold", "7")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("there is no application 7: ")
+    assert done.stderr.startswith("unknown application 7: ")
     assert acts(site) == [("hold", ME, False)]
 
 
@@ -109,14 +109,14 @@ def test_a_state_that_can_not_be_used_is_told(site):
     (site / "file").write_text("")
     done = admin(site, "hold", "1", more=("--state", "file", "--audit-log", "audit"))
     assert done.returncode == 6
-    assert done.stderr == "error: file: the state can't be opened: this is not a folder\n"
+    assert done.stderr == "error: file: cannot open the state: not a folder\n"
 
 
 @pytest.mark.parametrize("words", [("hold", "1"), ("release", "1"), ("move", "1", "root.two"), ("reload",)])
 def test_where_no_negotiator_ran_there_is_nothing_to_act_on_and_nothing_is_made(site, words):
     """It is a wrong folder, most likely."""
     done = admin(site, *words, more=("--state", "elsewhere", "--audit-log", "other"))
-    assert (done.returncode, done.stderr) == (6, "error: elsewhere: no negotiator keeps its state here\n")
+    assert (done.returncode, done.stderr) == (6, "error: elsewhere: no state of a negotiator in this folder\n")
     assert not (site / "elsewhere").exists()
     assert not (site / "other").exists()
 
@@ -300,7 +300,7 @@ def as_somebody(site, *words):
 def test_to_somebody_else_the_state_is_closed(open_site):
     done = as_somebody(open_site, "hold", "1")
     assert done.returncode == 6
-    assert "the state can't be opened: Permission denied" in done.stderr
+    assert "cannot open the state: Permission denied" in done.stderr
     assert state(open_site) == ({"node1#1": "root.one"}, {}, 0)
 
 

@@ -294,7 +294,7 @@ def test_a_pool_that_cannot_be_read_and_a_state_that_is_none_have_codes_of_their
     nothing.mkdir()
     result = run("--bundle", bundle, "--user", "sue", "--state", nothing)
     assert result.exit_code == 6
-    assert f"error: {nothing}: no negotiator keeps its state here" in result.stderr
+    assert f"error: {nothing}: no state of a negotiator in this folder" in result.stderr
     assert list(nothing.iterdir()) == []
     assert run("--bundle", bundle, "--user", "sue", "--state", tmp_path / "missing").exit_code == 2
     assert not (tmp_path / "missing").exists()

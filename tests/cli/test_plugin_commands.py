@@ -155,7 +155,7 @@ def test_what_could_not_be_noted_is_not_done(site):
     site.places.state.write_text("")
     done = run(site, site.close_on, "20270115")
     assert done.exit_code == 6
-    assert "state: the state can't be opened: this is not a folder: nothing was changed\n" in done.output
+    assert "state: cannot open the state: not a folder: nothing was changed\n" in done.output
     assert days(site) == {"site.days": "20270101\n"}
 
 
@@ -163,7 +163,7 @@ def test_a_denied_attempt_that_can_not_be_noted_is_denied_all_the_same(site):
     site.places.state.write_text("")
     outcome = ALICE.change(site.places, "site.days", b"")
     assert (outcome.status, outcome.exit_code) == (ChangeStatus.DENIED, 1)
-    assert "the state can't be opened" in str(outcome.error)
+    assert "cannot open the state" in str(outcome.error)
 
 
 def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):

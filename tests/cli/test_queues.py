@@ -236,7 +236,7 @@ def test_nothing_is_written_to_a_state(bundle, state, tmp_path):
     (tmp_path / "nothing").mkdir()
     result = run("--bundle", bundle, "--state", tmp_path / "nothing")
     assert result.exit_code == 6
-    assert "no negotiator keeps its state here" in result.stderr
+    assert "no state of a negotiator in this folder" in result.stderr
     assert list((tmp_path / "nothing").iterdir()) == []
 
 
@@ -245,7 +245,7 @@ def test_a_state_that_cannot_be_read_is_told(bundle, tmp_path):
     (tmp_path / "bad" / "state.sqlite").write_bytes(b"no database at all" * 100)
     result = run("--bundle", bundle, "--state", tmp_path / "bad")
     assert (result.exit_code, result.stdout) == (6, "")
-    assert f"error: {tmp_path / 'bad'}: can't open the state" in result.stderr
+    assert f"error: {tmp_path / 'bad'}: cannot open the state" in result.stderr
 
 
 def test_a_queue_whose_name_only_begins_alike_is_not_below_another(bundle):

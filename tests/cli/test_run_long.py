@@ -142,11 +142,11 @@ def test_commands_are_done_by_the_process_that_runs(site):
     with long(site) as run:
         run.wait_for("^Audit log head")
         done = negotiator("admin", "hold", "1", "--note", "so", "--state", "state", cwd=site)
-        assert (done.returncode, done.stdout) == (0, "node1#1 is out of matching\n")
-        run.wait_for("^hold by .*: node1#1 is out of matching")
+        assert (done.returncode, done.stdout) == (0, "node1#1 is held: it is not matched\n")
+        run.wait_for("^hold by .*: node1#1 is held: it is not matched")
         run.wait_for("taken out of matching by .*: so")
         done = negotiator("admin", "move", "1", "root.nowhere", "--state", "state", cwd=site)
-        assert (done.returncode, done.stderr) == (1, "there is no queue root.nowhere\n")
+        assert (done.returncode, done.stderr) == (1, "unknown queue root.nowhere\n")
 
         (site / "other.yaml").write_text(OTHER)
         command = ("admin", "change", "queues.yaml", "other.yaml", "--bundle", "bundle", "--state", "state")
@@ -212,7 +212,7 @@ def test_a_state_that_can_not_be_used_is_told_and_nothing_is_handed_out(site):
     done = negotiator(*arguments(), cwd=site)
     assert done.returncode == 6
     assert re.search(
-        r"^error: state: the state can't be opened: .*: no match was handed out$", done.stderr, re.MULTILINE
+        r"^error: state: cannot open the state: .*: no match was handed out$", done.stderr, re.MULTILINE
     )
     assert "Matched" not in done.stdout
     assert log(site, "match") == []
@@ -231,7 +231,7 @@ def test_on_a_full_disk_for_the_state_nothing_is_handed_out(site):
         jobs(site, *range(1, 5000))
         done = negotiator(*arguments(), cwd=site)
         assert done.returncode == 6
-        assert re.search(r"can't \w+ the state: .*full.*: no match was handed out", done.stderr)
+        assert re.search(r"cannot \w+ the state: .*full.*: no match was handed out", done.stderr)
         assert "Matched" not in done.stdout
         assert (len(log(site, "cycle")), log(site, "outcome")) == (1, [])
     finally:

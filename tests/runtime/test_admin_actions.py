@@ -62,12 +62,14 @@ def test_a_cluster_of_several_users_is_that_of_whoever_administers_all_their_que
 
 
 def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
-    assert world.ask(HOLD, "NODE1#1", by="head", note="full disk").text == "node1#1 is out of matching"
+    assert (
+        world.ask(HOLD, "NODE1#1", by="head", note="full disk").text == "node1#1 is held: it is not matched"
+    )
     held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
     assert [(each.count, each.reason.text) for each in held] == [
         (1, "its application was taken out of matching by head: full disk")
     ]
-    assert world.ask(RELEASE, "1", by="boss").text == "node1#1 takes part in matching again"
+    assert world.ask(RELEASE, "1", by="boss").text == "node1#1 is released"
     assert [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"] == []
 
 
@@ -102,7 +104,7 @@ def test_the_name_of_a_schedd_is_found_as_the_register_has_it(world):
     """Only letters of ASCII have case there."""
     world.jobs = [app(5, schedd="NÖDE")]
     world.cycle()
-    assert world.ask(HOLD, "nÖde#5").text == "nÖde#5 is out of matching"
+    assert world.ask(HOLD, "nÖde#5").text == "nÖde#5 is held: it is not matched"
     assert not world.ask(HOLD, "nöde#5").ok
 
 
@@ -150,18 +152,18 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
         world.cycle()
         answer = world.ask(MOVE, "1", "root.two", by=by)
         assert answer.ok is ok
-        assert ok or answer.text.startswith("not into root.two: ")
+        assert ok or answer.text.startswith("no access to root.two: ")
         assert world.where() == {"node1#1": "root.two" if ok else "root.one"}
 
 
 @pytest.mark.parametrize(
     ("queue", "text"),
     [
-        ("root.nowhere", "there is no queue root.nowhere"),
+        ("root.nowhere", "unknown queue root.nowhere"),
         ("", "there is no queue "),
-        ("root", "root is a parent queue: it takes no applications"),
-        ("root.above", "root.above is a parent queue: it takes no applications"),
-        ("root.two", "root.two is draining: it takes no applications"),
+        ("root", "root is a parent queue: it accepts no applications"),
+        ("root.above", "root.above is a parent queue: it accepts no applications"),
+        ("root.two", "root.two is draining: it accepts no applications"),
     ],
 )
 def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
@@ -193,12 +195,12 @@ def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue,
 def test_an_application_that_is_not_there_is_told(world, kind, name):
     answer = world.ask(kind, name, "root.two")
     assert not answer.ok
-    assert answer.text.startswith(f"there is no application {name}")
+    assert answer.text.startswith(f"unknown application {name}")
 
 
 def test_a_cluster_that_two_schedds_have_must_be_named_with_its_schedd(world):
     answer = world.ask(HOLD, "4")
-    assert (answer.ok, answer.text) == (False, "4 is one of: node1#4, node2#4")
+    assert (answer.ok, answer.text) == (False, "4 is ambiguous: node1#4, node2#4")
     assert world.ask(HOLD, "node2#4").ok
     assert [str(each) for each in world.run.state_manager.held] == ["node2#4"]
 

@@ -165,10 +165,10 @@ def test_its_group_may_read_it_while_a_negotiator_runs_and_while_none_does(tmp_p
 
 
 def test_where_there_is_none_or_no_folder_a_reader_is_told(folder):
-    with pytest.raises(StateError, match="no negotiator keeps its state here"):
+    with pytest.raises(StateError, match="no state of a negotiator in this folder"):
         StateStore.read(folder)
     folder.write_text("")
-    with pytest.raises(StateError, match="this is not a folder"):
+    with pytest.raises(StateError, match="not a folder"):
         StateStore.read(folder)
 
 
@@ -264,7 +264,7 @@ def test_the_state_of_another_version_is_refused(folder, store):
     with sqlite3.connect(folder / "state.sqlite") as db:
         db.execute("PRAGMA user_version = 7")
     db.close()
-    with pytest.raises(StateError, match=r"version 7, this program's is 2"):
+    with pytest.raises(StateError, match=r"version 7, this program reads version 2"):
         StateStore.open(folder)
 
 
@@ -307,7 +307,7 @@ def test_a_link_in_place_of_a_file_is_not_followed(tmp_path, folder, name):
 
 def test_a_folder_that_is_a_file_says_so(folder):
     folder.write_text("")
-    with pytest.raises(StateError, match=f"{folder}: the state can't be opened: this is not a folder"):
+    with pytest.raises(StateError, match=f"{folder}: cannot open the state: not a folder"):
         StateStore.open(folder)
 
 
@@ -332,7 +332,7 @@ def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_pa
     try:
         with StateStore.open(place / "state") as store:
             store.save(many[:3], [], [])
-            with pytest.raises(StateError, match=r"can't write the state: .*full"):
+            with pytest.raises(StateError, match=r"cannot write the state: .*full"):
                 store.save(many, [], [])
             assert len(store.load(1.0).applications) == 3
             store.save(many[:4], [], [])

@@ -375,7 +375,7 @@ def test_where_the_state_can_not_be_written_nothing_is_handed_out(world):
     world.slots, world.jobs = [slot()], [app(1)]
     with world:
         world.store._db.execute("PRAGMA query_only = ON")
-        with pytest.raises(Exception, match="can't write the state"):
+        with pytest.raises(Exception, match="cannot write the state"):
             world.cycle()
     kinds = [record["kind"] for record in world.records()]
     assert (kinds.count("match"), kinds.count("outcome")) == (1, 0)

@@ -1,0 +1,243 @@
+"""What ``negotiator run`` prints: tables when it ends after some cycles, timestamped lines when it goes on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, MutableMapping
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+import attrs
+import click
+import structlog
+
+from negotiator.audit.records import records_by_kind
+from negotiator.bundle import Bundle
+from negotiator.cli.problems import located, print_problems
+from negotiator.cli.render import printable
+from negotiator.cli.report import print_report
+from negotiator.pool.secrets import redact
+from negotiator.records import Problem, Severity
+from negotiator.runtime.admin_actions import AdminResult
+from negotiator.runtime.reload import Reload
+from negotiator.runtime.run import CycleReport
+
+LEVELS = ("debug", "info", "warning", "error")
+FORMATS = ("text", "json")
+
+_DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
+_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
+
+
+class RunOutput(Protocol):
+    """Prints what happens while cycles run."""
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Print problems of the bundle."""
+
+    def notice(self, text: str) -> None:
+        """Print what was repaired in the audit log when it was opened."""
+
+    def hook_call(self, text: str) -> None:
+        """Print a call of a hook."""
+
+    def admin(self, done: AdminResult) -> None:
+        """Print a request of an administrator, and its answer."""
+
+    def reload(self, reload: Reload) -> None:
+        """Print an attempt to reload the bundle."""
+
+    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
+        """Print a cycle."""
+
+    def error(self, text: str) -> None:
+        """Print why the run ends."""
+
+
+@attrs.frozen
+class TableOutput:
+    """Prints for people who wait for the end: tables to standard output, the rest to standard error.
+
+    ``folder`` is the folder of the bundle. With ``as_json`` each cycle is one JSON object instead of tables.
+    """
+
+    folder: Path
+    as_json: bool = False
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Print problems with the lines they are in."""
+        print_problems(problems, folder=self.folder, err=True)
+
+    def notice(self, text: str) -> None:
+        """Print what was repaired in the audit log when it was opened."""
+        click.echo(f"audit log: {printable(text)}", err=True)
+
+    def hook_call(self, text: str) -> None:
+        """Print a call of a hook."""
+        click.echo(text, err=True)
+
+    def admin(self, done: AdminResult) -> None:
+        """Print a request of an administrator, and its answer."""
+        request = done.request
+        click.echo(f"{request.action} by {printable(request.by)}: {printable(done.answer.text)}", err=True)
+
+    def reload(self, reload: Reload) -> None:
+        """Print an attempt to reload the bundle, after the problems of the bundle."""
+        self.problems(_shown(reload))
+        what = "is active" if reload.bundle else "has errors: the previous one stays active"
+        click.echo(f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {what}", err=True)
+
+    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
+        """Print the tables of a cycle, or its records as JSON."""
+        print_problems(report.snapshot.problems, err=True)
+        if self.as_json:
+            _print_json(report)
+            return
+        print_report(report, bundle)
+        click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
+
+    def error(self, text: str) -> None:
+        """Print why the run ends."""
+        click.echo(f"error: {printable(text)}", err=True)
+
+
+@attrs.frozen
+class LogOutput:
+    """Prints one line an event, with time, level and fields, to standard error.
+
+    With ``as_json`` each cycle is one JSON object on standard output as well.
+    """
+
+    log: Any  # a bound logger of structlog, whose methods depend on the level
+    folder: Path
+    as_json: bool = False
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Print a line for each problem."""
+        for problem in problems:
+            place = located(problem, self.folder)
+            where = {"file": place, "line": problem.source.line} if problem.source.line else {"file": place}
+            fields = {**where, "hint": problem.hint} if problem.hint else where
+            self.log.log(_number(_LEVEL[problem.severity]), problem.message, **fields)
+
+    def notice(self, text: str) -> None:
+        """Print what was repaired in the audit log when it was opened."""
+        self.log.warning("audit log repaired", detail=text)
+
+    def hook_call(self, text: str) -> None:
+        """Print a call of a hook, at any level but warning and error."""
+        self.log.info("hook call", call=text)
+
+    def admin(self, done: AdminResult) -> None:
+        """Print a request of an administrator, and its answer."""
+        request = done.request
+        write = self.log.info if done.answer.ok else self.log.warning
+        write(
+            "admin request done" if done.answer.ok else "admin request refused",
+            action=str(request.action),
+            user=request.by,
+            application=request.application,
+            answer=done.answer.text,
+        )
+
+    def reload(self, reload: Reload) -> None:
+        """Print an attempt to reload the bundle, after the problems of the bundle."""
+        self.problems(_shown(reload))
+        fields = {"bundle": reload.digest[:_DIGITS], "trigger": reload.trigger}
+        if reload.bundle:
+            self.log.info("bundle reloaded", **fields)
+        else:
+            self.log.error("bundle rejected, the previous one stays active", **fields)
+
+    def cycle(self, report: CycleReport, bundle: Bundle) -> None:  # noqa: ARG002 - tables name its folder
+        """Print the summary of a cycle; its matches at level debug."""
+        result = report.result
+        self.problems(report.snapshot.problems)
+        for failure in (*result.failures, *report.observers):
+            self.log.warning(
+                "plugin failed", plugin=failure.plugin, hook=failure.hook, detail=failure.message
+            )
+        for change in result.changes:
+            self.log.info("queue changed", queue=change.path, change=str(change.change))
+        for delivery in report.deliveries:
+            match = delivery.match
+            fields = {"id": match.id, "job": match.job, "slot": match.slot, "queue": match.queue}
+            if delivery.delivered:
+                self.log.debug("match", **fields)
+            else:
+                self.log.warning("match not delivered", **fields, detail=delivery.text)
+        self.log.info(
+            "cycle",
+            number=result.number,
+            slots=result.counts.slots,
+            jobs=result.counts.jobs,
+            matched=len(result.matches),
+            unmatched=sum(outcome.unmatched for outcome in result.outcomes),
+            discarded=sum(each.count for each in result.discarded),
+            bundle=result.digest[:_DIGITS],
+            **({"head": report.head} if report.head else {}),
+        )
+        if self.as_json:
+            _print_json(report)
+
+    def error(self, text: str) -> None:
+        """Print why the run ends."""
+        self.log.error(text)
+
+
+def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
+    """Return a logger that writes lines of this format and from this level on; nothing of it is global.
+
+    Control characters are escaped and secrets are left out: names come from ads, and users write ads.
+
+    :param form: ``text`` or ``json``.
+    :param level: ``debug``, ``info``, ``warning`` or ``error``.
+    :param stream: standard error if None.
+    """
+    return structlog.wrap_logger(
+        structlog.PrintLogger(stream or sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _redact,
+            structlog.processors.JSONRenderer() if form == "json" else _line,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_number(level)),
+        cache_logger_on_first_use=True,
+    )
+
+
+def _number(level: str) -> int:
+    """Return the number of a level as ``logging`` has it."""
+    return 10 * (LEVELS.index(level) + 1)
+
+
+def _redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = redact(value)
+    return event
+
+
+def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
+    """Return ``TIME LEVEL EVENT NAME=VALUE...`` in printable characters."""
+    head = f"{event.pop('timestamp')} {event.pop('level'):<7} {event.pop('event')}"
+    fields = (f"{name}={_quoted(value)}" for name, value in event.items())
+    return printable(" ".join((head, *fields)))
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    return f'"{text}"' if not text or " " in text else text
+
+
+def _shown(reload: Reload) -> tuple[Problem, ...]:
+    """Return the problems to print: the errors of a bundle that was rejected, else its warnings."""
+    if reload.bundle is None:
+        return reload.errors
+    return tuple(each for each in reload.problems if each.severity is Severity.WARNING)
+
+
+def _print_json(report: CycleReport) -> None:
+    click.echo(json.dumps(records_by_kind(report.result), sort_keys=True))
