@@ -116,7 +116,10 @@ def test_a_state_that_can_not_be_used_is_told(site):
 def test_where_no_negotiator_ran_there_is_nothing_to_act_on_and_nothing_is_made(site, words):
     """It is a wrong folder, most likely."""
     done = admin(site, *words, more=("--state", "elsewhere", "--audit-log", "other"))
-    assert (done.returncode, done.stderr) == (6, "error: elsewhere: no state of a negotiator in this folder\n")
+    assert (done.returncode, done.stderr) == (
+        6,
+        "error: elsewhere: no state of a negotiator in this folder\n",
+    )
     assert not (site / "elsewhere").exists()
     assert not (site / "other").exists()
 

@@ -160,7 +160,7 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
     ("queue", "text"),
     [
         ("root.nowhere", "unknown queue root.nowhere"),
-        ("", "there is no queue "),
+        ("", "unknown queue "),
         ("root", "root is a parent queue: it accepts no applications"),
         ("root.above", "root.above is a parent queue: it accepts no applications"),
         ("root.two", "root.two is draining: it accepts no applications"),
