@@ -1,0 +1,140 @@
+"""The canonical form of a cycle state: what is encoded is decoded, and nothing else is accepted."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import queueing
+from negotiator.audit.records import records_by_kind
+from negotiator.cycle.cycle_state import FORMAT, CycleState, CycleStateError
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.loop import run_cycle
+from negotiator.errors import NegotiatorError
+from negotiator.plugin import Cycle
+from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
+from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
+from negotiator.queues.model import ChildTemplate
+from negotiator.records import Source
+from pools import NOW, slot, snapshot
+from queueing import app, limited
+
+TEXTS = st.text(st.characters(), max_size=6)  # lone surrogates too: they stand for bytes that are not UTF-8
+TIMES = st.floats(0, 2e9)
+AMOUNTS = st.dictionaries(TEXTS, st.integers(0, 2**63 - 1), max_size=3)
+LISTS = st.lists(TEXTS, max_size=3).map(tuple)
+SETS = st.frozensets(TEXTS, max_size=3)
+SOURCES = st.builds(Source, TEXTS, st.integers(0, 99), st.integers(0, 99))
+ACLS = st.builds(Acl, SETS, SETS, st.booleans(), LISTS)
+LIMITS = st.builds(QueueLimit, LISTS, LISTS, AMOUNTS, st.integers(0, 9), TEXTS, SOURCES)
+PROPERTIES = st.dictionaries(TEXTS, TEXTS, max_size=2)
+TEMPLATES = st.none() | st.builds(ChildTemplate, AMOUNTS, AMOUNTS, st.integers(0, 9), PROPERTIES)
+CONFIGS = st.builds(
+    QueueConfig,
+    path=TEXTS,
+    leaf=st.booleans(),
+    submit=ACLS,
+    admin=ACLS,
+    guaranteed=AMOUNTS,
+    max=AMOUNTS,
+    applications=st.integers(0, 9),
+    properties=PROPERTIES,
+    template=TEMPLATES,
+    limits=st.lists(LIMITS, max_size=2).map(tuple),
+    source=SOURCES,
+)
+QUEUES = st.builds(Queue, CONFIGS, st.booleans(), TIMES, st.sampled_from(QueueState))
+TREES = st.lists(QUEUES, max_size=3).map(lambda queues: QueueTree({each.path: each for each in queues}))
+IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
+REGISTERED = st.builds(RegisteredApplication, IDS, TEXTS, TIMES, TEXTS)
+ENTRIES = st.builds(
+    JournalEntry,
+    at=TIMES,
+    resources=st.lists(st.tuples(TEXTS, st.integers(0, 2**63 - 1)), max_size=2).map(tuple),
+    **dict.fromkeys(
+        ("id", "submitter", "schedd", "job", "slot", "queue", "user", "group", "application", "ad"), TEXTS
+    ),
+)
+STATES = st.builds(
+    CycleState,
+    TREES,
+    st.lists(REGISTERED, max_size=4, unique_by=lambda each: each.id).map(ApplicationRegistry),
+    st.dictionaries(IDS, st.builds(ApplicationHold, TEXTS, TIMES, TEXTS), max_size=2),
+    st.lists(ENTRIES, max_size=2).map(tuple),
+    st.dictionaries(TEXTS, st.none() | LISTS, max_size=3),
+)
+
+
+def parts(state):
+    """All that a state holds, as values that compare."""
+    held, groups = list(state.held.items()), dict(state.groups)
+    return list(state.queues), sorted(state.registry), held, state.journal, groups
+
+
+@given(STATES)
+def test_a_state_that_is_encoded_and_decoded_is_the_same(state):
+    decoded = CycleState.decode(state.encode())
+    assert parts(decoded) == parts(state)
+    assert (decoded.encode(), decoded.digest) == (state.encode(), state.digest)
+
+
+@given(STATES, st.data())
+def test_damaged_bytes_are_never_taken_for_another_state(state, data):
+    """They are refused with an error of the product, or are the canonical form of a state themselves."""
+    encoded = bytearray(state.encode())
+    place = data.draw(st.integers(0, len(encoded) - 1))
+    encoded[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    try:
+        decoded = CycleState.decode(bytes(encoded))
+    except NegotiatorError:
+        return
+    assert decoded.encode() == bytes(encoded)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"\xff",
+        b'{"format":"negotiator-cycle-state 1"}',
+        b'{"format":"negotiator-cycle-state 2"}',
+        b"[" * 100_000,
+    ],
+)
+def test_other_bytes_are_refused_with_the_reason(data):
+    with pytest.raises(CycleStateError, match="invalid cycle state"):
+        CycleState.decode(data)
+
+
+def test_a_state_with_more_than_its_fields_is_not_canonical():
+    encoded = CycleState(QueueTree({})).encode()
+    assert FORMAT.encode() in encoded
+    for more in (encoded + b" ", encoded.replace(b"{", b'{"a":1,', 1), encoded.replace(b"[]", b"{}", 1)):
+        with pytest.raises(CycleStateError):
+            CycleState.decode(more)
+
+
+def test_a_cycle_decides_the_same_with_a_state_that_was_encoded(tmp_path):
+    """Also about queues that rules created, and about queues that are draining."""
+    limits = limited(
+        "{limit: l, users: ['*'], maxresources: {vcore: 4}}", more="resources: {max: {vcore: 3}}"
+    )
+    bundle = queueing.bundle(tmp_path / "b", limits)
+    amounts = {"RequestCpus": "1", "RequestMemory": "100"}
+    first = [app(1, queue="root.made", **amounts), app(2, **amounts)]
+    slots = [slot(number) for number in range(4)]
+    state = run_cycle(snapshot(slots, first), bundle, Cycle(1, NOW, bundle.digest)).state
+    state.queues.apply(attrs.evolve(bundle.partition.root, children=bundle.partition.root.children[:1]), NOW)
+    more = [app(3, **amounts), app(4, queue="root.two", **amounts), app(5, queue="root.made", **amounts)]
+    jobs = [*first, *more]
+    results = [
+        run_cycle(snapshot(slots, jobs), bundle, Cycle(2, NOW, bundle.digest), each)
+        for each in (state, CycleState.decode(state.encode()))
+    ]
+    assert records_by_kind(results[0]) == records_by_kind(results[1])
+    assert len(results[0].matches) == 2
+    assert results[0].rejections
+    assert results[0].state.digest == results[1].state.digest

@@ -1,0 +1,137 @@
+"""Station *order* as an allocator that is asked again and again: allowances, several turns, and the feedback."""
+
+import pytest
+
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.order import StopCause
+from negotiator.cycle.submitter_name_order import SubmitterNameOrder
+from negotiator.plugin import Cycle
+from pools import NOW, job, matched, slot, snapshot, write_bundle
+
+QUOTA = """
+from negotiator.plugin import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_charges(request, slots):
+    if request.submitter.startswith("bad"):
+        raise ValueError("unable")
+    yield Charge(("one",), 1, 2, Quota(rule="two", text="at most two"))
+"""
+
+
+class Spins:
+    """Gives each request one job a turn, in turns, until it is stopped by something else than its allowance."""
+
+    def __init__(self, requests):
+        self.waiting = [request.without([], allowance=1) for request in requests]
+        self.feedbacks = []
+
+    def next(self):
+        return self.waiting.pop(0) if self.waiting else None
+
+    def feedback(self, feedback):
+        self.feedbacks.append(feedback)
+        rest = feedback.queued.without(feedback.copies, allowance=1)
+        if rest is not None and feedback.cause is StopCause.ALLOWANCE:
+            self.waiting.append(rest)
+
+
+def jobs_of(user, count):
+    return [job(number, Owner=f'"{user}"', User=f'"{user}@d"', ClusterId="7") for number in range(count)]
+
+
+@pytest.fixture
+def plain(tmp_path):
+    return write_bundle(tmp_path / "plain")
+
+
+@pytest.fixture
+def limited(tmp_path):
+    return write_bundle(tmp_path / "limited", plugins={"q": QUOTA})
+
+
+def run(bundle, slots, jobs, make_order):
+    pool = snapshot([slot(number) for number in range(slots)], jobs)
+    return run_cycle(pool, bundle, Cycle(1, NOW, bundle.digest), make_order=make_order)
+
+
+def causes(bundle, slots, jobs):
+    """Why each turn ended under the order by names, how many slots it got, and how many jobs are left."""
+    feedbacks = []
+
+    class Recorded(SubmitterNameOrder):
+        def feedback(self, feedback):
+            feedbacks.append(feedback)
+
+    run(bundle, slots, jobs, Recorded)
+    return [(each.cause, len(each.slots), each.left) for each in feedbacks]
+
+
+def test_submitters_go_by_name_and_each_has_one_turn(plain):
+    jobs = [*jobs_of("sue", 2), *jobs_of("ann", 2)]
+    result = run(plain, 3, jobs, SubmitterNameOrder)
+    assert [match.submitter for match in result.matches] == ["ann@d", "ann@d", "sue@d"]
+
+
+def test_an_allowance_of_one_job_lets_submitters_take_turns(plain):
+    """A request with several turns has one outcome, and its matches are numbered in the order in which they were made."""
+    result = run(plain, 3, [*jobs_of("sue", 3), *jobs_of("ann", 3)], Spins)
+    ids = {match.id: match.submitter for match in result.matches}
+    assert ids == {"1.1": "ann@d", "1.2": "sue@d", "1.3": "ann@d"}
+    assert [match.job for match in result.matches] == ["7.0", "7.1", "7.0"]
+    ann, sue = result.outcomes
+    assert (ann.request.count, len(ann.matches), ann.first_unmatched) == (3, 2, "7.2")
+    assert (sue.unmatched, sue.first_unmatched, len(result.journal)) == (2, "7.1", 3)
+    assert [entry.slot for entry in result.journal] == ["s0@h", "s1@h", "s2@h"]
+
+
+def test_turns_end_with_the_same_matches_as_one_turn_where_one_submitter_asks(limited):
+    for slots in (1, 2, 5):
+        results = [run(limited, slots, jobs_of("ann", 4), make) for make in (SubmitterNameOrder, Spins)]
+        assert matched(results[0]) == matched(results[1])
+        assert results[0].outcomes[0].first_unmatched == results[1].outcomes[0].first_unmatched
+
+
+def test_the_feedback_says_why_a_turn_ended(plain, limited):
+    assert causes(plain, 3, jobs_of("ann", 2)) == [(StopCause.SERVED, 2, 0)]
+    assert causes(plain, 1, jobs_of("ann", 2)) == [(StopCause.NO_SLOTS, 1, 1)]
+    assert causes(plain, 0, jobs_of("ann", 1)) == [(StopCause.NO_SLOTS, 0, 1)]
+    assert causes(limited, 5, jobs_of("ann", 3)) == [(StopCause.QUOTA, 2, 1)]
+    assert causes(limited, 5, jobs_of("bad", 1)) == [(StopCause.FAILURE, 0, 1)]
+
+
+def test_the_feedback_of_a_spent_allowance_has_the_slots_and_the_jobs(plain):
+    orders = []
+    run(plain, 4, jobs_of("ann", 2), lambda requests: orders.append(Spins(requests)) or orders[0])
+    first, second = orders[0].feedbacks
+    assert (first.cause, first.left, first.slots.tolist(), first.copies.tolist()) == (
+        StopCause.ALLOWANCE,
+        1,
+        [0],
+        [0],
+    )
+    assert (second.cause, second.left, second.slots.tolist()) == (StopCause.SERVED, 0, [1])
+    assert [reason.code for reason in second.denied] == ["taken"]
+
+
+def test_a_schedd_is_told_of_each_request_that_got_too_few_slots_and_the_decisive_reason(limited):
+    """The reason is the one that took the last candidate slots."""
+    jobs = [*jobs_of("ann", 3), *jobs_of("bob", 1), *jobs_of("bad", 1)]
+    jobs += [job(1, ClusterId="9", Owner='"zed"', User='"zed@d"', Requirements="TARGET.Cpus > 99")]
+    result = run(limited, 5, jobs, SubmitterNameOrder)
+    rejected = [(each.submitter, each.jobs, each.first_job, each.reason.code) for each in result.rejections]
+    assert rejected == [
+        ("ann@d", 1, "7.2", "quota"),
+        ("bad@d", 1, "7.0", "plugin_error"),
+        ("bob@d", 1, "7.0", "quota"),
+        ("zed@d", 1, "9.1", "job_requirements"),
+    ]
+
+
+def test_jobs_beyond_the_slots_are_rejected_for_want_of_slots(plain):
+    (rejection,) = run(plain, 1, jobs_of("ann", 3), SubmitterNameOrder).rejections
+    assert (rejection.jobs, rejection.first_job, rejection.reason.code) == (2, "7.1", "no_slots_left")
