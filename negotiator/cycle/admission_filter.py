@@ -1,4 +1,4 @@
-"""One kind of ads on its way through a station: which are still in, and why the others are not."""
+"""The ads of one kind on their way through a station: those that are kept, and why the others are discarded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from negotiator.cycle.result import DiscardedAds
 from negotiator.hooks.records import AdKind, Mask
 from negotiator.records import Mode, Reason
 
-#: So many names stand beside a count: enough to look one up, small whatever the pool's size.
+#: The number of names beside a count: enough to look one up, small whatever the pool's size.
 EXAMPLES = 3
 
 _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
@@ -26,7 +26,7 @@ _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
 
 @attrs.define
 class AdmissionFilter:
-    """One kind of ads while its gates are asked: who is still in, and why the others are not."""
+    """A table of ads, the mask of those that are kept, (N,), and the reasons for which the others were discarded."""
 
     kind: AdKind
     table: Table
@@ -35,11 +35,11 @@ class AdmissionFilter:
 
     @classmethod
     def of(cls, kind: AdKind, table: Table) -> AdmissionFilter:
-        """All ads of a table, each still in."""
+        """Start with all ads of a table kept."""
         return cls(kind, table, np.ones(len(table), dtype=np.bool_), [])
 
     def discard(self, mask: Mask, reason: Reason) -> None:
-        """Keep out the rows of the mask that are still in; where the reason does not enforce, only count them."""
+        """Discard the rows of the mask that are still kept; where the reason does not enforce, only count them."""
         rows = np.flatnonzero(mask & self.keep)
         if len(rows):
             names = tuple(_NAMES[self.kind](self.table, int(row)) for row in rows[:EXAMPLES])
@@ -47,10 +47,10 @@ class AdmissionFilter:
         if reason.mode is Mode.ENFORCE:
             self.keep &= ~mask
 
-    def left(self) -> Table:
-        """The ads that are still in."""
+    def kept_ads(self) -> Table:
+        """Return the ads that are kept."""
         return self.table.take(self.keep)
 
-    def out(self) -> Table:
-        """The ads that were kept out."""
+    def discarded_ads(self) -> Table:
+        """Return the ads that are discarded."""
         return self.table.take(~self.keep)

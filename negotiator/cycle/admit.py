@@ -1,4 +1,4 @@
-"""Station *admit*: each ad is put to the gates of its kind; a discarded schedd takes its submitters and jobs along."""
+"""Station *admit*: each ad is tested by the gates of its kind; a discarded schedd takes its submitters and jobs along."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
 
-_THING = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
+_NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 
 @attrs.frozen
 class Admitted:
-    """What goes on to the next station, and what was kept out."""
+    """The slots and jobs that go on to the next station, and the ads that were discarded."""
 
     slots: Table
     jobs: Table
@@ -35,88 +35,88 @@ class Admitted:
 
 
 def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[JournalEntry] = ()) -> Admitted:
-    """Put all ads to the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
+    """Test all ads by the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
 
-    ``journal`` are the matches of earlier cycles that the pool does not show yet: their jobs and slots wait.
+    :param journal: the matches of earlier cycles that the pool does not show yet: their jobs and slots wait.
     """
     failures: list[HookFailure] = []
     schedds = AdmissionFilter.of(AdKind.SCHEDD, snapshot.schedds)
     submitters = AdmissionFilter.of(AdKind.SUBMITTER, snapshot.submitters)
     slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
-    everything = AdmissionFilter.of(AdKind.JOB, snapshot.jobs)
+    all_jobs = AdmissionFilter.of(AdKind.JOB, snapshot.jobs)
     for mask, reason in job_columns.not_served(snapshot.jobs):
-        everything.discard(mask, reason)
+        all_jobs.discard(mask, reason)
     if journal:
-        _keep_matched(slots, everything, journal)
-    jobs = AdmissionFilter.of(AdKind.JOB, everything.left())
+        _discard_matched(slots, all_jobs, journal)
+    jobs = AdmissionFilter.of(AdKind.JOB, all_jobs.kept_ads())
 
-    for gathering in (schedds, submitters, slots, jobs):
-        failures += _ask_gates(gathering, bundle, cycle)
+    for ads in (schedds, submitters, slots, jobs):
+        failures += _apply_gates(ads, bundle, cycle)
 
-    gone = frozenset(names(schedds.out(), "Name"))
-    submitters.discard(is_in(names(submitters.table, "ScheddName"), gone - {""}), _taken_along(AdKind.SCHEDD))
-    _take_jobs_along(jobs, schedds, submitters)
+    gone = frozenset(names(schedds.discarded_ads(), "Name"))
+    with_schedd = is_in(names(submitters.table, "ScheddName"), gone - {""})
+    submitters.discard(with_schedd, _discarded_with(AdKind.SCHEDD))
+    _discard_jobs_of(jobs, schedds, submitters)
 
-    parts = (schedds, submitters, slots, everything, jobs)
+    parts = (schedds, submitters, slots, all_jobs, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
-    return Admitted(slots.left(), jobs.left(), discarded, tuple(failures))
+    return Admitted(slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures))
 
 
-def _keep_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
-    """Keep out what was matched in an earlier cycle: neither the slot nor the job is matched a second time."""
+def _discard_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
+    """Discard what was matched in an earlier cycle: neither the slot nor the job is matched a second time."""
     taken = frozenset(entry.slot for entry in journal)
     matched = frozenset((entry.schedd, entry.job) for entry in journal)
     ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
-    own = list(zip(job_columns.schedds(jobs.table), ids, strict=True))
-    for gathering, mask in (
+    job_keys = list(zip(job_columns.schedds(jobs.table), ids, strict=True))
+    for ads, mask in (
         (slots, is_in(slots.table.strings("Name"), taken)),
-        (jobs, is_in(own, matched)),
+        (jobs, is_in(job_keys, matched)),
     ):
-        text = (
-            f"the {_THING[gathering.kind]} was matched in an earlier cycle, and the pool does not show it yet"
-        )
-        reason = core_reason(Station.ADMIT, Verdict.WAITING, f"{_THING[gathering.kind]}_matched", text)
-        gathering.discard(mask, reason)
+        noun = _NOUN[ads.kind]
+        text = f"the {noun} was matched in an earlier cycle, and the pool does not show it yet"
+        ads.discard(mask, core_reason(Station.ADMIT, Verdict.WAITING, f"{noun}_matched", text))
 
 
-def _take_jobs_along(jobs: AdmissionFilter, schedds: AdmissionFilter, submitters: AdmissionFilter) -> None:
-    """Keep out the jobs of the schedds and submitters that were.
+def _discard_jobs_of(jobs: AdmissionFilter, schedds: AdmissionFilter, submitters: AdmissionFilter) -> None:
+    """Discard the jobs of discarded schedds and submitters.
 
-    A job says itself whose it is. Where something was kept out, a job goes on only if it belongs to what was let in:
-    one that names nobody known could be anybody's.
+    A job's own ad names its schedd and submitter. Where any was discarded, a job is kept only if it belongs to one that
+    was kept: a job that names an unknown one could belong to a discarded one.
     """
     only = schedds.table.ad(0).string("Name") if len(schedds.table) == 1 else None
-    owners = job_columns.schedds(jobs.table, default=only)
+    job_schedds = job_columns.schedds(jobs.table, default=only)
     if not schedds.keep.all():
-        kept = frozenset(names(schedds.left(), "Name")) - frozenset(names(schedds.out(), "Name"))
-        jobs.discard(~is_in(owners, kept - {""}), _taken_along(AdKind.SCHEDD))
+        kept = frozenset(names(schedds.kept_ads(), "Name")) - frozenset(
+            names(schedds.discarded_ads(), "Name")
+        )
+        jobs.discard(~is_in(job_schedds, kept - {""}), _discarded_with(AdKind.SCHEDD))
     if not submitters.keep.all():
-        pairs = _pairs(submitters.left()) - _pairs(submitters.out())
-        anywhere = frozenset(name for name, schedd in _pairs(submitters.out()) if not schedd)
-        asking = job_columns.submitters(jobs.table)
-        strange = ~is_in(list(zip(asking, owners, strict=True)), pairs)
-        jobs.discard(strange | is_in(asking, anywhere), _taken_along(AdKind.SUBMITTER))
+        discarded = _submitter_keys(submitters.discarded_ads())
+        pairs = _submitter_keys(submitters.kept_ads()) - discarded
+        at_any_schedd = frozenset(name for name, schedd in discarded if not schedd)
+        job_submitters = job_columns.submitters(jobs.table)
+        unknown = ~is_in(list(zip(job_submitters, job_schedds, strict=True)), pairs)
+        jobs.discard(unknown | is_in(job_submitters, at_any_schedd), _discarded_with(AdKind.SUBMITTER))
 
 
-def _pairs(submitters: Table) -> frozenset[tuple[str, str]]:
+def _submitter_keys(submitters: Table) -> frozenset[tuple[str, str]]:
+    """Return the pairs of submitter and schedd."""
     return frozenset(zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True))
 
 
-def _ask_gates(gathering: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
+def _apply_gates(ads: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
+    """Discard what the gates of plugins discard; a gate that fails discards every ad of its kind."""
     answers = bundle.hooks.ask(
-        specs.negotiator_gate_ads,
-        kind=gathering.kind,
-        ads=gathering.table,
-        cycle=cycle,
-        settings=bundle.settings,
+        specs.negotiator_gate_ads, kind=ads.kind, ads=ads.table, cycle=cycle, settings=bundle.settings
     )
-    for stamped in answers.records:
-        gathering.discard(stamped.record.discard, plugin_reason(Station.ADMIT, stamped))
+    for attributed in answers.records:
+        ads.discard(attributed.record.discard, plugin_reason(Station.ADMIT, attributed))
     for failure in answers.failures:
-        everyone = np.ones(len(gathering.table), dtype=np.bool_)
-        gathering.discard(everyone, failure_reason(Station.ADMIT, failure))
+        all_ads = np.ones(len(ads.table), dtype=np.bool_)
+        ads.discard(all_ads, failure_reason(Station.ADMIT, failure))
         yield failure
 
 
-def _taken_along(kind: AdKind) -> Reason:
-    return core_reason(Station.ADMIT, Verdict.DENIED, f"{kind}_discarded", f"its {kind} was kept out")
+def _discarded_with(kind: AdKind) -> Reason:
+    return core_reason(Station.ADMIT, Verdict.DENIED, f"{kind}_discarded", f"its {kind} was discarded")

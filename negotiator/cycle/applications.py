@@ -1,4 +1,4 @@
-"""The applications that job ads make: whose, from which schedd, and what placement rules may know of them."""
+"""The applications of job ads: their users, their keys in the registry, and what placement rules read of them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle, PlacementSettings
 from negotiator.classad import ClassAd, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
 from negotiator.cycle.jobs import schedd_of, texts
-from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
+from negotiator.cycle.numbering import Numbers, by_appearance, combined, first_rows, numbered
 from negotiator.cycle.text_columns import NO_TEXT, Strings, TextColumn, made_of
 from negotiator.hooks.placement import Application
 from negotiator.queues.applications import ApplicationRegistry, Keys, keys_of
 
 _CLUSTER = "ClusterId"
-_CLUSTERS = 2.0**32  # a larger number is no cluster, and would be another one as an integer
+_CLUSTERS = 2.0**32  # a larger number is invalid, and would be another cluster as an integer of 32 bits
 _MAX_GROUPS = 1_000
 _MAX_NAME = 200
 
 
 @attrs.frozen
 class JobApplications:
-    """For the rows of a table of jobs: the users, and the kinds of applications.
+    """The users of a table of jobs, and the kinds of their applications.
 
-    ``kinds`` (N,) numbers what placement rules can tell apart, in the order of first appearance.
+    ``kinds`` (N,) numbers the applications that placement rules can tell apart, in the order of first appearance.
     """
 
     users: TextColumn
@@ -38,14 +38,14 @@ class JobApplications:
     _tags: Mapping[str, TextColumn]
 
     def application(self, row: int, groups: Mapping[str, tuple[str, ...] | None]) -> Application:
-        """The application of a row, as the rules see it; a user whose groups are not known is in none."""
+        """Return the application of a row as the rules see it; a user whose groups are unknown is in none."""
         user = self.users.text(row)
         own = groups_of(self._groups.text(row)) if self._groups.codes[row] != NO_TEXT else groups.get(user)
         tags = {name: texts.text(row) for name, texts in self._tags.items() if texts.codes[row] != NO_TEXT}
         return Application(user, own or (), self._queue.text(row), tags, bool(self._forced[row]))
 
     def knows_groups(self, row: int, groups: Mapping[str, tuple[str, ...] | None]) -> bool:
-        """Whether the groups of a row's user could be had, from the job or from who was asked."""
+        """True if the groups of a row's user were resolved, from the job or by a plugin."""
         return self._groups.codes[row] != NO_TEXT or groups.get(self.users.text(row), ()) is not None
 
 
@@ -59,14 +59,12 @@ def applications(jobs: Table, bundle: Bundle, env: Environment) -> JobApplicatio
     names = sorted(bundle.chain.tags) if bundle.chain else []
     tags = {name: _texts(_attribute(name), jobs, env) for name in names}
     columns = (users.codes, queue.codes, groups.codes, forced.astype(np.int8))
-    numbers, count = combined(*columns, *(texts.codes for texts in tags.values()))
-    place = np.empty(count, np.int64)
-    place[np.argsort(first_rows(numbers, count))] = np.arange(count)
-    return JobApplications(users, place[numbers], queue, groups, forced, tags)
+    kinds = by_appearance(*columns, *(texts.codes for texts in tags.values()))
+    return JobApplications(users, kinds, queue, groups, forced, tags)
 
 
 def keys(jobs: Table, users: TextColumn, registry: ApplicationRegistry) -> Keys:
-    """The keys of the jobs' applications in a register, (N,)."""
+    """Return the keys of the jobs' applications in a registry, (N,)."""
     where = texts(jobs, "GlobalJobId").mapped("schedd", schedd_of)
     owners, pairs = combined(where.codes, users.codes)
     first = first_rows(owners, pairs).tolist()
@@ -81,19 +79,19 @@ def keys(jobs: Table, users: TextColumn, registry: ApplicationRegistry) -> Keys:
 def application_keys(
     jobs: Table, settings: PlacementSettings, env: Environment, registry: ApplicationRegistry
 ) -> Keys:
-    """The keys of the applications of a table of jobs, (N,)."""
+    """Return the keys of the applications of a table of jobs, (N,)."""
     return keys(jobs, _texts(settings.user.tree, jobs, env), registry)
 
 
 def application_users(jobs: Table, settings: PlacementSettings, env: Environment) -> Strings:
-    """The users of the applications of a table of jobs, (N,) of str; empty where a job tells none."""
+    """Return the users of the applications of a table of jobs, (N,) of str; empty where a job names none."""
     return made_of([_texts(settings.user.tree, jobs, env)], str)
 
 
 def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environment) -> tuple[str, ...]:
-    """The users of whom no job tells the groups, each once: whom plugins are to be asked about.
+    """Return the users whose groups no job specifies, each once: plugins have to resolve them.
 
-    Not what can be no name: its jobs are rejected anyway, and a plugin that answers with it would answer wrongly.
+    Invalid names are left out: their jobs are rejected anyway, and a plugin must not answer with such a name.
     """
     users = _texts(settings.user.tree, jobs, env)
     silent = _texts(settings.groups.tree, jobs, env).codes == NO_TEXT
@@ -110,20 +108,20 @@ def user_groups(
     known: Mapping[str, tuple[str, ...] | None],
     env: Environment,
 ) -> tuple[str, ...]:
-    """The groups of a job's user: as the job says, else as who was asked; none where neither knows."""
-    said = evaluate(settings.groups.tree, job, None, env)
-    return groups_of(said) if isinstance(said, str) else known.get(user) or ()
+    """Return the groups of a job's user: those that the job specifies, else the resolved ones; none if unknown."""
+    value = evaluate(settings.groups.tree, job, None, env)
+    return groups_of(value) if isinstance(value, str) else known.get(user) or ()
 
 
 @lru_cache(65_536)
 def groups_of(text: str) -> tuple[str, ...]:
-    """The groups in a string of names separated by commas, each once; what can be no name is left out."""
+    """Return the groups in a string of names separated by commas, each once; invalid names are left out."""
     names = (name.strip() for name in text.split(",")[:_MAX_GROUPS])
     return tuple(dict.fromkeys(filter(is_name, names)))
 
 
 def is_name(text: str) -> bool:
-    """Whether a text of a job can be a user or a group: policies quote it, and what they say has to be printable."""
+    """True if a text is a valid name of a user or a group: policies quote it, so it has to be printable and short."""
     return 0 < len(text) <= _MAX_NAME and text.isprintable()
 
 
@@ -132,6 +130,6 @@ def _texts(tree: Expr, jobs: Table, env: Environment) -> TextColumn:
 
 
 def _attribute(name: str) -> Expr:
-    """The reference to a tag; a name that is no identifier is quoted, as ClassAds do."""
+    """Return the reference to a tag; a name that is not an identifier is quoted, as in ClassAds."""
     quoted = name.replace("\\", "\\\\").replace("'", "\\'")
     return bind(parse(f"MY.'{quoted}'"))

@@ -1,7 +1,8 @@
-"""Which job attributes anything in a cycle can read: jobs that agree in them are alike.
+"""Autoclusters: jobs that agree in every attribute that anything in a cycle can read are alike.
 
-Source: HTCondor manual, "autocluster" and ``SIGNIFICANT_ATTRIBUTES``. Here the closure is taken over the expressions
-of the pool itself and of the bundle, so that nothing an expression reads can differ between jobs taken for alike.
+Source: HTCondor manual, "autocluster" and ``SIGNIFICANT_ATTRIBUTES``. Here the significant attributes are the closure
+over the references of all expressions of the pool and of the bundle, so that nothing an expression reads can differ
+between jobs of one autocluster.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ from negotiator.hooks.records import Expression
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
 
-#: Attributes of these names may stand for the ads themselves: then a scope says nothing of where a name is looked up.
+#: An ad with an attribute of such a name changes what a scope means: then a scope does not say which ad a name is in.
 _SHADOWS = frozenset({"my", "self", "target", "other"})
 
 
 @attrs.frozen
 class Autoclusters:
-    """The jobs by kind: jobs of one kind agree in all that anything in the cycle can read of them.
+    """The autoclusters of a table of jobs.
 
-    ``ids`` (N,) has the number of each job's kind. ``names`` (lower case) are the attributes that count for each kind;
-    None where that cannot be told (``eval``, a plugin that does not say what it reads): such jobs are kinds of their own.
+    ``ids`` (N,) has the number of each job's autocluster. ``significant`` has the significant attributes of each
+    autocluster, in lower case; None if they cannot be found (``eval``, a plugin that does not declare what it reads):
+    such a job is an autocluster of its own.
     """
 
     ids: NDArray[np.int64]
@@ -40,48 +42,59 @@ class Autoclusters:
 
 
 def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Autoclusters:
-    """Find the kinds of jobs; what only the expressions of one job read splits the jobs that have these, and no others."""
-    follow = _Closure.over(slots, jobs)
-    return _alike(jobs, follow, follow.of_bundle(bundle), further)
+    """Return the autoclusters of jobs that are to be matched.
+
+    :param further: attributes that tell jobs apart without being significant for matching.
+    """
+    closure = _Closure.over(slots, jobs)
+    return _autoclusters(jobs, closure, closure.of_bundle(bundle), further)
 
 
 def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:
-    """Find the kinds of jobs that run: nothing but what plugins read of them, and their queues, counts any more."""
-    follow = _Closure.over(slots, jobs)
-    return _alike(jobs, follow, bundle.job_attributes, ())
+    """Return the autoclusters of running jobs: only what plugins read of them is significant."""
+    closure = _Closure.over(slots, jobs)
+    return _autoclusters(jobs, closure, bundle.job_attributes, ())
 
 
-def _alike(
-    jobs: Table, follow: _Closure, common: frozenset[str] | None, further: Sequence[str]
+def _autoclusters(
+    jobs: Table, closure: _Closure, common: frozenset[str] | None, further: Sequence[str]
 ) -> Autoclusters:
+    """Group the jobs by their significant attributes, refining a group as long as its own expressions read more.
+
+    The jobs are first grouped by the ``common`` attributes, which are read of every job. Jobs of a group then have the
+    same expressions in these, so one of them stands for all: if its expressions read further attributes, the group is
+    grouped again by these too. A job's own attributes thus never split the jobs of other groups.
+    """
     if common is None:
         return Autoclusters(np.arange(len(jobs)), (None,) * len(jobs))
     ids = np.full(len(jobs), -1, np.int64)
-    names: list[frozenset[str] | None] = []
+    significant: list[frozenset[str] | None] = []
     pending = [(np.arange(len(jobs)), common)]
     while pending:
         rows, known = pending.pop()
-        kinds, first = jobs.take(rows).group(sorted(known | set(further)))
-        order = np.argsort(kinds, kind="stable")
-        for first_row, places in zip(
-            first, np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1), strict=True
-        ):
+        groups, first = jobs.take(rows).group(sorted(known | set(further)))
+        order = np.argsort(groups, kind="stable")
+        members_of = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
+        for first_row, places in zip(first, members_of, strict=True):
             members = rows[places]
-            reached = follow.of_job(jobs.ad(int(rows[first_row])), known)
-            if reached is None:
-                ids[members] = np.arange(len(names), len(names) + len(members))
-                names += [None] * len(members)
+            reached = closure.of_job(jobs.ad(int(rows[first_row])), known)
+            if reached is None:  # each is an autocluster of its own
+                ids[members] = np.arange(len(significant), len(significant) + len(members))
+                significant += [None] * len(members)
             elif len(members) > 1 and not reached <= known:
                 pending.append((members, known | reached))
             else:
-                ids[members] = len(names)
-                names.append(known | reached)
-    return Autoclusters(ids, tuple(names))
+                ids[members] = len(significant)
+                significant.append(known | reached)
+    return Autoclusters(ids, tuple(significant))
 
 
 @attrs.define
 class _Closure:
-    """Follows references to the job attributes that they can reach."""
+    """Follows references to the job attributes that they can reach.
+
+    ``exact``: no ad has an attribute named like a scope, so that MY and TARGET say which ad a name is in.
+    """
 
     slots: Table
     exact: bool
@@ -90,37 +103,38 @@ class _Closure:
 
     @classmethod
     def over(cls, slots: Table, jobs: Table) -> _Closure:
-        """Follow what the jobs may read of each other's side."""
+        """Return the closure over what jobs and slots may read of each other."""
         return cls(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
 
     def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
-        """Give what the bundle and the slots read of any job, whatever the job's own expressions say."""
+        """Return what the bundle and the slots read of any job, whatever the job's own expressions are."""
         if bundle.job_attributes is None:
             return None
-        todo: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
-        todo.append((_SLOT, "requirements"))
-        for owner, found in _central(bundle):
+        pending: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
+        pending.append((_SLOT, "requirements"))
+        for owner, found in _central_expressions(bundle):
             if found.opaque:
                 return None
-            todo += _reached(owner, found, exact=self.exact)
-        return self._follow(todo, None)
+            pending += _reached(owner, found, exact=self.exact)
+        return self._follow(pending, None)
 
     def of_job(self, job: ClassAd, names: frozenset[str]) -> frozenset[str] | None:
-        """Give what is read of a job of which these attributes are, its own expressions followed; None: anything."""
+        """Return what is read of a job whose attributes ``names`` are read, following its expressions; None: anything."""
         written = sorted(
             (name, expr) for name in names if type(expr := job.get(name)) not in (Literal, NoneType)
         )
         if not written:
             return names
-        key = (names, *[(name, id(expr)) for name, expr in written])  # the table keeps the expressions
+        key = (names, *[(name, id(expr)) for name, expr in written])  # the table keeps the expressions alive
         if key not in self._known:
             self._known[key] = self._follow([(_JOB, name) for name in names], job)
         return self._known[key]
 
-    def _follow(self, todo: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
+    def _follow(self, pending: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
+        """Follow the expressions of attributes to further attributes, in the slots and in one job, until none is new."""
         seen: set[_Name] = set()
-        while todo:
-            item = todo.pop()
+        while pending:
+            item = pending.pop()
             if item in seen:
                 continue
             seen.add(item)
@@ -128,7 +142,7 @@ class _Closure:
             for found in self._job_scans(job, name) if owner is _JOB else self.slots.scans(name):
                 if found.opaque:
                     return None
-                todo += _reached(owner, found, exact=self.exact)
+                pending += _reached(owner, found, exact=self.exact)
         return frozenset(name for side, name in seen if side is _JOB)
 
     def _job_scans(self, job: ClassAd | None, name: str) -> tuple[ReferenceScan, ...]:
@@ -140,7 +154,8 @@ class _Closure:
         return (self._scans[id(expr)][1],)
 
 
-def _central(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:
+def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:
+    """Yield the side that is MY in each expression of the bundle, and its references."""
     if isinstance(bundle.audit.denials, Expression):
         yield _JOB, scan(bundle.audit.denials.tree)
     yield _SLOT, scan(PRE_JOB_RANK)
@@ -150,7 +165,7 @@ def _central(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:
 
 
 def _reached(owner: Side, found: ReferenceScan, *, exact: bool) -> Iterator[_Name]:
-    """Give the attributes that one expression names, in every ad in which they may be looked up."""
+    """Yield the attributes that one expression names, with every ad in which they may be looked up."""
     other = _SLOT if owner is _JOB else _JOB
     for side, names in found.names.items():
         if side is None or found.moves_scope or not exact:

@@ -137,7 +137,7 @@ def _nothing(left: int = 0, *reasons: Reason) -> GrantedSlots:
 
 
 def _invalid_charge(error: LedgerError) -> Reason:
-    text = f"what a quota declares can't be counted: {error}"
+    text = f"invalid charge: {error}"
     return core_reason(Station.CHARGE, Verdict.BROKEN_PLUGIN, "plugin_error", text)
 
 

@@ -1,7 +1,7 @@
-"""Claimed slots whose job no ad tells of: what runs there is counted by what the slot says of it.
+"""Claimed slots whose job has no ad: what runs there is counted by what the slot's ad shows of it.
 
-Source: HTCondor manual, Machine ClassAd Attributes (State, RemoteOwner, RemoteUser, JobId, GlobalJobId). What the slot
-does not tell is counted at its highest: all that the slot has.
+Source: HTCondor manual, Machine ClassAd Attributes (State, RemoteOwner, RemoteUser, JobId, GlobalJobId). Amounts that
+the slot does not show are counted at their highest: all that the slot has.
 """
 
 from __future__ import annotations
@@ -14,24 +14,26 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.jobs import names
 
 _CLAIMED = frozenset({"claimed", "preempting"})
-#: What a job asks for, and what a slot has of it, where that is called otherwise than RequestName.
+#: Attributes that the job's ad and the slot's ad share.
 _COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
+#: Resources that a slot's ad names otherwise than a job's RequestName.
+_NAMED_OTHERWISE = frozenset({"cpus", "memory", "vcore"})
 
 
 def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Table:
-    """An ad for each claimed slot that none of the running jobs names, as a job's.
+    """Return a job ad for each claimed slot that none of the running jobs names.
 
-    :param resources: the names of all resources that queues speak of; a job there has what the slot has of each.
+    :param resources: the names of all resources that queues limit; the job requests what the slot has of each.
     """
-    told = frozenset(names(running, "RemoteHost").tolist())
+    named = frozenset(names(running, "RemoteHost").tolist())
     known = frozenset(
         zip(job_columns.schedds(running), job_columns.job_ids(running, range(len(running))), strict=True)
     )
-    own = names(slots, "Name")
+    slot_names = names(slots, "Name")
     rows = [
         row
         for row, state in enumerate(names(slots, "State").tolist())
-        if state in _CLAIMED and own[row] not in told
+        if state in _CLAIMED and slot_names[row] not in named
     ]
     ads = (_job(slots.ad(row), resources) for row in rows)
     return Table.from_ads(ad for ad in ads if (_schedd(ad), job_columns.job_id(ad)) not in known)
@@ -42,7 +44,7 @@ def _schedd(ad: ClassAd) -> str:
 
 
 def _job(slot: ClassAd, resources: Collection[str]) -> ClassAd:
-    """What a slot says of its job."""
+    """Return what a slot shows of its job, as a job's ad."""
     return ClassAd(dict(_attributes(slot, resources)).items())
 
 
@@ -61,5 +63,5 @@ def _attributes(slot: ClassAd, resources: Collection[str]) -> Iterator[tuple[str
     yield "RequestCpus", slot.get("Cpus") if "Cpus" in slot else 1
     yield "RequestMemory", slot.get("Memory") if "Memory" in slot else 0
     for name in sorted(resources):
-        if name in slot and name.lower() not in {"cpus", "memory", "vcore"}:
+        if name in slot and name.lower() not in _NAMED_OTHERWISE:
             yield f"Request{name}", slot.get(name)

@@ -1,4 +1,4 @@
-"""What the job ads say of themselves, as columns: which of them a negotiator serves, whose they are, their order."""
+"""Columns of job ads: which jobs a negotiator serves, their submitters and schedds, and what orders them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from negotiator.hooks.records import Mask
 from negotiator.records import Reason, Station, Verdict
 
 IDLE = 1
-_MAX_ID = 2.0**53  # beyond, a float does not tell all numbers apart
+_MAX_ID = 2.0**53  # a float beyond it does not represent every integer
 #: JobStatus, HTCondor manual, Job ClassAd Attributes.
 _STATUS = {2: "running", 3: "removed", 4: "completed", 5: "held", 6: "transferring_output", 7: "suspended"}
 #: JobUniverse of jobs that do not get their machine from a negotiator (same source).
@@ -28,12 +28,12 @@ AGE = ("QDate", "ClusterId", "ProcId")
 
 
 def job_id(ad: ClassAd) -> str:
-    """``cluster.proc``, as HTCondor's tools print it."""
+    """Return ``cluster.proc``, as HTCondor's tools print it."""
     return f"{ad.integer('ClusterId', 0)}.{ad.integer('ProcId', 0)}"
 
 
 def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
-    """``cluster.proc`` of some rows of a table; 0 stands for what is no such number."""
+    """Return ``cluster.proc`` of some rows of a table; 0 for a missing or invalid number."""
     columns = (jobs.numbers(name, default=0.0)[np.asarray(rows, np.intp)] for name in ("ClusterId", "ProcId"))
     clusters, procs = (
         np.where(np.abs(column) < _MAX_ID, column, 0).astype(np.int64).tolist() for column in columns
@@ -42,7 +42,7 @@ def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
 
 
 def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
-    """Give the jobs that no negotiator serves, with the reason: not idle, or of a universe that is not matched."""
+    """Yield the jobs that no negotiator serves, with the reason: not idle, or of a universe that is not matched."""
     status = jobs.numbers("JobStatus", default=IDLE)
     other = status != IDLE
     for number, name in (*_STATUS.items(), (None, "not_idle")):
@@ -61,34 +61,34 @@ def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
 
 
 def schedds(jobs: Table, default: str | None = None) -> Strings:
-    """The name of each job's schedd in lower case, from its GlobalJobId ("schedd#cluster.proc#time")."""
+    """Return the name of each job's schedd in lower case, from its GlobalJobId ("schedd#cluster.proc#time"), (N,)."""
     found = texts(jobs, "GlobalJobId").mapped("schedd", schedd_of)
     return made_of([found], lambda schedd: schedd or fold(default or ""))
 
 
 def submitters(jobs: Table) -> Strings:
-    """The name under which each job competes, in lower case: its accounting group or user, at the user's domain."""
+    """Return the submitter name of each job in lower case: its accounting group or user, at the user's domain; (N,)."""
     columns = [texts(jobs, name) for name in ("AccountingGroup", "User", "Owner")]
     return made_of(columns, lambda group, user, owner: fold(_submitter(group, user or owner)))
 
 
 def texts(table: Table, attribute: str) -> TextColumn:
-    """The texts of one attribute, evaluated in its ad alone."""
+    """Return the texts of one attribute, evaluated without another ad."""
     return TextColumn.of(evaluate_table(Attr(attribute), table))
 
 
 def names(table: Table, attribute: str) -> Strings:
-    """The strings of one attribute, as names are compared: in lower case, empty where there is none."""
+    """Return the strings of one attribute in lower case, as names are compared; empty where there is none."""
     return made_of([texts(table, attribute)], fold)
 
 
 def is_in(values: Collection[object], wanted: AbstractSet[object]) -> Mask:
-    """Tell which of the values are among those wanted."""
+    """Return which of the values are among those wanted, (N,)."""
     return np.fromiter((value in wanted for value in values), np.bool_, len(values))
 
 
 def schedd_of(global_id: str) -> str:
-    """The first part of a GlobalJobId in lower case, which may itself have the mark in it: a schedd has the name it likes. Empty where there is none."""
+    """Return the schedd of a GlobalJobId in lower case, empty for an invalid id. A schedd's name may itself contain "#"."""
     parts = global_id.rsplit("#", 2)
     return fold(parts[0]) if len(parts) == 3 else ""
 

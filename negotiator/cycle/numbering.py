@@ -1,4 +1,4 @@
-"""Numbers for rows: those alike share one."""
+"""Numbering of rows: rows that are alike share a number. No Python runs for a row, except over columns of objects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 
-_TABLE = 1 << 22  # so many numbers are looked up in a table; more are sorted
+_TABLE = 1 << 22  # integers of a smaller range are looked up in a table, others are sorted
 
 
 def numbered(values: NDArray[Any]) -> tuple[Numbers, int]:
-    """Number the rows by value, (N,), in the order of the values; and how many numbers there are."""
+    """Return a number for each row, (N,), in the order of the values, and how many numbers there are."""
     if not len(values):
         return np.zeros(0, np.int64), 0
     if values.dtype.kind in "iu":
@@ -35,7 +35,10 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, int]:
 
 
 def combined(*columns: NDArray[Any]) -> tuple[Numbers, int]:
-    """Number the rows so that those alike in all columns share a number; and how many numbers there are."""
+    """Number the rows so that those alike in all columns share a number; return also how many numbers there are.
+
+    Each step combines two columns into one and numbers it anew, so that the products never overflow.
+    """
     numbers, count = numbered(columns[0])
     for column in columns[1:]:
         more, width = numbered(column)
@@ -45,21 +48,29 @@ def combined(*columns: NDArray[Any]) -> tuple[Numbers, int]:
 
 
 def _decides(numbers: Numbers, count: int, more: Numbers) -> bool:
-    """Whether rows that share a number share the other one too, as those of a user share the user's groups."""
+    """True if rows that share a number share the other one too, as the rows of a user share the user's groups."""
     one = np.zeros(count, np.int64)
     one[numbers] = more
     return bool(np.array_equal(one[numbers], more))
 
 
+def by_appearance(*columns: NDArray[Any]) -> Numbers:
+    """Number the rows as ``combined`` does, but in the order in which each number first appears."""
+    numbers, count = combined(*columns)
+    place = np.empty(count, np.int64)
+    place[np.argsort(first_rows(numbers, count))] = np.arange(count)
+    return place[numbers]
+
+
 def first_rows(numbers: Numbers, count: int) -> Numbers:
-    """The first row of each number, (count,)."""
+    """Return the first row of each number, (count,)."""
     first = np.zeros(count, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     return first
 
 
 def _numbered_objects(values: NDArray[np.object_]) -> tuple[Numbers, int]:
-    """As ``numbered``, by a look-up for each row: sorting that many objects takes far longer."""
+    """Number objects by a dictionary look-up for each row: sorting them would take far longer."""
     known: dict[Any, int] = {}
     codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int64, len(values))
     place = np.empty(len(known), np.int64)

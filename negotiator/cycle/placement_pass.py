@@ -138,7 +138,7 @@ class PlacementPass:
         self.registry.put(own[rows], numbers[rows], self.cycle.now)
         keep = admission.keep
         return PlacedJobs(
-            jobs=admission.left(),
+            jobs=admission.kept_ads(),
             queues=self.registry.queues_of(numbers[keep]),
             users=made_of([found.users], str)[keep],
             groups=self.registry.groups_of(numbers[keep]),
@@ -206,7 +206,7 @@ class PlacementPass:
             own = application_keys(jobs, self.bundle.placement, self.cycle.environment, self.registry)
             for mask, reason in held_jobs(own, self.registry, held):
                 admission.discard(mask, reason)
-        left = admission.left() if admission.discarded else jobs
+        left = admission.kept_ads() if admission.discarded else jobs
         nothing = np.full(len(left), "", np.object_)
         none = np.full(len(left), -1, np.int64)
         rows, discarded = np.flatnonzero(admission.keep), tuple(admission.discarded)

@@ -20,13 +20,13 @@ _VERDICTS = {
 }
 _TEXTS = {
     NO_RULE_MATCHED: "no placement rule has a queue for its application",
-    "invalid_queue_name": "a placement rule gives a name that no queue can have",
-    "parent_is_leaf": "a placement rule gives a queue below a leaf",
-    "create_under_leaf": "its queue can't be made: the queue above it is a leaf",
-    "create_under_draining": "its queue can't be made: the queue above it is draining",
-    "plugin_error": "a plugin could not say where its application goes",
-    "no_user": "the job does not say whose it is, in up to 200 printable characters",
-    "groups_unknown": "the groups of its user could not be had",
+    "invalid_queue_name": "a placement rule returned an invalid queue name",
+    "parent_is_leaf": "a placement rule returned a queue below a leaf",
+    "create_under_leaf": "its queue can't be created: the queue above it is a leaf",
+    "create_under_draining": "its queue can't be created: the queue above it is draining",
+    "plugin_error": "a plugin failed while its application was placed",
+    "no_user": "the job's owner is missing or invalid (at most 200 printable characters)",
+    "groups_unknown": "the groups of its user could not be resolved",
 }
 
 

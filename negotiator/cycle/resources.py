@@ -1,4 +1,4 @@
-"""What a job asks for, in the units of queues.yaml: memory in bytes, vcore in thousandths, all else as it is counted."""
+"""What a job requests, in the units of queues.yaml: memory in bytes, vcore in thousandths, others in whole units."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import ERROR, UNDEFINED, ClassAd, Column, Environment, Kind, Table, evaluate_table
 from negotiator.queues.quantities import LARGEST
 
-_BEYOND = 2.0**63  # the first real that no counter holds
+_BEYOND = 2.0**63  # the first real number that no counter holds
 
 
 def requested(
     job: ClassAd, bundle: Bundle, env: Environment, elsewhere: Collection[str] = ()
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """The amounts of each resource that a job asks for, and the resources of which it does not tell how much.
+    """Return the amount of each resource that a job requests, and the resources whose amount it does not specify.
 
-    Where a job has no ``RequestName`` it asks for nothing of that name; memory and vcore it has to tell. What is less
-    than nothing, or no number, tells nothing, and neither does what depends on the slot; what is more than can be
-    counted is the most that can.
+    A job without ``RequestName`` requests 0 of that resource, except of memory and vcore, which it must specify. A
+    negative amount, a value that is not a number, and an amount that depends on the slot specify nothing. Fractions
+    are rounded up; an amount beyond 2^63 - 1 is that.
 
-    :param elsewhere: the attributes that slots have, in lower case.
+    :param elsewhere: the attributes that slots have, in lower case: an expression that refers to one depends on the slot.
     """
     found: dict[str, int] = {}
     unknown = set()
@@ -49,7 +49,7 @@ def requested(
 
 
 def amounts(jobs: Table, bundle: Bundle, env: Environment) -> dict[str, NDArray[np.int64]]:
-    """The amounts of each resource that jobs ask for, (N,): 0 where a job does not tell, as ``requested`` has it."""
+    """Return the amounts of each resource that jobs request, (N,): 0 where a job does not specify it."""
     return {name: _amounts(evaluate_table(tree, jobs, env=env)) for name, tree in bundle.resources.items()}
 
 

@@ -1,4 +1,4 @@
-"""Columns of texts as numbers, so that what is done with a text is done once for all rows that have it."""
+"""Columns of texts as numbers, so that a text is processed once for all rows that have it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from negotiator.classad import Column, Kind
 from negotiator.cycle.numbering import Numbers, combined, first_rows
 
-#: What stands for any value that is no text.
+#: The number of any value that is not a text.
 NO_TEXT = -1
 
 #: (N,) of str.
@@ -21,14 +21,14 @@ Strings: TypeAlias = NDArray[np.object_]
 
 @attrs.frozen(eq=False)
 class TextColumn:
-    """The values of an expression as texts: (N,) numbers, alike where the texts are; -1 where there is no text."""
+    """The values of an expression as texts: (N,) numbers, equal where the texts are; -1 where there is no text."""
 
     codes: Numbers
     column: Column
 
     @classmethod
     def of(cls, column: Column) -> TextColumn:
-        """Take the texts of a column; a value that is no text has none."""
+        """Return the texts of a column."""
         size = len(column)
         if not column.has(Kind.STRING):
             return cls(np.full(size, NO_TEXT, np.int64), column)
@@ -37,14 +37,14 @@ class TextColumn:
         return cls(codes.astype(np.int64), column)
 
     def text(self, row: int) -> str:
-        """The text of a row, empty where there is none."""
+        """Return the text of a row, empty where there is none."""
         code = int(self.codes[row])
         return self.column.pool.strings[code] if code != NO_TEXT else ""
 
     def mapped(self, name: str, function: Callable[[str], str]) -> TextColumn:
-        """The texts that a function makes of them; it is called once for each text, whatever tables have it.
+        """Return the texts that a function returns for them; it is called once for each text in all tables.
 
-        ``name`` stands for the function, whose result must depend on the text alone.
+        ``name`` identifies the function in a cache, so its result must depend on the text alone.
         """
         there = self.codes != NO_TEXT
         codes = np.full(len(self.codes), NO_TEXT, np.int64)
@@ -53,7 +53,7 @@ class TextColumn:
 
 
 def made_of(columns: Sequence[TextColumn], function: Callable[..., str]) -> Strings:
-    """What a function makes of the texts of each row, (N,); it is called once for rows that are alike."""
+    """Return what a function returns for the texts of each row, (N,); it is called once for rows that are alike."""
     numbers, count = combined(*(column.codes for column in columns))
     first = first_rows(numbers, count).tolist()
     made = np.empty(count, np.object_)
