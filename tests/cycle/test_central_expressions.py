@@ -179,7 +179,7 @@ class TestAnAdCannotGetAroundAPolicy:
 
 @pytest.mark.parametrize("key", ["NEGOTIATOR_PE_JOB_ONLY_EXPR", "NEGOTIATOR_SLOT_CONSTRAINT"])
 def test_a_gate_takes_its_time_from_the_clock_and_not_from_an_ad(tmp_path, key):
-    with pytest.raises(BundleError, match=r"write time\(\)"):
+    with pytest.raises(BundleError, match=r"use time\(\)"):
         pools.write_bundle(tmp_path / "b", f"{key}: CurrentTime > 5\n")
 
 

@@ -118,9 +118,7 @@ def test_a_file_that_cannot_be_read_is_told_without_the_help(session):
     session.defaults('-u "roland\n')
     answer = session.run()
     assert (answer.stdout, answer.rc) == ("", 1)
-    assert answer.stderr.endswith(
-        "sge_qquota:1: unclosed quote or backslash: close it on the same line\n"
-    )
+    assert answer.stderr.endswith("sge_qquota:1: unclosed quote or backslash: close it on the same line\n")
 
 
 def test_a_broken_bundle_is_told(session):
