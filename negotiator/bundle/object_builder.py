@@ -164,8 +164,8 @@ class ObjectBuilder:
         each = get_args(wanted)[1]
         values = {name: self.value(entry.value, each) for name, entry in node.entries.items()}
         if self._tolerant:
-            return {name: value for name, value in values.items() if value is not INVALID}
-        return INVALID if _any_invalid(values.values()) else values
+            return MappingProxyType({name: value for name, value in values.items() if value is not INVALID})
+        return INVALID if _any_invalid(values.values()) else MappingProxyType(values)
 
     def _union(self, node: Node, wanted: Any) -> Any:
         """Read ``X | None``, or ``Enum | Expression``: a text other than the members is an expression."""

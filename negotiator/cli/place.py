@@ -24,7 +24,7 @@ from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
-from negotiator.queues import QueueTree
+from negotiator.queues import MutableQueueTree
 
 REJECTED = 3
 
@@ -137,8 +137,9 @@ def place(
         _tell_unread(tags, bundle.chain)
         read = {name: text for name, text in tags.items() if name in bundle.chain.tags}
         application = Application(who.user, who.groups, queue, read, forced)
-        kept.queues.clean(kept.registry.busy(), moment)  # as a cycle does before it places
-        outcome = _placed(application, who, bundle, bundle.chain, kept.queues, moment)
+        queues = kept.queues.mutable()
+        queues.clean(kept.registry.busy(), moment)  # as a cycle does before it places
+        outcome = _placed(application, who, bundle, bundle.chain, queues, moment)
         _show(outcome, who, bundle.chain, as_json=as_json)
         sys.exit(0 if outcome.placement.placed else REJECTED)
 
@@ -163,13 +164,12 @@ def _tell_unread(tags: dict[str, str], chain: Chain) -> None:
 
 
 def _placed(
-    application: Application, who: Subject, bundle: Bundle, chain: Chain, kept: QueueTree, now: float
+    application: Application, who: Subject, bundle: Bundle, chain: Chain, queues: MutableQueueTree, now: float
 ) -> _Outcome:
     """Place an application among copies of the queues: whether a new queue can be made is part of the answer."""
     if not who.known:
         return _Outcome(application, Placement("", _UNKNOWN, ()))
-    queues = kept.copy()
-    book = AccessCache(bundle.hooks, bundle.settings, queues)
+    book = AccessCache(bundle.hooks, bundle.settings, queues.view)
     (placement,), changes = chain.place([application], queues, book, now)
     return _Outcome(application, placement, tuple(change.path for change in changes))
 

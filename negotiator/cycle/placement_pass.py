@@ -35,7 +35,7 @@ from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.placement import AccessCache, Chain, Placement
-from negotiator.queues import ROOT, QueueChange, QueueTree
+from negotiator.queues import ROOT, MutableQueueTree, QueueChange
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Keys
 from negotiator.queues.limits import LimitIndex
 
@@ -99,15 +99,15 @@ class PlacementPass:
     cycle: Cycle
     state: CycleState
     chain: Chain
-    queues: QueueTree
+    queues: MutableQueueTree
     registry: ApplicationRegistry
     access: AccessCache
 
     @classmethod
     def of(cls, bundle: Bundle, cycle: Cycle, state: CycleState) -> Self:
         """Start from a state, which stays as it is."""
-        queues = state.queues.copy()
-        access = AccessCache(bundle.hooks, bundle.settings, queues)
+        queues = state.queues.mutable()
+        access = AccessCache(bundle.hooks, bundle.settings, queues.view)
         chain = bundle.chain or Chain((), frozenset())
         return cls(bundle, cycle, state, chain, queues, state.registry.copy(), access)
 
@@ -115,7 +115,7 @@ class PlacementPass:
         """Return the state with what was placed."""
         if self.bundle.chain is None:
             return self.state
-        return attrs.evolve(self.state, queues=self.queues, registry=self.registry)
+        return attrs.evolve(self.state, queues=self.queues.view, registry=self.registry)
 
     def place(self, jobs: Table, held: Holds) -> PlacedJobs:
         """Place the jobs of one table; those that are rejected or held are discarded."""

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from types import ModuleType
-from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
@@ -86,16 +86,31 @@ class Hook(Generic[P, R]):
         return self.on_failure is not OnFailure.REPORT
 
 
+@overload
+def hookspec(
+    *, shape: AnswerShape, on_failure: OnFailure, batch: str = ""
+) -> Callable[[Callable[P, Any]], Hook[P, Any]]: ...
+@overload
 def hookspec(
     *,
-    record: type | tuple[type, ...] = (),
-    check: RecordCheck[R] | None = None,
+    record: type | tuple[type, ...],
+    check: RecordCheck[R],
     shape: AnswerShape = AnswerShape.MANY,
     on_failure: OnFailure,
     batch: str = "",
     own: tuple[str, ...] = ("settings",),
     noun: str = "",
-) -> Callable[[Callable[P, Any]], Hook[P, R]]:
+) -> Callable[[Callable[P, Any]], Hook[P, R]]: ...
+def hookspec(
+    *,
+    record: type | tuple[type, ...] = (),
+    check: RecordCheck[Any] | None = None,
+    shape: AnswerShape = AnswerShape.MANY,
+    on_failure: OnFailure,
+    batch: str = "",
+    own: tuple[str, ...] = ("settings",),
+    noun: str = "",
+) -> Callable[[Callable[P, Any]], Hook[P, Any]]:
     """Declare a hook by its function, which has the arguments, their types and the documentation.
 
     :param record: the type or types of the records that an implementation returns.
@@ -109,7 +124,7 @@ def hookspec(
     types = record if isinstance(record, tuple) else (record,)
     called = noun or (types[0].__name__ if types else "")
 
-    def declare(function: Callable[P, Any]) -> Hook[P, R]:
+    def declare(function: Callable[P, Any]) -> Hook[P, Any]:
         arguments = tuple(inspect.signature(function).parameters)
         return Hook(
             name=function.__name__,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Self
 
 import attrs
 
+from negotiator.queues.model import read_only_texts
 from negotiator.queues.names import is_qualified, without_dots
 from negotiator.records import Source
 
-
-def _no_tags() -> Mapping[str, str]:
-    return {}
+_NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
 @attrs.frozen
@@ -26,7 +26,7 @@ class Application:
     user: str
     groups: tuple[str, ...] = ()
     queue: str = ""  # as it was asked for, empty where none was
-    tags: Mapping[str, str] = attrs.field(factory=_no_tags)
+    tags: Mapping[str, str] = attrs.field(default=_NO_TAGS, converter=read_only_texts)
     forced: bool = False
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import attrs
@@ -16,9 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr
+from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Problem, Reason, Source, Verdict
 
 Mask: TypeAlias = NDArray[np.bool_]
+
+
+_NO_AMOUNTS: Mapping[str, int] = MappingProxyType({})
+
+
+def _fixed(names: Sequence[str]) -> Sequence[str]:
+    """Return names as a sequence that can't be changed."""
+    return tuple(names) if isinstance(names, list) else names
 
 
 class AdKind(enum.StrEnum):
@@ -118,12 +128,14 @@ class Request:
     queue: str = ""  # the path of the queue its applications were placed in
     user: str = ""  # whose applications they are, as queues.yaml knows users
     group: str = ""  # what they count for among the limits of groups, empty for none
-    #: What one job asks for, in the units of queues.yaml.
-    resources: Mapping[str, int] = attrs.field(factory=dict)
+    #: What one job requests, in the units of queues.yaml.
+    resources: Mapping[str, int] = attrs.field(default=_NO_AMOUNTS, converter=read_only_amounts)
     unknown: frozenset[str] = (
         frozenset()
     )  # the resources of which the job does not tell how much: they count as 0
-    applications: Sequence[str] = ()  # (M,) "schedd#cluster" of each job, in their order
+    applications: Sequence[str] = attrs.field(
+        default=(), converter=_fixed
+    )  # (M,) "schedd#cluster" of each job, in their order
     groups: tuple[str, ...] = ()  # of the user, the primary one first; empty where nobody knows
 
 

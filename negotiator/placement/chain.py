@@ -6,9 +6,7 @@ a parent rule that gives a leaf) rejects it at once; after a mismatch the next r
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from functools import cached_property
 
 import attrs
@@ -18,10 +16,11 @@ from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.placement.access import AccessCache, is_granted
 from negotiator.placement.filters import UserFilter
 from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, PlacementStep
-from negotiator.queues import RECOVERY, ROOT, QueueChange, QueueTree
+from negotiator.queues import RECOVERY, ROOT, MutableQueueTree, QueueChange, QueueTree
 from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_name, is_queue_path
 from negotiator.queues.tree import QueueError
 from negotiator.records import Source
@@ -144,18 +143,18 @@ class Chain:
     fallback: str = ""
 
     def place(
-        self, applications: Sequence[Application], queues: QueueTree, cache: AccessCache, now: float
+        self, applications: Sequence[Application], queues: MutableQueueTree, cache: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         """Place applications in their order, and create the queues that they need.
 
         :param queues: the queues, which are changed.
-        :param cache: answers of access policies for the same ``queues``.
+        :param cache: answers of access policies for the view of the same ``queues``.
         """
-        with redirect_stdout(sys.stderr):  # what the program prints may be read by another program
+        with running_plugin():
             return self._place(applications, queues, cache, now)
 
     def _place(
-        self, applications: Sequence[Application], queues: QueueTree, cache: AccessCache, now: float
+        self, applications: Sequence[Application], queues: MutableQueueTree, cache: AccessCache, now: float
     ) -> tuple[tuple[Placement, ...], tuple[QueueChange, ...]]:
         proposals: list[list[Proposal]] = [[] for _ in applications]
         questions: list[AccessQuestion | None] = []
@@ -164,8 +163,8 @@ class Chain:
         placements: list[Placement] = []
         changes: list[QueueChange] = []
         for application, proposed, question in zip(applications, proposals, questions, strict=True):
-            placement = self._decide(application, proposed, queues, cache, question)
-            if placement.placed and queues.get(placement.queue) is None:
+            placement = self._decide(application, proposed, queues.view, cache, question)
+            if placement.placed and queues.view.get(placement.queue) is None:
                 try:
                     changes += queues.create(placement.queue, now)
                 except QueueError as error:
@@ -175,7 +174,7 @@ class Chain:
 
     def decide(self, application: Application, queues: QueueTree, cache: AccessCache) -> Placement:
         """Return where an application would go; no queue is created."""
-        with redirect_stdout(sys.stderr):
+        with running_plugin():
             return self._decide(application, [], queues, cache)
 
     def failures(self, placements: Iterable[Placement]) -> Iterator[HookFailure]:

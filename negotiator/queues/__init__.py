@@ -6,6 +6,7 @@ from negotiator.queues.model import QueueConfig as QueueConfig
 from negotiator.queues.model import QueueLimit as QueueLimit
 from negotiator.queues.names import RECOVERY as RECOVERY
 from negotiator.queues.names import ROOT as ROOT
+from negotiator.queues.tree import MutableQueueTree as MutableQueueTree
 from negotiator.queues.tree import Queue as Queue
 from negotiator.queues.tree import QueueChange as QueueChange
 from negotiator.queues.tree import QueueChangeKind as QueueChangeKind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import attrs
 
@@ -15,13 +16,27 @@ from negotiator.records import Source
 NOWHERE = Source("")
 
 
+def read_only_amounts(amounts: Resources) -> Resources:
+    """Return amounts as a mapping that can't be changed, without a copy: plugins are given these records."""
+    return amounts if type(amounts) is MappingProxyType else MappingProxyType(amounts)
+
+
+def read_only_texts(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return texts by name as a mapping that can't be changed, without a copy."""
+    return texts if type(texts) is MappingProxyType else MappingProxyType(texts)
+
+
+_NO_AMOUNTS: Resources = MappingProxyType({})
+_NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
+
+
 @attrs.frozen
 class QueueLimit:
     """The maximum of each user alone, and of all users of each group together; 0 ``applications`` is unlimited."""
 
     users: tuple[str, ...]
     groups: tuple[str, ...]
-    resources: Resources
+    resources: Resources = attrs.field(converter=read_only_amounts)
     applications: int
     text: str
     source: Source = attrs.field(default=NOWHERE, eq=False)
@@ -31,10 +46,10 @@ class QueueLimit:
 class ChildTemplate:
     """The initial settings of a queue that a placement rule creates."""
 
-    guaranteed: Resources
-    max: Resources
+    guaranteed: Resources = attrs.field(converter=read_only_amounts)
+    max: Resources = attrs.field(converter=read_only_amounts)
     applications: int
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = attrs.field(converter=read_only_texts)
 
 
 @attrs.frozen
@@ -45,10 +60,10 @@ class QueueConfig:
     leaf: bool
     submit: Acl = NOBODY
     admin: Acl = NOBODY
-    guaranteed: Resources = attrs.field(factory=dict)
-    max: Resources = attrs.field(factory=dict)
+    guaranteed: Resources = attrs.field(default=_NO_AMOUNTS, converter=read_only_amounts)
+    max: Resources = attrs.field(default=_NO_AMOUNTS, converter=read_only_amounts)
     applications: int = 0
-    properties: Mapping[str, str] = attrs.field(factory=dict)
+    properties: Mapping[str, str] = attrs.field(default=_NO_PROPERTIES, converter=read_only_texts)
     template: ChildTemplate | None = None
     limits: tuple[QueueLimit, ...] = ()
     children: tuple[QueueConfig, ...] = ()

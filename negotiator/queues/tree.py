@@ -8,7 +8,8 @@ removed as soon as it is empty.
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Self
 
 import attrs
@@ -79,22 +80,23 @@ class Queue:
 
 
 class QueueTree:
-    """All queues by path. Paths are found whatever their case."""
+    """All queues by path, read-only. Paths are found whatever their case.
+
+    A ``MutableQueueTree`` is a copy that can be changed.
+    """
 
     def __init__(self, queues: Mapping[str, Queue]) -> None:
-        self._queues = dict(queues)
-        self._children: dict[str, int] = {}
-        for path in self._queues:
-            self._count(path, 1)
+        self._queues = MappingProxyType(dict(queues))
+        self._children: Mapping[str, int] = MappingProxyType(_child_counts(queues))
 
     @classmethod
     def of(cls, root: QueueConfig, now: float) -> Self:
         """Return the queues of a configuration."""
         return cls({each.path: Queue(each, managed=True, since=now) for each in root.walk()})
 
-    def copy(self) -> Self:
-        """A tree of its own with the same queues."""
-        return type(self)(self._queues)
+    def mutable(self) -> MutableQueueTree:
+        """Return a copy that can be changed."""
+        return MutableQueueTree(self._queues)
 
     def __iter__(self) -> Iterator[Queue]:
         """All queues, each before those below it."""
@@ -120,13 +122,29 @@ class QueueTree:
         """True if a queue has children."""
         return bool(self._children.get(path))
 
+
+class _QueueTreeView(QueueTree):
+    """A read-only view of the queues of a ``MutableQueueTree``: it shows each change, and makes none."""
+
+    def __init__(self, queues: dict[str, Queue], children: dict[str, int]) -> None:
+        self._queues, self._children = MappingProxyType(queues), MappingProxyType(children)
+
+
+class MutableQueueTree:
+    """Queues that can be created, configured anew, and removed. ``view`` shows them as they are now, read-only."""
+
+    def __init__(self, queues: Mapping[str, Queue]) -> None:
+        self._queues = dict(queues)
+        self._children = _child_counts(queues)
+        self.view: QueueTree = _QueueTreeView(self._queues, self._children)
+
     def create(self, path: str, now: float) -> tuple[QueueChange, ...]:
         """Create a leaf and the missing queues above it.
 
         :raises QueueError: ``create_under_leaf``, ``create_under_draining``.
         """
         path = path.lower()
-        top = self.nearest(path)
+        top = self.view.nearest(path)
         if top.path == path:
             return ()
         if top.leaf:
@@ -175,7 +193,11 @@ class QueueTree:
         removed = []
         for path in sorted(self._queues, key=lambda each: (-each.count("."), each)):
             queue = self._queues[path]
-            if (queue.draining or not queue.managed) and path not in busy and not self.has_children(path):
+            if (
+                (queue.draining or not queue.managed)
+                and path not in busy
+                and not self.view.has_children(path)
+            ):
                 del self._queues[path]
                 self._count(path, -1)
                 removed.append(QueueChange(path, QueueChangeKind.REMOVED, now))
@@ -199,6 +221,15 @@ class QueueTree:
     def _count(self, path: str, by: int) -> None:
         parent = parent_of(path)
         self._children[parent] = self._children.get(parent, 0) + by
+
+
+def _child_counts(paths: Iterable[str]) -> dict[str, int]:
+    """Return the number of queues directly below each queue."""
+    counts: dict[str, int] = {}
+    for path in paths:
+        parent = parent_of(path)
+        counts[parent] = counts.get(parent, 0) + 1
+    return counts
 
 
 def _dynamic(path: str, template: ChildTemplate | None, *, leaf: bool) -> QueueConfig:

@@ -17,7 +17,7 @@ from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
 from negotiator.pool.snapshot import Snapshot
-from negotiator.queues import QueueChange, QueueChangeKind, QueueConfig, QueueTree
+from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, QueueConfig, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
@@ -53,10 +53,10 @@ class StateManager:
         if not stored.queues:
             state_manager = cls(bundle, QueueTree.of(bundle.partition.root, now), store)
         else:
-            queues = QueueTree({queue.path: queue for queue in stored.queues})
+            queues = MutableQueueTree({queue.path: queue for queue in stored.queues})
             changes = queues.apply(bundle.partition.root, now)
             queues.renew_templates()
-            state_manager = cls(bundle, queues, store)
+            state_manager = cls(bundle, queues.view, store)
             state_manager.changes += (each for each in changes if each.change is not QueueChangeKind.CHANGED)
         state_manager.registry = ApplicationRegistry(stored.applications)
         state_manager.held = dict(stored.held)
@@ -77,7 +77,9 @@ class StateManager:
         gone = self.journal.expire(snapshot, now - settings.claim_timeout)
         if self.store is not None and gone:
             self.store.drop_matches(gone)
-        self.changes += self.queues.clean(self.registry.busy(), now)
+        queues = self.queues.mutable()
+        self.changes += queues.clean(self.registry.busy(), now)
+        self.queues = queues.view
         users = users_without_groups(snapshot.jobs, settings, env) if self.bundle.chain else ()
         groups, failures = self._groups(users, now)
         return CycleState(self.queues, self.registry, dict(self.held), self.journal.entries, groups), failures
@@ -124,7 +126,9 @@ class StateManager:
 
     def use_bundle(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:
         """Replace the active bundle; return the changes of queues."""
-        changes = self.queues.apply(bundle.partition.root, now)
+        queues = self.queues.mutable()
+        changes = queues.apply(bundle.partition.root, now)
+        self.queues = queues.view
         self.bundle = bundle
         self.changes += changes
         return changes

@@ -10,7 +10,7 @@ from negotiator.cli.place import place
 from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
-from queueing import drain
+from queueing import changed_queues, drain
 
 QUEUES = """\
 partitions:
@@ -197,10 +197,12 @@ def state(bundle, folder, *, draining=(), applications=()):
     with StateStore.open(folder) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
         for number, (user, queue) in enumerate(applications):
-            state_manager.queues.create(queue, NOW)
+            with changed_queues(state_manager) as queues:
+                queues.create(queue, NOW)
             state_manager.registry.move(ApplicationId("", user, number), queue, NOW)
         for path in draining:
-            drain(state_manager.queues, path, NOW)
+            with changed_queues(state_manager) as queues:
+                drain(queues, path, NOW)
         state_manager.write(queues=state_manager.queues)
     return folder
 
@@ -214,7 +216,8 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_p
     empty = tmp_path / "empty"
     with StateStore.open(empty) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
-        state_manager.queues.create("root.dev.sue", NOW)
+        with changed_queues(state_manager) as queues:
+            queues.create("root.dev.sue", NOW)
         state_manager.write(queues=state_manager.queues)
     assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
 

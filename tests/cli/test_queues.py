@@ -13,7 +13,7 @@ from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
 from pools import slot
-from queueing import World, app, drain
+from queueing import World, app, changed_queues, drain
 
 QUEUES = """\
 partitions:
@@ -68,10 +68,11 @@ def state(bundle, tmp_path):
     folder = tmp_path / "state"
     with StateStore.open(folder) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
-        state_manager.queues.create("root.dev.sue", NOW)
+        with changed_queues(state_manager) as queues:
+            queues.create("root.dev.sue", NOW)
+            drain(queues, "root.production", NOW)
         for number, queue in enumerate(("root.dev.sue", "root.dev.sue", "root.production")):
             state_manager.registry.move(ApplicationId("schedd", "sue", number), queue, NOW)
-        drain(state_manager.queues, "root.production", NOW)
         state_manager.write(queues=state_manager.queues)
     (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
     return folder

@@ -165,7 +165,9 @@ def test_a_group_is_chosen_at_placement_and_kept_when_the_configuration_changes(
     state = attrs.evolve(result.state, journal=())
     write(tmp_path / "b", limited("{limit: l, groups: [ops, dev], maxresources: {vcore: 9}}"), GROUPS)
     second = load_bundle(tmp_path / "b")
-    state.queues.apply(second.partition.root, NOW)
+    queues = state.queues.mutable()
+    queues.apply(second.partition.root, NOW)
+    state = attrs.evolve(state, queues=queues.view)
     jobs = [runs(1, Groups='"ops,dev"'), *(cpus(number, Groups='"ops,dev"') for number in (2, 3))]
     result = run_cycle(snapshot(SLOTS, jobs), second, Cycle(2, NOW, second.digest), state)
     counted = used(result)

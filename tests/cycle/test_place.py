@@ -221,7 +221,7 @@ def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
 
 def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
     given = state(bundle)
-    before = given.queues.copy()
+    before = given.queues.mutable().view
     result = cycle(bundle, [app(1, queue="root.above.new")], given)
     assert (given.queues, len(given.registry)) == (before, 0)
     assert result.state.queues != before

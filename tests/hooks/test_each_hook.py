@@ -1,5 +1,7 @@
 """Each hook by itself, through the manager: what goes in, what comes out. ``test_contract`` wants one of each here."""
 
+from types import MappingProxyType
+
 import click
 import numpy as np
 import pytest
@@ -486,6 +488,44 @@ def test_a_plugin_cannot_change_the_table_for_the_next(plugins, getter):
     )
     assert slots.numbers("Cpus").tolist() == [8.0, 4.0]
     assert slots.column("Cpus").value(1) == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "request.resources['vcore'] = 0",
+        "request.resources.clear()",
+        "request.applications[0] = 'mine'",
+        "request.groups += ('admin',)",
+        "request.unknown.add('vcore')",
+        "queues.get('root.a').config.max['vcore'] = 0",
+        "queues.create('root.b', 0.0)",
+        "settings['limit'] = 0",
+    ],
+)
+def test_a_plugin_cannot_change_what_it_is_given(plugins, change):
+    """Else a plugin would lift a limit silently."""
+    body = f"@hookimpl\ndef negotiator_charges(request, queues, settings):\n    {change}\n    return []\n"
+    plugins.write("a.py", body)
+    given = {
+        "request": request(resources={"vcore": 5}),
+        "slots": table(SLOTS),
+        "queues": queues({"root.a": ""}),
+    }
+    settings = {"a": MappingProxyType({"limit": 1})}  # as a bundle makes them
+    answers = plugins.load().ask(specs.negotiator_charges, **given, settings=settings, cycle=cycle_record())
+    assert [failure.message.partition(":")[0] for failure in answers.failures] in (
+        ["TypeError"],
+        ["AttributeError"],
+        ["FrozenInstanceError"],
+    )
+    assert given["request"].resources == {"vcore": 5}
+
+
+def test_the_tags_of_an_application_cannot_be_changed():
+    """A placement rule is given them."""
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        Application("bob", tags={"project": "a"}).tags["project"] = "b"
 
 
 def test_a_mask_is_copied_and_read_only(plugins):

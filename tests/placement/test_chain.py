@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.placement import Application, PlacementRule, QueueTarget
+from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.placement import AccessCache, make_chain
 from negotiator.queues import QueueTree
 from negotiator.queues.names import LONGEST_PATH
@@ -73,7 +74,7 @@ def test_together_or_one_by_one_is_the_same(applications):
     singly = [place(alone, each) for each in applications]
     assert [placement for (placement,), _ in singly] == list(placements)
     assert tuple(change for _, made in singly for change in made) == changes
-    assert alone.queues == together.queues
+    assert alone.queues.view == together.queues.view
 
 
 @given(st.lists(APPLICATIONS, max_size=6))
@@ -81,9 +82,9 @@ def test_deciding_tells_where_placing_puts_it(applications):
     """But for what can't be made; and it makes nothing."""
     own = pool()
     for application in applications:
-        before = own.queues.copy()
-        decided = own.chain.decide(application, own.queues, own.book)
-        assert own.queues == before
+        before = own.queues.view.mutable().view
+        decided = own.chain.decide(application, own.queues.view, own.book)
+        assert own.queues.view == before
         (placed,), changes = place(own, application)
         if placed.code in {"create_under_leaf", "create_under_draining"}:
             assert decided.placed
@@ -104,7 +105,7 @@ def test_whoever_is_placed_may_submit_there(application):
         assert own.access({"user": application.user, "groups": application.groups, "queue": placed.queue})[
             "submit"
         ]
-        assert own.queues.get(placed.queue).leaf
+        assert own.queues.view.get(placed.queue).leaf
 
 
 def test_each_rule_that_was_tried_is_told():
@@ -235,8 +236,8 @@ def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
     rules = [{"name": "mine"}, {"name": "fixed", "value": "open"}]
     partition = read({"queues": QUEUES, "placementrules": rules}).partition
     chain, problems = make_chain(partition, types)
-    queues = QueueTree.of(partition.root, NOW)
-    book = AccessCache(bundle().hooks, bundle().settings, queues)
+    queues = QueueTree.of(partition.root, NOW).mutable()
+    book = AccessCache(bundle().hooks, bundle().settings, queues.view)
     placements, _ = chain.place([Application("sue", forced=True)], queues, book, NOW)
     assert (problems, placements[0].code) == ((), "plugin_error")
     (failure,) = chain.failures(placements)
@@ -283,8 +284,9 @@ def test_what_a_rule_prints_goes_to_standard_error(capsys):
     mine = PlacementRule(name="mine", target=lambda *_: print("seen"))  # noqa: T201 - what is tested
     partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
     chain, _ = make_chain(partition, [Attributed(mine, "tiny", "1.2")])
-    queues = QueueTree.of(partition.root, NOW)
-    book = AccessCache(bundle().hooks, bundle().settings, queues)
-    chain.place([Application("sue")], queues, book, NOW)
-    chain.decide(Application("sue"), queues, book)
+    queues = QueueTree.of(partition.root, NOW).mutable()
+    book = AccessCache(bundle().hooks, bundle().settings, queues.view)
+    with plugin_output_to_stderr():
+        chain.place([Application("sue")], queues, book, NOW)
+        chain.decide(Application("sue"), queues.view, book)
     assert capsys.readouterr() == ("", "seen\n" * 2)

@@ -7,7 +7,7 @@ from negotiator.cycle.place import place
 from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import AdminAction, AdminRequest
 from pools import slot, snapshot
-from queueing import ME, World, app, drain
+from queueing import ME, World, app, changed_queues, drain
 
 MOVE, HOLD, RELEASE, RELOAD = AdminAction.MOVE, AdminAction.HOLD, AdminAction.RELEASE, AdminAction.RELOAD
 SCHEDULER = [ME, "boss"]
@@ -167,7 +167,8 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
     ],
 )
 def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
-    drain(world.run.state_manager.queues, "root.two", world.now)
+    with changed_queues(world.run.state_manager) as queues:
+        drain(queues, "root.two", world.now)
     answer = world.ask(MOVE, "1", queue)
     assert (answer.ok, answer.text) == (False, text)
     assert world.where()["node1#1"] == "root.one"

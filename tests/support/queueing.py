@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+from contextlib import contextmanager
 
 import attrs
 
@@ -72,9 +73,17 @@ def bundle(folder, queues=QUEUES, pool="scheduleracl: boss\n", plugins=None):
     return load_bundle(write(folder, queues, pool))
 
 
+@contextmanager
+def changed_queues(holder):
+    """The queues of a state manager or cycle state, to be changed; it has the changed ones afterwards."""
+    queues = holder.queues.mutable()
+    yield queues
+    holder.queues = queues.view
+
+
 def drain(queues, path, now):
-    """Take a queue, with all below it, out of the configuration that queues have."""
-    return queues.apply(_without(queues.get(ROOT).config, path.lower()), now)
+    """Remove a queue, with all below it, from the configuration of queues that can be changed."""
+    return queues.apply(_without(queues.view.get(ROOT).config, path.lower()), now)
 
 
 def _without(config, path):

@@ -63,7 +63,7 @@ def placement(case):
 
 def _by_rule(pool, content):
     proposal = pool.chain.rules[0].propose(application(content, pool.chain))
-    path, code, _ = walk(proposal, pool.queues)
+    path, code, _ = walk(proposal, pool.queues.view)
     if code in FATAL:
         return {"outcome": "error"}, {code}
     return ({"outcome": "no_match"} if code else {"outcome": "match", "queue": path}), ()
@@ -200,7 +200,7 @@ def _reload(pool, step):
 
 
 def _queue(pool, step):
-    queue = pool.queues.get(step["queue"])
+    queue = pool.queues.view.get(step["queue"])
     if queue is None:
         return "absent", ()
     return {"leaf": queue.leaf, "managed": queue.managed, "state": queue.state.value}, ()

@@ -15,7 +15,7 @@ from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, make_chain
 from negotiator.placement.access import is_granted
-from negotiator.queues import PartitionConfig, QueueTree
+from negotiator.queues import MutableQueueTree, PartitionConfig, QueueTree
 from negotiator.records import Severity
 from queueing import drain
 
@@ -99,19 +99,19 @@ def application(content, chain):
 class Pool:
     """A partition as it is now, with its running applications and their queues."""
 
-    queues: QueueTree
+    queues: MutableQueueTree
     chain: Chain
     running: dict[str, str] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, reading):
         """The queues of a configuration, and no applications."""
-        return cls(QueueTree.of(reading.partition.root, NOW), reading.chain)
+        return cls(QueueTree.of(reading.partition.root, NOW).mutable(), reading.chain)
 
     @property
     def book(self):
         """Answers about access, over the queues as they are now."""
-        return AccessCache(bundle().hooks, bundle().settings, self.queues)
+        return AccessCache(bundle().hooks, bundle().settings, self.queues.view)
 
     def drain(self, state):
         """Bring the queues into the state that a case gives."""
@@ -123,12 +123,12 @@ class Pool:
 
     def decide(self, content):
         """Where an application would go."""
-        return self.chain.decide(application(content, self.chain), self.queues, self.book)
+        return self.chain.decide(application(content, self.chain), self.queues.view, self.book)
 
     def place(self, content):
         """Where an application goes; its queue is there then."""
         (placement,), _ = self.chain.place([application(content, self.chain)], self.queues, self.book, NOW)
-        if placement.placed and self.queues.get(placement.queue) is None:
+        if placement.placed and self.queues.view.get(placement.queue) is None:
             raise AssertionError(f"{placement.queue} was not made")
         return placement
 

@@ -139,7 +139,7 @@ def _swap(plan: Plan) -> Figure:
         tree = QueueTree.of(bundle.partition.root, _NOW)
 
         def swap() -> None:
-            tree.copy().apply(load_bundle(bundle.folder).partition.root, _NOW)
+            tree.mutable().apply(load_bundle(bundle.folder).partition.root, _NOW)
 
         seconds = tuple(_seconds(swap) for _ in range(plan.repetitions))
     what = f"{plan.queues:,} queues: read, check, swap"
