@@ -1,4 +1,4 @@
-"""The ledger: sums and sets of keys, what a match is charged, and how many copies of a request fit. Pure: no I/O."""
+"""The ledger: sums and sets of keys, the charges of a match, and the admission of a request's jobs. Pure: no I/O."""
 
 from negotiator.ledger.admission import Admission as Admission
 from negotiator.ledger.charges import Charge as Charge
@@ -11,8 +11,4 @@ from negotiator.ledger.keys import CounterKey as CounterKey
 from negotiator.ledger.keys import Family as Family
 from negotiator.ledger.keys import Ints as Ints
 from negotiator.ledger.ledger import Ledger as Ledger
-from negotiator.ledger.ledger import LedgerState as LedgerState
 from negotiator.ledger.ledger import Receipt as Receipt
-from negotiator.ledger.postings import Postings as Postings
-from negotiator.ledger.postings import RefusedCharge as RefusedCharge
-from negotiator.ledger.postings import check_amounts as check_amounts

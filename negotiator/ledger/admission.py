@@ -1,4 +1,4 @@
-"""Admission: which candidates of a request the counters leave room for, and what says stop to the others."""
+"""Admission: the candidates of a request that the counters leave room for, and the charge that refuses each other one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from negotiator.ledger.batch import PostingBatch
+from negotiator.ledger.batch import ChargeBatch
 from negotiator.ledger.charges import Charge, Grouping, KeyCharge
 from negotiator.ledger.copies import fitting_copies
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import Ints
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.single import Charged, Found, first_fit
+from negotiator.ledger.single import Charged, FirstFit, first_fit, refusing_key
 from negotiator.ledger.stops import GRANTED, Stops, find_stops
 
 
 @attrs.frozen(eq=False)
 class Admission:
-    """What was granted to a request, G matches; nothing is charged before it is committed.
+    """What was granted to a request, G matches. Nothing is charged until it is committed.
 
-    ``positions`` are places in the list of candidates, (G,), ``rows`` the slots there, (G,), ``copies`` the numbers of
-    the copies that got them, (G,). Of the candidates and the copies that were looked at, ``stops`` and ``copy_stops``
-    have the number of the first charge that did not fit, -1 where all did; ``refused`` and ``copies_refused`` count
+    ``positions`` are indexes in the list of candidates, (G,), ``rows`` the slots there, (G,), ``copies`` the numbers of
+    the copies that got them, (G,). ``stops`` has, for each candidate that was examined, the number of the first charge
+    that refused it, or -1; ``copy_stops`` the same for copies and key charges. ``refused`` and ``copies_refused`` count
     them for each charge.
     """
 
@@ -38,13 +38,13 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
-    charged: Charged | None = None  # what the one match is charged, of an admission of one copy
+    charged: Charged | None = None  # the charges of the one match, of an admission of one copy
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def batch(self) -> PostingBatch:
-        """The postings of the matches; counters that were never charged get their places.
+    def batch(self) -> ChargeBatch:
+        """Return the charges of the matches. Counters that were never charged get their indexes.
 
         :raises LedgerError: ``bad_key``, ``wrong_sort``.
         """
@@ -54,7 +54,7 @@ class Admission:
                 members[id(charge.keys)] = [charge.keys[copy] for copy in self.copies.tolist()]
         sets = [self.counters.open_set(charge.counter) for charge in self.key_charges]
         columns = [_column(self.counters, charge, self.rows) for charge in self.charges]
-        return PostingBatch(
+        return ChargeBatch(
             len(self), columns, sets, [members[id(charge.keys)] for charge in self.key_charges]
         )
 
@@ -64,25 +64,26 @@ def admit(
 ) -> Admission:
     """Grant slots to the copies of a request, in the order of both.
 
-    ``rows`` are the candidate slots, (C,), in order of preference. Copies are served in their order: one whose key
-    charges do not all fit is passed over for good, any other takes the next candidate whose charges all fit beside what
-    was granted to those before; a candidate that does not fit is passed over for good. It ends when there are no more
-    copies or no more candidates: what comes after is not looked at. Takes time in proportion to C log C where each
-    counter has one amount and one limit and groups lie within groups.
+    ``rows`` are the candidate slots, (C,), in order of preference. Copies are served in order. A copy with a key charge
+    that does not fit is skipped for good. Any other takes the next candidate on which all charges fit beside what was
+    granted before; a candidate that does not fit is skipped for good. Admission ends with the last copy or the last
+    candidate; what follows is not examined. It takes time in proportion to C log C if each counter has one amount and
+    one limit, and groups lie within groups.
 
     :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``; nothing has
         changed.
     """
-    rows = np.asarray(rows, np.intp) if len(rows) else np.zeros(0, np.intp)
-    if copies == 1 and not key_charges and len(rows):
-        found = first_fit(counters, charges, rows)
-        if found is not None:
-            return _of_one(counters, charges, rows, found)
+    rows = np.asarray(rows, np.intp) if len(rows) else _NONE
+    if copies == 1 and len(rows):
+        refusing = refusing_key(counters, key_charges)
+        found = None if refusing is None else first_fit(counters, charges, rows)
+        if found is not None and refusing is not None:
+            return _of_one(counters, charges, key_charges, rows, found, refusing)
     served = fitting_copies(counters, key_charges, copies, len(rows))
     stops = find_stops(counters, charges, rows, len(served.fitting))
     positions = np.flatnonzero(stops == GRANTED)
-    looked = _looked(served.fitting, len(served.stops), positions, len(rows))
-    copy_stops = np.array(served.stops[:looked], np.int32)
+    examined = _examined(served.fitting, len(served.stops), positions, len(rows))
+    copy_stops = np.array(served.stops[:examined], np.int32)
     return Admission(
         positions,
         rows[positions],
@@ -99,36 +100,46 @@ def admit(
 
 
 _FIRST, _NONE = np.zeros(1, np.intp), np.zeros(0, np.intp)
-_FITS = np.full(1, GRANTED, np.int32)
-for _each in (_FIRST, _NONE, _FITS):
-    _each.setflags(write=False)
+_FITS, _NO_STOPS = np.full(1, GRANTED, np.int32), np.zeros(0, np.int32)
+for _array in (_FIRST, _NONE, _FITS, _NO_STOPS):
+    _array.setflags(write=False)
 
 
-def _of_one(counters: Counters, charges: Sequence[Charge], rows: Rows, found: Found) -> Admission:
-    """What was granted to one copy, whose lot is known for each candidate up to the first that fits."""
-    stops, size = found.stops, len(found.stops)
-    fits = stops[-1] == GRANTED
-    refused = [0] * len(charges)
+def _of_one(
+    counters: Counters,
+    charges: Sequence[Charge],
+    key_charges: Sequence[KeyCharge],
+    rows: Rows,
+    found: FirstFit,
+    refusing: int,
+) -> Admission:
+    """Return the admission of one copy: ``refusing`` is the number of the key charge that refuses it, or GRANTED."""
+    stops = found.stops if refusing == GRANTED else []
+    size, fits = len(stops), bool(stops) and stops[-1] == GRANTED
+    refused, copies_refused = [0] * len(charges), [0] * len(key_charges)
     for stop in stops[:-1] if fits else stops:
         refused[stop] += 1
+    if refusing != GRANTED:
+        copies_refused[refusing] = 1
+    first = fits and size == 1  # nearly always: arrays of one element are costly to make
     return Admission(
-        np.array([size - 1], np.intp) if fits else _NONE,
+        _FIRST if first else np.array([size - 1], np.intp) if fits else _NONE,
         rows[size - 1 : size] if fits else _NONE,
         _FIRST if fits else _NONE,
-        np.array(stops, np.int32),
-        _FITS,
+        _FITS if first else np.array(stops, np.int32),
+        _FITS if refusing == GRANTED else np.array([refusing], np.int32),
         tuple(refused),
-        (),
+        tuple(copies_refused),
         tuple(charges),
-        (),
+        tuple(key_charges),
         counters,
         counters.version,
         found.charged,
     )
 
 
-def _looked(fitting: Sequence[int], copies: int, positions: Rows, size: int) -> int:
-    """How many copies were looked at: none after the last candidate is gone, and none after one that found none."""
+def _examined(fitting: Sequence[int], copies: int, positions: Rows, size: int) -> int:
+    """Return how many copies were examined: none after the last candidate is taken, none after one that found none."""
     granted = len(positions)
     if not size:
         return 0
@@ -142,15 +153,15 @@ def _count(stops: Stops, charges: int) -> tuple[int, ...]:
 
 
 def _column(counters: Counters, charge: Charge, rows: Rows) -> tuple[int | Ints, int | Ints]:
-    """The places and the amounts of one charge on granted rows, (G,)."""
+    """Return the indexes of sums and the amounts of one charge on granted rows, (G,)."""
     amount = charge.amount[rows].astype(np.int64) if isinstance(charge.amount, np.ndarray) else charge.amount
     if not isinstance(charge.counter, Grouping):
         return counters.open_sum(charge.counter), amount
     codes = charge.counter.codes[rows].astype(np.int64)
     charged = (codes >= 0) & (np.asarray(amount) > 0)
-    places = counters.open_grouping(charge.counter, codes[charged])
+    indexes = counters.open_grouping(charge.counter, codes[charged])
     if charged.all():
-        return places[codes], amount
+        return indexes[codes], amount
     if not charged.any():
         return 0, 0
-    return np.where(charged, places[codes], 0), np.where(charged, amount, 0)
+    return np.where(charged, indexes[codes], 0), np.where(charged, amount, 0)

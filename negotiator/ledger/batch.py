@@ -1,22 +1,25 @@
-"""What an admission charges, as columns: a hundred thousand matches are a few arrays."""
+"""What an admission charges, in columns: a hundred thousand matches are a few arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 
 from negotiator.ledger.keys import Ints, Mask
-from negotiator.ledger.postings import Entry
+
+#: What one match was charged: indexes of sums, their amounts, indexes of sets, the keys added to them.
+MatchEntry: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]
 
 
 @attrs.frozen(eq=False)
-class PostingBatch:
-    """The postings of ``size`` matches.
+class ChargeBatch:
+    """What ``size`` matches are charged.
 
-    ``columns`` are the places and amounts of one charge each, one integer or (size,); where a match is not charged, both
-    are 0. ``sets`` are the places of sets of keys, ``members`` the keys of the matches, (size,) for each set.
+    ``columns`` has, for each charge, the indexes of sums and the amounts, one integer or (size,) each; both are 0 for a
+    match that is not charged. ``sets`` are the indexes of sets of keys, ``members`` the keys added to each, (size,).
     """
 
     size: int
@@ -24,20 +27,20 @@ class PostingBatch:
     sets: Sequence[int] = ()
     members: Sequence[Sequence[str]] = ()
 
-    def entry(self, row: int) -> Entry:
-        """The postings of one match."""
-        places = [at if isinstance(at, int) else int(at[row]) for at, _ in self.columns]
+    def entry(self, row: int) -> MatchEntry:
+        """Return what one match is charged."""
+        sums = [at if isinstance(at, int) else int(at[row]) for at, _ in self.columns]
         amounts = [amount if isinstance(amount, int) else int(amount[row]) for _, amount in self.columns]
-        return places, amounts, self.sets, [members[row] for members in self.members]
+        return sums, amounts, self.sets, [members[row] for members in self.members]
 
     def add_to(self, used: Ints, rows: Mask | None = None) -> None:
-        """Add the amounts of all rows, or of those in a mask, (size,), to sums by place.
+        """Add the amounts of all rows, or of those in a mask, (size,), to the sums.
 
-        A sum that would be too large wraps around.
+        A sum that grows too large wraps around.
         """
         size = self.size if rows is None else int(rows.sum())
-        for places, amounts in self.columns:
-            at = places if isinstance(places, int) or rows is None else places[rows]
+        for sums, amounts in self.columns:
+            at = sums if isinstance(sums, int) or rows is None else sums[rows]
             amount = amounts if isinstance(amounts, int) or rows is None else amounts[rows]
             if isinstance(at, int):
                 total = amount * size if isinstance(amount, int) else int(amount.sum())

@@ -1,4 +1,4 @@
-"""What a ledger refuses, and in which word."""
+"""The exception of the ledger, with a code for each cause."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from negotiator.errors import NegotiatorError
 
 
 class LedgerError(NegotiatorError):
-    """A request that makes no sense to a ledger; it is refused whole, and no counter has changed.
+    """An invalid request to a ledger. It is refused as a whole, and no counter has changed.
 
-    ``code`` says in a word what was wrong:
+    ``code`` is one of:
 
-    - ``bad_key``: a key that is no tuple of strings, or an empty one; ``wrong_sort``: a sum used as a set of keys, or
-      the other way round;
-    - ``bad_amount``, ``negative_amount``, ``overflow``: an amount that is no integer, less than nothing, or would make
-      a sum larger than 2^63 - 1;
-    - ``bad_charge``: columns, codes or keys that do not fit the slots or the copies;
-    - ``never_charged``, ``already_released``: there is nothing to give back;
+    - ``bad_key``: a key is not a tuple of strings, or is empty; ``wrong_sort``: a sum is used as a set of keys, or a
+      set as a sum;
+    - ``bad_amount``, ``negative_amount``, ``overflow``: an amount is not an integer, is negative, or would make a sum
+      larger than 2^63 - 1;
+    - ``bad_charge``: columns, codes or keys do not fit the slots or the copies;
+    - ``never_charged``, ``already_released``: the receipt was never given, or was released before;
     - ``stale``: counters have changed since the admission was made;
-    - ``unbalanced``: a counter is not the sum of what was charged on it.
+    - ``unbalanced``: a counter is not the sum of its receipts.
     """
 
     def __init__(self, code: str, message: str) -> None:

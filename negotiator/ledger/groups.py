@@ -1,4 +1,4 @@
-"""Candidates by group: which of them share a counter."""
+"""Candidates in groups: those of one group share a counter."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ _SHORT = 2**16
 
 @attrs.frozen(eq=False)
 class CandidateGroups:
-    """Candidates by group: ``codes`` is (C,), -1 where there is none; None where all are of one group."""
+    """The group of each candidate: ``codes`` is (C,), -1 without a group; None if all are in one group."""
 
     codes: Ints | None
 
     @cached_property
     def charged(self) -> Mask | None:
-        """Which candidates are of a group, (C,); None where all are."""
+        """The candidates that are in a group, (C,); None if all are."""
         if self.codes is None or not len(self.codes) or self.codes.min() >= 0:
             return None
         return np.asarray(self.codes >= 0)
 
     @cached_property
     def bound(self) -> int:
-        """More than any code."""
+        """One more than the largest code."""
         return 1 if self.codes is None or not len(self.codes) else int(self.codes.max()) + 1
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The candidates by group, in their order within; and where in this the group of each begins."""
+        """The candidates sorted by group, in their order within it; and the position where the group of each begins."""
         codes = self.codes if self.codes is not None else np.zeros(0, np.int64)
-        short = codes.astype(np.uint16) if self.bound < _SHORT else codes  # 16 bits are sorted in linear time
+        short = (
+            codes.astype(np.uint16) if self.bound < _SHORT else codes
+        )  # NumPy sorts 16 bits in linear time
         order = np.argsort(short, kind="stable")
         inside = codes[order]
         begins = np.zeros(len(order), np.intp)
@@ -43,25 +45,25 @@ class CandidateGroups:
         return order, np.maximum.accumulate(begins)
 
     def before(self, amounts: Ints) -> Ints:
-        """Of each candidate the sum of the amounts, (C,), of those of its group that are before it.
+        """Return, for each candidate, the sum of the amounts, (C,), of those before it in its group.
 
-        A sum in a group must be less than 2^63.
+        The sum of a group must be less than 2^63.
         """
         if self.codes is None:
             return np.cumsum(amounts) - amounts
         order, begins = self._sorted
         inside = amounts[order]
-        sums = np.cumsum(inside) - inside  # wraps around where groups are large: their differences are right
+        sums = np.cumsum(inside) - inside  # may wrap around over all groups: differences within one are exact
         result = np.empty_like(sums)
         result[order] = sums - sums[begins]
         return result
 
     def pick(self, rows: Mask | slice) -> CandidateGroups:
-        """Some of the candidates."""
+        """Return the groups of some of the candidates."""
         return CandidateGroups(None if self.codes is None else self.codes[rows])
 
     def is_same_within(self, values: NDArray[np.integer], charged: Mask | None) -> bool:
-        """Whether values, (C,), are one for each group, looking only at what is charged."""
+        """True if values, (C,), are the same within each group, among the charged candidates."""
         codes = self.codes if self.codes is not None else np.zeros(len(values), np.int64)
         if charged is not None:
             codes, values = codes[charged], values[charged]

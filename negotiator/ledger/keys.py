@@ -1,4 +1,4 @@
-"""Names of counters."""
+"""The keys of counters."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CounterKey: TypeAlias = tuple[str, ...]
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-#: The most that a sum can be.
+#: The largest value of a sum.
 LARGEST = 2**63 - 1
 
 
 @attrs.frozen(eq=False)
 class Family(Sequence[CounterKey]):
-    """Counters that differ in the last part of their keys only: ``(*prefix, member)`` for each member.
+    """Keys that differ in their last part only: ``(*prefix, member)`` for each member.
 
-    No key is made before it is asked for, so that a quota for each of 5,000 hosts costs nothing where it is declared.
-    Keep one sequence of members for all families over the same hosts.
+    A key is built when it is read, so that a quota for each of 5,000 hosts costs nothing to declare. Share one sequence
+    of members between all families over the same hosts.
     """
 
     prefix: CounterKey
@@ -39,3 +39,8 @@ class Family(Sequence[CounterKey]):
         if isinstance(index, slice):
             return Family(self.prefix, self.members[index])
         return (*self.prefix, self.members[index])
+
+
+def key_text(key: CounterKey) -> str:
+    """Return a counter's key for messages."""
+    return " ".join(key)

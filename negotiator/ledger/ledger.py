@@ -1,9 +1,9 @@
-"""The ledger: every hard quota of the pool, in one place."""
+"""The ledger: the counters of all hard quotas of the pool, and a receipt for each match."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from typing import NewType, TypeAlias, cast
 
@@ -11,60 +11,47 @@ import attrs
 import numpy as np
 
 from negotiator.ledger.admission import Admission, admit
-from negotiator.ledger.batch import PostingBatch
+from negotiator.ledger.batch import ChargeBatch, MatchEntry
 from negotiator.ledger.charges import Charge, KeyCharge
-from negotiator.ledger.counters import Counters, CountersState
+from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.keys import CounterKey, Ints
+from negotiator.ledger.keys import CounterKey, Ints, key_text
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.postings import Entry, LimitedKeys, LimitedSums, Postings, RefusedCharge, key_text
 from negotiator.records import Mode
 
-_ENFORCE = Mode.ENFORCE  # attributes of an enumeration are slow to find
+_ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow
 
-#: The number of what one match was charged; no number is given twice.
+#: The number of one match's charges. No number is used twice.
 Receipt = NewType("Receipt", int)
 
 
 @attrs.frozen(eq=False)
-class _Granted:
-    """What an admission charged: its receipts are numbered from ``first`` on."""
+class _BatchReceipts:
+    """The charges of an admission: its receipts are numbered from ``first`` on."""
 
     counters: Counters
-    batch: PostingBatch
+    batch: ChargeBatch
     first: int
 
 
-#: What a receipt stands for: what one match was charged by itself (whether on the shadow counters, and what), or one
-#: match of an admission. There are a hundred thousand: tuples of numbers and texts cost the garbage collector nothing.
-_Held: TypeAlias = tuple[bool, Entry] | _Granted
-
-
-@attrs.frozen(eq=False)
-class LedgerState:
-    """What a ledger was at one moment; only the ledger that made it understands it."""
-
-    counters: tuple[CountersState, ...]
-    receipts: Mapping[int, _Held]
+#: The charges of one match (on the shadow counters or not), or those of an admission that it is part of. There are a
+#: hundred thousand receipts: tuples of numbers and strings cost the garbage collector nothing.
+_Charged: TypeAlias = tuple[bool, MatchEntry] | _BatchReceipts
 
 
 class Ledger:
-    """Counters of what enforces, those of what only watches (modes warn and dryrun), and what was charged on them.
+    """Enforcing counters, shadow counters (modes warn and dryrun), and the receipts of what was charged on them.
 
-    What it refuses changes nothing. It reads no clock and no file: the same calls give the same numbers.
+    A call that raises changes nothing. The ledger reads no clock and no file: the same calls give the same numbers.
     """
 
     def __init__(self) -> None:
         self._pair = Counters(), Counters()  # enforcing, shadow
-        self._receipts: dict[int, _Held] = {}
+        self._receipts: dict[int, _Charged] = {}
         self._next = 1
 
-    def __len__(self) -> int:
-        """How many receipts are held."""
-        return len(self._receipts)
-
     def counters(self, mode: Mode = Mode.ENFORCE) -> Counters:
-        """The counters of a mode, to be read."""
+        """Return the counters of a mode, to read."""
         return self._pair[mode is not _ENFORCE]
 
     def admit(
@@ -75,149 +62,104 @@ class Ledger:
         copies: int,
         mode: Mode = Mode.ENFORCE,
     ) -> Admission:
-        """Grant slots to the copies of a request as ``admission.admit`` says; nothing is charged yet."""
+        """Grant slots to the copies of a request, without charging anything: see ``admission.admit``."""
         return admit(self.counters(mode), charges, key_charges, rows, copies)
 
     def commit(self, admission: Admission) -> Sequence[Receipt]:
-        """Charge what was granted; gives a receipt for each match, in its order.
+        """Charge what was granted, and return a receipt for each match, in order.
 
-        :raises LedgerError: ``stale`` where the counters have changed since, or were another ledger's; ``bad_key``,
+        :raises LedgerError: ``stale`` if the counters have changed since, or are another ledger's; ``bad_key``,
             ``wrong_sort``.
         """
         counters = admission.counters
         if counters not in self._pair:
             raise LedgerError(
-                "stale", "the admission was made by another ledger: admit with the one that commits"
+                "stale", "the admission is of another ledger: admit and commit with the same one"
             )
         if counters.version != admission.version:
-            raise LedgerError("stale", "counters have changed since the admission was made: admit anew")
+            raise LedgerError("stale", "counters have changed since the admission: admit again")
         first, size = self._next, len(admission)
-        if admission.charged is not None:  # a batch of one is the heavier way to say it
+        if admission.charged is not None:  # one match needs no columns
             if size:
-                self._keep((counters is self._pair[1], counters.charge_one(admission.charged)))
+                keys = [(charge.counter, charge.keys[0]) for charge in admission.key_charges]
+                self._receipts[first] = (
+                    counters is self._pair[1],
+                    counters.add_match(admission.charged, keys),
+                )
+                self._next += 1
         elif size:
             batch = admission.batch()
             counters.add_batch(batch)
             self._next += size
-            self._receipts.update(dict.fromkeys(range(first, self._next), _Granted(counters, batch, first)))
+            receipts = _BatchReceipts(counters, batch, first)
+            self._receipts.update(dict.fromkeys(range(first, self._next), receipts))
         return cast("Sequence[Receipt]", range(first, self._next))
 
-    def try_charge(
-        self, sums: LimitedSums, keys: LimitedKeys = (), mode: Mode = Mode.ENFORCE
-    ) -> RefusedCharge | Receipt:
-        """Charge one match if all of it fits: (counter, amount, limit) of sums, (counter, key, limit) of sets of keys.
-
-        What adds nothing to a counter is never refused.
-
-        :raises LedgerError: ``bad_key``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``.
-        """
-        shadow = mode is not _ENFORCE
-        entry = self._pair[shadow].try_add(sums, keys)
-        return entry if isinstance(entry, RefusedCharge) else self._keep((shadow, entry))
-
-    def headroom(
-        self,
-        sums: Sequence[tuple[CounterKey, int | None]],
-        key_sets: Sequence[tuple[CounterKey, int | None]] = (),
-        mode: Mode = Mode.ENFORCE,
-    ) -> list[int | None]:
-        """What limits leave, of sums and then of the sizes of sets; negative where more is used, None without a limit."""
-        return self.counters(mode).headroom(sums, key_sets)
-
     def release(self, receipt: Receipt) -> None:
-        """Give back exactly what a receipt says.
+        """Subtract exactly what a match was charged.
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """
-        counters, entry = self._entry(receipt)
-        counters.remove(entry)
+        charged = self._receipts.get(receipt)
+        if charged is None:
+            if 0 < receipt < self._next:
+                raise LedgerError("already_released", f"receipt {receipt} was released before")
+            raise LedgerError("never_charged", f"unknown receipt {receipt}")
+        if isinstance(charged, tuple):
+            self._pair[charged[0]].remove(charged[1])
+        else:
+            charged.counters.remove(charged.batch.entry(receipt - charged.first))
         del self._receipts[receipt]
 
-    def postings(self, receipt: Receipt) -> Postings:
-        """What a receipt says, amounts of 0 left out.
-
-        :raises LedgerError: ``already_released``, ``never_charged``.
-        """
-        counters, entry = self._entry(receipt)
-        return counters.named(entry)
-
-    def receipts(self) -> Iterable[Receipt]:
-        """All that are held, oldest first."""
-        return (Receipt(number) for number in sorted(self._receipts))
-
-    def snapshot(self) -> LedgerState:
-        """What the ledger is now."""
-        states = tuple(counters.snapshot() for counters in self._pair)
-        return LedgerState(states, dict(self._receipts))
-
-    def restore(self, state: LedgerState) -> None:
-        """Make the ledger what it was: receipts given since are no longer held, those released since are again."""
-        for counters, one in zip(self._pair, state.counters, strict=True):
-            counters.restore(one)
-        self._receipts = dict(state.receipts)
-
     def verify(self) -> None:
-        """Hold every counter against the sum of its receipts.
+        """Compare each counter with the sum of its receipts.
 
-        :raises LedgerError: ``unbalanced``, with the counters that are off.
+        :raises LedgerError: ``unbalanced``, with the counters that differ.
         """
         for shadow, counters in enumerate(self._pair):
             wrong = _differences(counters, self._receipts.items(), shadow=bool(shadow))
             if wrong:
                 names = "; ".join(map(key_text, wrong[:5])) + (" ..." if len(wrong) > 5 else "")
                 what = f"{len(wrong)} counters are not the sum of their receipts: {names}"
-                raise LedgerError("unbalanced", f"{what}; build the ledger anew")
-
-    def _keep(self, held: _Held) -> Receipt:
-        number = self._next
-        self._next += 1
-        self._receipts[number] = held
-        return Receipt(number)
-
-    def _entry(self, receipt: Receipt) -> tuple[Counters, Entry]:
-        held = self._receipts.get(receipt)
-        if isinstance(held, tuple):
-            return self._pair[held[0]], held[1]
-        if held is not None:
-            return held.counters, held.batch.entry(receipt - held.first)
-        if 0 < receipt < self._next:
-            raise LedgerError("already_released", f"receipt {receipt} is no longer held: it was released")
-        raise LedgerError("never_charged", f"there was never a receipt {receipt}")
+                raise LedgerError("unbalanced", f"{what}; rebuild the ledger")
 
 
 def _differences(
-    counters: Counters, receipts: Iterable[tuple[int, _Held]], *, shadow: bool
+    counters: Counters, receipts: Iterable[tuple[int, _Charged]], *, shadow: bool
 ) -> tuple[CounterKey, ...]:
-    """The counters that are not what their receipts say."""
-    used, sets = counters.nothing()
-    singles: list[Entry] = []
-    rows: dict[_Granted, list[int]] = {}
-    for number, held in receipts:
-        if isinstance(held, tuple):
-            if held[0] is shadow:
-                singles.append(held[1])
-        elif held.counters is counters:
-            rows.setdefault(held, []).append(number - held.first)
-    pairs = _add_alike(Counter(singles), used)
+    """Return the counters that differ from the sum of their receipts."""
+    used, sets = counters.empty_copy()
+    singles: list[MatchEntry] = []
+    rows: dict[_BatchReceipts, list[int]] = {}
+    for number, charged in receipts:
+        if isinstance(charged, tuple):
+            if charged[0] is shadow:
+                singles.append(charged[1])
+        elif charged.counters is counters:
+            rows.setdefault(charged, []).append(number - charged.first)
+    pairs = _add_entries(Counter(singles), used)
     for granted, live in rows.items():
         batch = granted.batch
         mask = np.zeros(batch.size, np.bool_)
         mask[live] = True
         batch.add_to(used, mask)
-        for place, members in zip(batch.sets, batch.members, strict=True):
-            pairs.update(zip(repeat(place), map(members.__getitem__, live), strict=False))
-    for (place, member), count in pairs.items():
-        sets[place][member] = count
+        for index, members in zip(batch.sets, batch.members, strict=True):
+            pairs.update(zip(repeat(index), map(members.__getitem__, live), strict=False))
+    for (index, member), count in pairs.items():
+        sets[index][member] = count
     return counters.compare(used, sets)
 
 
-def _add_alike(times: Counter[Entry], used: Ints) -> Counter[tuple[int, str]]:
-    """Add entries to sums by place; gives how often each key is in each set. Jobs of an application are charged alike."""
-    places = np.fromiter(chain.from_iterable(entry[0] for entry in times), np.int64)
+def _add_entries(times: Counter[MatchEntry], used: Ints) -> Counter[tuple[int, str]]:
+    """Add entries to sums by index, and return how often each key is in each set.
+
+    Jobs of one application have equal entries, so that each is added once, multiplied.
+    """
+    indexes = np.fromiter(chain.from_iterable(entry[0] for entry in times), np.int64)
     amounts = np.fromiter(chain.from_iterable(entry[1] for entry in times), np.int64)
     counts = np.fromiter(times.values(), np.int64, len(times))
     lengths = np.fromiter((len(entry[0]) for entry in times), np.int64, len(times))
-    np.add.at(used, places, amounts * np.repeat(counts, lengths))
+    np.add.at(used, indexes, amounts * np.repeat(counts, lengths))
     pairs = Counter[tuple[int, str]]()
     for entry, count in times.items():
         for pair in zip(entry[2], entry[3], strict=True):

@@ -1,4 +1,4 @@
-"""Charges over the candidates of one request: what every way to admit works on."""
+"""Charges over the candidates of one request: the input of every way to admit."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.charges import Charge, Grouping
+from negotiator.ledger.charges import Charge, Grouping, check_amounts
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import LARGEST, Ints, Mask
-from negotiator.ledger.postings import check_amounts
 
 Rows = NDArray[np.intp]
 
@@ -21,7 +20,7 @@ class ChargeLine:
     """One charge over the candidates.
 
     ``amount`` is one integer for all that are ``charged`` (a mask, (C,), None for all of them), or (C,) with 0 where a
-    candidate is not charged. ``room`` is the limit less what is used, one integer or (C,).
+    candidate is not charged. ``room`` is the limit minus what is used, one integer or (C,).
     """
 
     number: int  # of the charge
@@ -31,25 +30,25 @@ class ChargeLine:
     charged: Mask | None
 
     def amounts(self, rows: Mask) -> Ints:
-        """The amounts of those in a mask, 0 for the others, (C,)."""
+        """Return the amounts of the candidates in a mask, 0 for the others, (C,)."""
         mask = rows if self.charged is None else rows & self.charged
         return np.where(mask, self.amount, 0)
 
     def counts(self, rows: Mask) -> Ints:
-        """1 for those in a mask that are charged, 0 for the others, (C,)."""
+        """Return 1 for the charged candidates in a mask, 0 for the others, (C,)."""
         return (rows if self.charged is None else rows & self.charged).astype(np.int64)
 
     def most(self) -> int:
-        """The largest amount."""
+        """Return the largest amount."""
         return self.amount if isinstance(self.amount, int) else int(self.amount.max(initial=0))
 
     def is_slack(self, copies: int) -> bool:
-        """Whether so many copies fit, wherever they go."""
+        """True if that many copies fit on any candidates."""
         least = self.room if isinstance(self.room, int) else int(self.room.min(initial=LARGEST))
         return self.most() * copies <= least
 
     def refuses(self, taken: Ints, rows: Rows) -> Mask:
-        """Which of some rows, (n,), do not fit where so much was taken before each, (n,)."""
+        """Return which of some rows, (n,), do not fit, given the amounts taken before each, (n,)."""
         amount = self.amount if isinstance(self.amount, int) else self.amount[rows]
         room = self.room if isinstance(self.room, int) else self.room[rows]
         over = np.asarray(amount > room - taken)
@@ -57,25 +56,27 @@ class ChargeLine:
 
 
 class Reader:
-    """Reads charges over candidate rows, (C,); groupings with the same codes share their groups."""
+    """Read charges over candidate rows, (C,). Groupings with the same codes share their groups, which are sorted once."""
 
     def __init__(self, counters: Counters, rows: Rows) -> None:
         if rows.ndim != 1 or (len(rows) and rows.min() < 0):
-            raise LedgerError("bad_charge", "candidates are a list of rows, none of them negative")
+            raise LedgerError(
+                "bad_charge", "invalid candidates: they must be a list of rows, none of them negative"
+            )
         self._counters, self._rows = counters, rows
         self._end = int(rows.max(initial=-1)) + 1
-        self._alone = CandidateGroups(None)
+        self._one_group = CandidateGroups(None)
         self._groups: list[tuple[NDArray[np.integer], CandidateGroups]] = []
         self._amounts: dict[int, Ints] = {}
 
     def line(self, number: int, charge: Charge) -> ChargeLine:
-        """One charge.
+        """Return one charge over the candidates.
 
         :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``.
         """
         amount = self._amount(charge.amount)
         limit = LARGEST if charge.limit is None else self._limit(charge.limit)
-        groups = self._alone
+        groups = self._one_group
         used: int | Ints
         if isinstance(charge.counter, Grouping):
             groups, used = self._grouping(charge.counter)
@@ -91,13 +92,13 @@ class Reader:
         return ChargeLine(number, groups, amount, limit - used, charged)
 
     def _grouping(self, grouping: Grouping) -> tuple[CandidateGroups, int | Ints]:
-        """The groups of a grouping, and what is used in the group of each candidate."""
+        """Return the groups of a grouping, and what is used in the group of each candidate."""
         groups = self._of(grouping.codes)
         if groups.codes is not None and (
             groups.bound > len(grouping.keys) or groups.codes.min(initial=0) < -1
         ):
-            what = f"between -1 and {len(grouping.keys) - 1}: the places of keys, -1 for none"
-            raise LedgerError("bad_charge", f"the codes of a grouping must be {what}")
+            what = f"from -1 to {len(grouping.keys) - 1}: an index of keys, or -1 for none"
+            raise LedgerError("bad_charge", f"invalid codes of a grouping: they must be {what}")
         used = self._counters.used_by(grouping)
         return groups, 0 if used is None else used[groups.codes]
 
@@ -110,10 +111,10 @@ class Reader:
         return groups
 
     def _column(self, values: NDArray[np.integer]) -> Ints:
-        """The elements for the candidates."""
+        """Return the elements for the candidates."""
         if values.ndim != 1 or not np.can_cast(values.dtype, np.int64, "safe") or self._end > len(values):
-            what = f"(at least {self._end},) of int64, not {values.shape} of {values.dtype}"
-            raise LedgerError("bad_charge", f"a column of a charge is {what}")
+            what = f"at least ({self._end},) of int64, not {values.shape} of {values.dtype}"
+            raise LedgerError("bad_charge", f"invalid column of a charge: it must be {what}")
         return values[self._rows].astype(np.int64, copy=False)
 
     def _amount(self, amount: int | Ints) -> int | Ints:
@@ -128,7 +129,7 @@ class Reader:
         return self._amounts[id(amount)]
 
     def _limit(self, limit: int | Ints) -> int | Ints:
-        """A limit between -1 and 2^63 - 1: what is below -1 refuses the same."""
+        """Return a limit from -1 to 2^63 - 1: all limits below 0 refuse the same."""
         if not isinstance(limit, np.ndarray):
             return max(-1, min(limit, LARGEST))
         column = np.maximum(self._column(limit), -1)
@@ -136,7 +137,7 @@ class Reader:
 
 
 def _one_of(column: Ints, values: Ints) -> int | Ints:
-    """One integer where all values are the same, else the column."""
+    """Return one integer if all values are the same, else the column."""
     if len(values) and values.min() == values.max():
         return int(values[0])
     return column

@@ -1,4 +1,4 @@
-"""Admission row by row, exactly: what everything faster must agree with."""
+"""Admission row by row: the definition that all faster ways must agree with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Taken: TypeAlias = defaultdict[Hashable, int]
 class ChargeColumn:
     """One charge over the rows, each part (C,): the counter of a row, its amount, and what is free for it.
 
-    ``free`` is the limit less what was used before; it may be negative.
+    ``free`` is the limit minus what was used before; it may be negative.
     """
 
     counters: Iterable[Hashable]
@@ -25,10 +25,10 @@ class ChargeColumn:
 
 
 def greedy(columns: Sequence[ChargeColumn], size: int, wanted: int, *, shared: bool) -> list[int]:
-    """Go through the rows in order and grant each whose charges all fit, until as many as wanted are granted.
+    """Grant each row whose charges all fit, in order, until as many as wanted are granted.
 
-    ``shared`` says that several columns may name the same counter. Gives for each row that was looked at the number of
-    the first column that did not fit, or -1 where it was granted.
+    ``shared`` means that several columns may name the same counter. Return, for each row that was examined, the number
+    of the first column that did not fit, or -1 if it was granted.
     """
     if not columns:
         return [-1] * min(size, wanted)
@@ -37,9 +37,8 @@ def greedy(columns: Sequence[ChargeColumn], size: int, wanted: int, *, shared: b
     stops: list[int] = []
     left = wanted
     parts = (zip(column.counters, column.amounts, column.free, strict=False) for column in columns)
-    for row in zip(
-        *parts, strict=False
-    ):  # endless where all columns are: what is the same for all rows repeats
+    # A column with one value for all rows is an endless iterator: the size ends the loop.
+    for row in zip(*parts, strict=False):
         if not left or len(stops) == size:
             break
         stops.append(charge(taken, row))
@@ -48,7 +47,7 @@ def greedy(columns: Sequence[ChargeColumn], size: int, wanted: int, *, shared: b
 
 
 def _charge(taken: _Taken, row: _Row) -> int:
-    """Charge one row if all of it fits: -1, or the number of what did not fit."""
+    """Charge one row if all of it fits, and return -1; else return the number of the column that does not."""
     for number, (counter, amount, free) in enumerate(row):
         if amount and amount > free - taken[counter]:
             return number
@@ -59,7 +58,7 @@ def _charge(taken: _Taken, row: _Row) -> int:
 
 
 def _charge_totals(taken: _Taken, row: _Row) -> int:
-    """Do the same where what a row adds to a counter may come from several columns."""
+    """Do the same if a row may add to one counter by several columns."""
     totals: _Taken = defaultdict(int)
     for counter, amount, _ in row:
         totals[counter] += amount

@@ -1,8 +1,11 @@
-"""Admission in closed form, where each counter has one amount and one limit, and groups lie within groups.
+"""Admission in closed form, for counters with one amount and one limit each, and groups that lie within groups.
 
-Of a group that has room for n matches the first n candidates pass. Taken from the finest grouping to the coarsest this
-is what going row by row gives: a coarse group that is full stays full, so that whom it turns away comes after all that
-the finer groups within it could grant.
+In a group with room for n matches the first n candidates pass. Applied from the finest grouping to the coarsest, this
+equals going row by row. The finer groups grant to the coarse one exactly the candidates that it would see one by one;
+and once the coarse group is full it stays full, so that the candidates it refuses come after all that it grants, and
+refusing them takes nothing from a finer group that an earlier candidate needed. With groups that cross (slots of a host,
+slots of a rack that holds half of it) a refusal in one frees room in the other for a later candidate: those requests,
+and amounts or limits that differ within a group, are left to ``rounds`` and to the exact ``loop``.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from negotiator.ledger.lines import ChargeLine
 
 @attrs.define(eq=False)
 class _Part:
-    """The lines over the same groups: ``caps`` are the matches that there is room for, one integer or (C,)."""
+    """The lines over the same groups: ``caps`` is the number of matches that each has room for, one integer or (C,)."""
 
     groups: CandidateGroups
     charged: Mask | None
@@ -27,7 +30,7 @@ class _Part:
 
     @property
     def codes(self) -> Ints:
-        """The group of each candidate, -1 where it is not charged."""
+        """The group of each candidate, -1 if it is not charged."""
         codes = self.groups.codes
         if codes is None:
             return np.zeros(1, np.int64) if self.charged is None else np.where(self.charged, 0, -1)
@@ -35,7 +38,7 @@ class _Part:
 
 
 def admit_nested(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask | None:
-    """Which candidates are granted, (C,); None where amounts, limits or groups are not such."""
+    """Return the candidates that are granted, (C,); None if amounts, limits or groups need another way."""
     parts = _parts(lines)
     if parts is None:
         return None
@@ -52,7 +55,7 @@ def admit_nested(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask | 
 
 
 def _parts(lines: Sequence[ChargeLine]) -> list[_Part] | None:
-    """Lines by groups, where each counter has one amount and one limit."""
+    """Return the lines by groups; None if a counter has several amounts or limits."""
     parts: dict[tuple[int, int], _Part] = {}
     for line in lines:
         if not isinstance(line.amount, int):
@@ -70,7 +73,7 @@ def _parts(lines: Sequence[ChargeLine]) -> list[_Part] | None:
 
 
 def _fineness(part: _Part) -> tuple[int, int]:
-    """Sort finer groups first: there are more of them, or fewer candidates in them."""
+    """Sort finer groups first: more groups, or fewer candidates in them."""
     if part.groups.codes is None and part.charged is None:
         return 0, 0
     codes = part.codes
@@ -80,7 +83,7 @@ def _fineness(part: _Part) -> tuple[int, int]:
 
 
 def _nest(parts: Sequence[_Part]) -> bool:
-    """Whether each group lies within one group of each coarser part, or outside of all its groups."""
+    """True if each group lies within one group of each coarser part, or outside of all its groups."""
     return all(
         (coarse.groups.codes is None and coarse.charged is None)
         or fine.groups.is_same_within(coarse.codes, fine.charged)

@@ -1,8 +1,9 @@
-"""Admission in rounds, where amounts differ from slot to slot or groups cross: exact, and still by columns.
+"""Admission in rounds, for amounts that differ from slot to slot or groups that cross: exact, and still in columns.
 
-Of what is charged before a candidate a round knows two bounds: what was granted, and that with all that is not decided
-yet. A candidate that fits above the upper is granted, one that does not fit above the lower is refused. The first that
-is not decided has equal bounds, so that each round decides some; where it is only a few, going row by row is faster.
+Before each open candidate, the amounts charged have two bounds: those granted so far (lower), and those plus all open
+candidates before it (upper). A candidate that fits above the upper bound is granted, whatever happens to the others; one
+that does not fit above the lower bound is refused. For the first open candidate both bounds are equal, so that each
+round decides at least one, and usually most. When a round decides only a few, the exact loop finishes the rest.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from negotiator.ledger.keys import LARGEST, Ints, Mask
 from negotiator.ledger.lines import ChargeLine
 from negotiator.ledger.loop import ChargeColumn, greedy
 
-# A row costs about 2 µs in the loop, in a round a quarter of that.
+# A row costs about 2 µs in the loop, and a quarter of that in a round: a round must decide FEW rows and one in PART.
 FEW = 128
 PART = 8
 
 
 @attrs.define(eq=False)
 class _Open:
-    """The candidates, (n,), that are not decided; each line has its groups, its amounts, (n,), and what is free, (n,).
+    """The open candidates, (n,); each line has its groups, its amounts, (n,), and what is free, (n,).
 
-    Free is the room less what was granted before.
+    Free is the room minus what was granted before.
     """
 
     rows: NDArray[np.intp]  # among all candidates
     lines: list[tuple[CandidateGroups, Ints, Ints]]
 
     def keep(self, mask: Mask) -> None:
-        """Go on with some of them."""
+        """Keep some of them."""
         if mask.all():
             return
         parts: dict[int, CandidateGroups] = {}
@@ -45,32 +46,32 @@ class _Open:
         self.rows = self.rows[mask]
 
     def possible(self) -> Mask:
-        """Which still fit above what was granted."""
+        """Return those that fit above the lower bound: they are not refused yet."""
         fits = np.ones(len(self.rows), np.bool_)
         for _, amounts, free in self.lines:
             fits &= (amounts <= free) | (amounts == 0)
         return fits
 
     def certain(self) -> Mask:
-        """Which fit even if all others before them are granted."""
+        """Return those that fit above the upper bound: they are granted."""
         fits = np.ones(len(self.rows), np.bool_)
         for groups, amounts, free in self.lines:
             fits &= (amounts <= free - groups.before(amounts)) | (amounts == 0)
         return fits
 
     def grant(self, mask: Mask) -> None:
-        """Take what these take from what is free for those behind them."""
+        """Subtract the amounts of granted candidates from what is free for later ones."""
         self.lines = [
             (groups, amounts, free - groups.before(np.where(mask, amounts, 0)))
             for groups, amounts, free in self.lines
         ]
 
     def is_countable(self) -> bool:
-        """Whether no sum of amounts can be too large for 64 bits."""
+        """True if no sum of amounts can exceed 64 bits."""
         return all(int(amounts.max(initial=0)) * len(self.rows) <= LARGEST for _, amounts, _ in self.lines)
 
     def drop_slack(self) -> None:
-        """Leave out the lines that refuse nobody any more."""
+        """Remove the lines that can no longer refuse a candidate."""
         count = len(self.rows)
         self.lines = [
             (groups, amounts, free)
@@ -80,7 +81,7 @@ class _Open:
 
 
 def admit_rounds(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask:
-    """Which candidates are granted, (C,)."""
+    """Return the candidates that are granted, (C,)."""
     left = _Open(np.arange(size), _merged(lines, size))
     if wanted < size:
         left.lines.append((CandidateGroups(None), np.ones(size, np.int64), np.full(size, wanted)))
@@ -99,7 +100,7 @@ def admit_rounds(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask:
 
 
 def _merged(lines: Sequence[ChargeLine], size: int) -> list[tuple[CandidateGroups, Ints, Ints]]:
-    """One line of those with the same groups and amounts: of like amounts it is enough to count the matches."""
+    """Merge the lines with the same groups and amounts. Where an amount is constant, matches are counted instead."""
     everyone = np.ones(size, np.bool_)
     merged: dict[tuple[int, int, int], tuple[CandidateGroups, Ints, Ints]] = {}
     for line in lines:
@@ -118,7 +119,7 @@ def _merged(lines: Sequence[ChargeLine], size: int) -> list[tuple[CandidateGroup
 
 
 def _by_rows(left: _Open) -> Mask:
-    """Which of those that are left are granted, going row by row."""
+    """Return which of the open candidates are granted, row by row."""
     left.drop_slack()
     columns = [
         ChargeColumn(
@@ -130,5 +131,5 @@ def _by_rows(left: _Open) -> Mask:
 
 
 def _numbers(groups: CandidateGroups, number: int, step: int, size: int) -> list[int]:
-    """A number for the counter of each candidate that is no other line's."""
+    """Return a number for the counter of each candidate that no other line uses."""
     return [number] * size if groups.codes is None else ((groups.codes + 1) * step + number).tolist()

@@ -1,4 +1,8 @@
-"""Which candidates are granted, by the fastest way that is exact, and which charge says stop to the others."""
+"""The candidates that are granted, by the fastest exact way, and the charge that refuses each other one.
+
+The ways, from the fastest: one copy in plain integers (``single``), counts in closed form (``nested``), columns in
+rounds (``rounds``), and the loop over rows (``loop``), which also serves few candidates and shared counters.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,14 @@ from negotiator.ledger.single import first_fit
 
 Stops: TypeAlias = NDArray[np.int32]
 
-#: What stands for "no charge said stop".
+#: In the place of a charge's number: none refused.
 GRANTED = -1
-SMALL = 64  # candidates that are faster taken one by one
+#: The number of candidates up to which the loop is faster than columns.
+SMALL = 64
 
 
 def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> Stops:
-    """What refused each candidate that was looked at, until as many as wanted are granted."""
+    """Return the charge that refused each candidate, in order, until as many as wanted are granted."""
     if not wanted or not len(rows):
         return np.zeros(0, np.int32)
     if wanted == 1:
@@ -45,7 +50,7 @@ def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted
 
 
 def _probe(counters: Counters, charges: Sequence[Charge], rows: Rows) -> Stops | None:
-    """The first charge of nothing that finds more used than its limit allows, for each candidate; None without any."""
+    """Return the first probing charge of amount 0 that refuses each candidate; None if there is none."""
     stops: Stops | None = None
     reader: Reader | None = None
     for number, charge in enumerate(charges):
@@ -67,36 +72,36 @@ def _probe(counters: Counters, charges: Sequence[Charge], rows: Rows) -> Stops |
 
 
 def _find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> Stops:
-    """The same, of charges of something only."""
+    """Do the same for charges with an amount."""
     if not len(rows):
         return np.zeros(0, np.int32)
-    shared = may_share(charges)
+    shared = has_shared_counters(charges)
     size = 0
     while True:
-        # A candidate's lot depends on those before it only: few copies seldom need to look at all.
+        # A result depends only on the candidates before it, so that few copies seldom need to examine all.
         size = min(len(rows), max(SMALL, 2 * wanted, 8 * size))
         stops = _first_stops(counters, charges, rows[:size], wanted, shared=shared)
         if size == len(rows) or np.count_nonzero(stops == GRANTED) == wanted:
             return stops
 
 
-def may_share(charges: Sequence[Charge]) -> bool:
-    """Whether several charges, or several codes of a grouping, name the same counter."""
-    alone = [charge.counter for charge in charges if not isinstance(charge.counter, Grouping)]
+def has_shared_counters(charges: Sequence[Charge]) -> bool:
+    """True if several charges, or several codes of a grouping, may name the same counter."""
+    single = [charge.counter for charge in charges if not isinstance(charge.counter, Grouping)]
     groupings = [charge.counter for charge in charges if isinstance(charge.counter, Grouping)]
     return (
-        len(set(alone)) < len(alone)
+        len(set(single)) < len(single)
         or len(set(groupings)) < len(groupings)
         or not all(grouping.distinct for grouping in groupings)
         or any(
-            key[:-1] in grouping.prefixes and key in grouping.keys for grouping in groupings for key in alone
+            key[:-1] in grouping.prefixes and key in grouping.keys for grouping in groupings for key in single
         )
-        or any(_meet(one, other) for one, other in combinations(groupings, 2))
+        or any(_overlap(one, other) for one, other in combinations(groupings, 2))
     )
 
 
-def _meet(one: Grouping, other: Grouping) -> bool:
-    """Whether two groupings have a counter in common."""
+def _overlap(one: Grouping, other: Grouping) -> bool:
+    """True if two groupings have a common counter."""
     return not one.prefixes.isdisjoint(other.prefixes) and not set(one.keys).isdisjoint(other.keys)
 
 
@@ -105,7 +110,7 @@ def _first_stops(
 ) -> Stops:
     reader, size = Reader(counters, rows), len(rows)
     lines = [reader.line(number, charge) for number, charge in enumerate(charges)]
-    if shared:
+    if shared:  # what a row adds to one counter is known row by row only
         names = [_names(charge, rows) for charge in charges]
         return _by_rows(lines, names, size, wanted, shared=True)
     lines = [line for line in lines if line.most() and not line.is_slack(min(wanted, size))]
@@ -123,7 +128,7 @@ def _first_stops(
 def _by_rows(
     lines: Sequence[ChargeLine], names: Sequence[Iterable[Hashable]], size: int, wanted: int, *, shared: bool
 ) -> Stops:
-    """Go row by row; gives places in the lines."""
+    """Examine row by row; return indexes of lines."""
     everyone = np.ones(size, np.bool_)
     columns = [
         ChargeColumn(
@@ -137,7 +142,7 @@ def _by_rows(
 
 
 def _names(charge: Charge, rows: Rows) -> Iterable[Hashable]:
-    """The counter of each candidate by its key."""
+    """Return the key of each candidate's counter."""
     if not isinstance(charge.counter, Grouping):
         return repeat(charge.counter)
     keys = charge.counter.keys
@@ -145,17 +150,17 @@ def _names(charge: Charge, rows: Rows) -> Iterable[Hashable]:
 
 
 def _numbers(line: ChargeLine, size: int) -> Iterable[Hashable]:
-    """The counter of each candidate, by line and group."""
+    """Return the counter of each candidate, by line and group."""
     codes = line.groups.codes
     return zip(repeat(line.number, size), repeat(0) if codes is None else codes.tolist(), strict=False)
 
 
 def _attribute(lines: Sequence[ChargeLine], granted: Mask, wanted: int) -> Stops:
-    """Find for each candidate that was looked at the first charge that refused it, in the order of the charges."""
+    """Return, for each candidate that was examined, the first charge that refused it, in the order of the charges."""
     positions = np.flatnonzero(granted)
-    looked = int(positions[wanted - 1]) + 1 if len(positions) == wanted else len(granted)
-    stops = np.full(looked, GRANTED, np.int32)
-    open_ = np.flatnonzero(~granted[:looked])
+    examined = int(positions[wanted - 1]) + 1 if len(positions) == wanted else len(granted)
+    stops = np.full(examined, GRANTED, np.int32)
+    open_ = np.flatnonzero(~granted[:examined])
     counts: dict[tuple[int, int], Ints] = {}
     for line in lines:
         if not len(open_):

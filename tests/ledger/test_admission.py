@@ -1,12 +1,12 @@
-"""Admission by columns grants what going row by row grants, and the same charges say stop."""
+"""Admission in columns equals going row by row, and the same charges refuse."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger_model import Model, charge_all
-from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, Postings
+from ledger_model import Model, Postings, charge_all
+from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger
 
 SLOTS = 12
 AMOUNTS = st.sampled_from((0, 1, 1, 1, 2, 3, 2**61, 2**62, LARGEST // 3, LARGEST - 1, LARGEST))
@@ -22,7 +22,7 @@ def column(draw, values, low=-(2**63)):
 
 @st.composite
 def groupings(draw, number):
-    """Hosts, racks of hosts, or what crosses them; some slots may be left out."""
+    """Hosts, racks of hosts, or groups that cross them; some slots may be uncharged."""
     sort = draw(st.sampled_from(("host", "rack", "crossing", "shared")))
     slots = np.arange(SLOTS)
     codes = {"host": slots // 2, "rack": slots // 4, "crossing": slots % 4, "shared": slots // 3}[sort]
@@ -75,7 +75,7 @@ def requests(draw):
 
 
 def used_before(draw, charges, key_charges):
-    """Some of what the counters of a request may hold before it."""
+    """Usage that the counters of a request may hold before it."""
     counters = []
     for charge in charges:
         counters += list(charge.counter.keys) if isinstance(charge.counter, Grouping) else [charge.counter]
@@ -89,7 +89,6 @@ def used_before(draw, charges, key_charges):
 def check(ledger, model, request):
     """Admit and commit by both."""
     granted, stops, copy_stops, after = model.admit(*request)
-    before = ledger.snapshot()
     admission = ledger.admit(*request)
     assert list(zip(admission.positions.tolist(), admission.copies.tolist(), strict=True)) == granted
     assert admission.rows.tolist() == [request[2][position] for position, _ in granted]
@@ -105,7 +104,6 @@ def check(ledger, model, request):
     for receipt in receipts:
         ledger.release(receipt)
     assert state(ledger) == model.state()
-    ledger.restore(before)
 
 
 def state(ledger):
@@ -113,14 +111,14 @@ def state(ledger):
     return dict(counters), {key: dict(members) for key, members in counters.key_sets()}
 
 
-WAYS = {  # what each way leaves to the plain loop
+WAYS = {  # what each way leaves to the loop over rows
     "small requests": (64, 128, 8),
-    "what a round does not decide": (0, 128, 8),
+    "what a round leaves open": (0, 128, 8),
     "nothing": (0, 1, LARGEST),
 }
 
 
-def go(patch, way):
+def force(patch, way):
     patch.setattr("negotiator.ledger.stops.SMALL", way[0])
     patch.setattr("negotiator.ledger.rounds.FEW", way[1])
     patch.setattr("negotiator.ledger.rounds.PART", way[2])
@@ -129,7 +127,7 @@ def go(patch, way):
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @settings(max_examples=300)
 @given(data=st.data())
-def test_admission_is_what_going_row_by_row_gives(way, data):
+def test_admission_equals_going_row_by_row(way, data):
     """Whatever the charges: nested and crossing groups, shared counters, columns, and numbers near the largest."""
     request = data.draw(requests())
     before = used_before(data.draw, *request[:2])
@@ -137,12 +135,12 @@ def test_admission_is_what_going_row_by_row_gives(way, data):
     charge_all(ledger, before)
     model.add(before.sums, before.keys)
     with pytest.MonkeyPatch.context() as patch:
-        go(patch, way)
+        force(patch, way)
         check(ledger, model, request)
 
 
 def random_grouping(random, number, slots):
-    """Groups of slots side by side, groups of any slots, and slots that are left out one by one or whole racks of them."""
+    """Groups of adjacent slots, groups of any slots, and uncharged slots, single ones or whole racks."""
     at = np.arange(slots)
     codes = (at // 3, at // 12, at // 30, at % random.integers(2, 40), random.integers(0, 20, slots))[
         random.integers(5)
@@ -156,7 +154,7 @@ def random_grouping(random, number, slots):
 
 
 def random_charge(random, number, slots, *, constant):
-    """An amount and a limit, each one for all, for each group, or for each slot; now and then near the largest."""
+    """An amount and a limit, each for all slots, by group, or by slot; sometimes near the largest."""
     counter = random_grouping(random, number, slots) if random.random() < 0.7 else ("s", str(number))
     amount = int(random.integers(4))
     if not constant and random.random() < 0.5:
@@ -175,7 +173,7 @@ def random_charge(random, number, slots, *, constant):
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32))
 def test_larger_requests_are_admitted_alike(way, seed):
-    """With groups and candidates enough that rounds follow upon each other."""
+    """With enough groups and candidates for several rounds."""
     random = np.random.default_rng(seed)
     slots = int(random.integers(1, 300))
     constant = bool(random.random() < 0.5)
@@ -194,5 +192,5 @@ def test_larger_requests_are_admitted_alike(way, seed):
     charge_all(ledger, Postings(tuple(used.items())))
     model.add(used.items(), ())
     with pytest.MonkeyPatch.context() as patch:
-        go(patch, way)
+        force(patch, way)
         check(ledger, model, (charges, [], rows, int(random.integers(slots + 5))))

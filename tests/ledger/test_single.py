@@ -1,4 +1,4 @@
-"""Admission of one copy, candidate by candidate, says what the ways that work on columns say."""
+"""Admission of one copy, candidate by candidate, equals the ways that work on columns."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ ROWS = st.lists(st.integers(0, SLOTS - 1), max_size=SLOTS, unique=True).map(
 
 
 def charged(used):
-    """A ledger in which counters have this, by key."""
+    """A ledger with this usage, by key."""
     ledger = Ledger()
     for key, amount in used.items():
         ledger.commit(ledger.admit([Charge(key, amount, None)], (), np.zeros(1, np.intp), 1))
@@ -58,7 +58,7 @@ def charged(used):
 
 
 def by_hand(ledger, charges, row):
-    """The charges that a candidate is refused by, in their order: as ``Charge`` describes it."""
+    """The charges that refuse a candidate, in order, as ``Charge`` defines it."""
 
     def at(value):
         return int(value[row]) if isinstance(value, np.ndarray) else value
@@ -82,9 +82,7 @@ def by_hand(ledger, charges, row):
 
 @given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
 @settings(max_examples=500)
-def test_the_first_candidate_that_fits_is_found_and_the_first_charge_that_refuses_is_told(
-    charges, rows, used
-):
+def test_the_first_candidate_that_fits_and_the_first_refusing_charges_are_found(charges, rows, used):
     """Probes, shared counters, groupings, columns of amounts and of limits, the largest numbers."""
     ledger = charged(used)
     found = first_fit(ledger.counters(), charges, rows)
@@ -96,7 +94,7 @@ def test_the_first_candidate_that_fits_is_found_and_the_first_charge_that_refuse
 @given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
 @settings(max_examples=500)
 def test_it_grants_what_the_ways_on_columns_grant(charges, rows, used):
-    """And where there are no probes, it is the same charge that says stop: a probe goes before all others there."""
+    """Without probes the same charge refuses; in columns a probe comes before all others."""
     ledger = charged(used)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("negotiator.ledger.stops.first_fit", lambda *_: None)
@@ -109,8 +107,8 @@ def test_it_grants_what_the_ways_on_columns_grant(charges, rows, used):
 
 @given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
 @settings(max_examples=300)
-def test_what_is_granted_is_charged_and_given_back(charges, rows, used):
-    """On each counter the sum of what names it; then all is as before."""
+def test_a_grant_is_charged_and_released(charges, rows, used):
+    """On each counter the sum of the charges that name it; nothing is left after the release."""
     ledger = charged(used)
     before = dict(ledger.counters())
     admission = ledger.admit(charges, (), rows, 1)
@@ -142,8 +140,8 @@ def test_what_is_granted_is_charged_and_given_back(charges, rows, used):
         (Charge(Grouping(np.full(SLOTS, 7), [("a",)]), 1, 5), "bad_charge"),
     ],
 )
-def test_a_charge_that_cannot_be_counted_is_refused_as_ever(bad, code):
-    """One copy or two: the same error, and nothing is charged."""
+def test_an_invalid_charge_is_refused_for_one_copy_and_for_two(bad, code):
+    """With the same code, and nothing is charged."""
     for copies in (1, 2):
         ledger = Ledger()
         with pytest.raises(LedgerError) as caught:
@@ -177,7 +175,7 @@ def test_a_probe_is_refused_where_more_is_used_than_allowed(copies, used, limit,
 
 
 def test_an_owner_is_put_before_each_key_once():
-    """One object for each owner, so that its places are looked up once; another owner has other counters."""
+    """One object for each owner, so that its counters are looked up once; another owner has other counters."""
     for keys in (Family(("host",), ["h0", "h1"]), [("host", "h0"), ("host", "h1")]):
         grouping = Grouping(np.array([0, 1]), keys)
         own = grouping.owned_by("me")

@@ -2,15 +2,26 @@
 
 from collections import Counter
 
-from negotiator.ledger import LARGEST, Grouping, Postings, RefusedCharge
+import attrs
+import numpy as np
+
+from negotiator.ledger import LARGEST, Charge, Grouping, KeyCharge
 from negotiator.records import Mode
 
 
-def charge_all(ledger, postings: Postings, mode=Mode.ENFORCE):
-    """Charge one match whatever the limits, and give its receipt."""
-    sums = [(key, amount, None) for key, amount in postings.sums]
-    receipt = ledger.try_charge(sums, [(counter, key, None) for counter, key in postings.keys], mode)
-    assert not isinstance(receipt, RefusedCharge)
+@attrs.frozen
+class Postings:
+    """What one match is charged: amounts on sums, keys in sets."""
+
+    sums: tuple = ()
+    keys: tuple = ()
+
+
+def charge_all(ledger, postings, mode=Mode.ENFORCE):
+    """Charge one match without limits, and return its receipt."""
+    sums = [Charge(key, amount, None) for key, amount in postings.sums]
+    keys = [KeyCharge(counter, [key], None) for counter, key in postings.keys]
+    (receipt,) = ledger.commit(ledger.admit(sums, keys, np.zeros(1, np.intp), 1, mode))
     return receipt
 
 
