@@ -52,10 +52,7 @@ class ClaimReceipts:
         :raises LedgerError: ``already_released``; nothing was given back.
         """
         receipts = self.of(row)
-        for receipt in receipts:
-            ledger.postings(receipt)  # raises before anything is changed
-        for receipt in receipts:
-            ledger.release(receipt)
+        ledger.release_all(receipts)
         return receipts
 
     def _sorted(self) -> tuple[Rows, NDArray[np.int64]]:

@@ -100,16 +100,20 @@ class Ledger:
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """
-        charged = self._receipts.get(receipt)
-        if charged is None:
-            if 0 < receipt < self._next:
-                raise LedgerError("already_released", f"receipt {receipt} was released before")
-            raise LedgerError("never_charged", f"unknown receipt {receipt}")
-        if isinstance(charged, tuple):
-            self._pair[charged[0]].remove(charged[1])
-        else:
-            charged.counters.remove(charged.batch.entry(receipt - charged.first))
-        del self._receipts[receipt]
+        self.release_all((receipt,))
+
+    def release_all(self, receipts: Iterable[Receipt]) -> None:
+        """Subtract exactly what some matches were charged; all of them or, if one is not held, none.
+
+        :raises LedgerError: ``already_released``, ``never_charged``.
+        """
+        held = {receipt: self._charged_for(receipt) for receipt in receipts}
+        for receipt, charged in held.items():
+            if isinstance(charged, tuple):
+                self._pair[charged[0]].remove(charged[1])
+            else:
+                charged.counters.remove(charged.batch.entry(receipt - charged.first))
+            del self._receipts[receipt]
 
     def verify(self) -> None:
         """Compare each counter with the sum of its receipts.
@@ -122,6 +126,14 @@ class Ledger:
                 names = "; ".join(map(key_text, wrong[:5])) + (" ..." if len(wrong) > 5 else "")
                 what = f"{len(wrong)} counters are not the sum of their receipts: {names}"
                 raise LedgerError("unbalanced", f"{what}; rebuild the ledger")
+
+    def _charged_for(self, receipt: Receipt) -> _Charged:
+        charged = self._receipts.get(receipt)
+        if charged is not None:
+            return charged
+        if 0 < receipt < self._next:
+            raise LedgerError("already_released", f"receipt {receipt} was released before")
+        raise LedgerError("never_charged", f"unknown receipt {receipt}")
 
 
 def _differences(

@@ -129,6 +129,18 @@ def test_an_admission_on_a_key_of_the_other_sort_is_refused_whole():
     assert state(ledger.counters()) == ({}, {})
 
 
+def test_several_receipts_are_released_together_or_not_at_all():
+    """One that was released before leaves the others charged."""
+    ledger = Ledger()
+    receipts = [charge_all(ledger, Postings(((SUE, 1),))) for _ in range(3)]
+    ledger.release(receipts[2])
+    with pytest.raises(LedgerError, match="released before"):
+        ledger.release_all(receipts)
+    assert ledger.counters().used(SUE) == 2
+    ledger.release_all(receipts[:2])
+    assert ledger.counters().used(SUE) == 0
+
+
 @pytest.mark.parametrize("mode", Mode)
 def test_verify_names_the_counters_that_are_off(mode):
     """Counters that were changed without a receipt."""

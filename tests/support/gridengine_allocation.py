@@ -192,13 +192,13 @@ class Allocation:
         slot there.
         """
         enough = 1 if self.site.pes.get(job.pe) == PE_SLOTS else job.slots
-        before, taken, ended = self.ledger.snapshot(), 0, False
+        receipts, taken, ended = [], 0, False
         while places:
             left = []
             for answers, group in itertools.groupby(places, key=itemgetter(0)):
                 rows = np.array([row for _, row in group])
                 admission = answers.per_slot.admit(self.ledger, rows, len(rows), Mode.ENFORCE)
-                self.ledger.commit(admission)
+                receipts += self.ledger.commit(admission)
                 for row, stop in zip(rows.tolist(), admission.stops.tolist(), strict=True):
                     if stop < 0:
                         taken += 1
@@ -209,7 +209,7 @@ class Allocation:
                             deniers.add(self._denier_of_charge(charge, row))
                         ended = charge.record.counter in everywhere
             places = left
-        self.ledger.restore(before)
+        self.ledger.release_all(receipts)
         return taken
 
     def _denier_of_charge(self, charge, row):
