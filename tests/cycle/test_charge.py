@@ -368,7 +368,7 @@ WRONG = {
     f"yield Charge(Grouping(np.zeros(3, int), [('a',)]), 1, 2, {LABEL})": "a code for each of 9 slots",
     f"yield Charge(Grouping(np.ones(len(slots), int), [('a',)]), 1, 2, {LABEL})": "codes from -1 to 0",
     f"yield Charge(Grouping(np.zeros(len(slots), int), [1]), 1, 2, {LABEL})": "keys of a Grouping",
-    f"yield Charge(Grouping(np.zeros(len(slots), int), [('a', 1)]), 1, 2, {LABEL})": "names no counter",
+    f"yield Charge(Grouping(np.zeros(len(slots), int), [('a', 1)]), 1, 2, {LABEL})": "invalid key",
     f"yield KeyCharge(('a',), ['x'], 2, {LABEL})": "a key for each of 2 jobs",
     f"yield Charge(('a',), 1, 2, {LABEL}); yield KeyCharge(('a',), 'xy', 2, {LABEL})": "both as a sum and as a set",
 }
