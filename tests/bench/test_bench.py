@@ -23,7 +23,7 @@ from negotiator_bench.wide import wide_slot
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
 #: What the library has no counterpart for.
-ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS}
+ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS, Area.CYCLE}
 
 SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 
@@ -98,7 +98,8 @@ def test_a_pair_that_matches_here_and_not_there_is_an_error(monkeypatch):
 
     def wrong(slots, jobs):
         matched = right(slots, jobs)
-        matched.masks[0] = ~matched.masks[0]
+        first = matched.candidates[0]
+        matched.candidates[0] = attrs.evolve(first, among=~first.among)
         return matched
 
     monkeypatch.setattr(ours, "match", wrong)
@@ -113,8 +114,8 @@ def test_a_pair_that_matches_here_and_not_there_is_an_error(monkeypatch):
 def test_a_rank_that_differs_and_a_choice_that_is_not_the_best_are_errors(monkeypatch):
     right = ours.rank
 
-    def wrong(board, job, rows):
-        by_pool, by_job = right(board, job, rows)
+    def wrong(matcher, job, rows):
+        by_pool, by_job = right(matcher, job, rows)
         return by_pool, by_job + np.arange(len(rows))
 
     def worst(matched, _jobs, count):

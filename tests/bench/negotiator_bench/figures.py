@@ -22,6 +22,7 @@ class Area(enum.StrEnum):
     ADMISSION = "admission"
     CHARGING = "charging"
     QUOTAS = "quotas"
+    CYCLE = "cycle"
 
 
 @attrs.frozen

@@ -1,27 +1,38 @@
-"""Our side of the measurements: the steps of a cycle by the functions that a cycle calls."""
+"""Our side of the measurements: the stations of a cycle, as ``run_cycle`` calls them, without any plugin."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Table
-from negotiator.cycle.match import SlotMatcher
-from negotiator.hooks.records import Mask
+from negotiator.bundle import Bundle, load_bundle
+from negotiator.classad import ClassAd, Table
+from negotiator.cycle.charge import charge
+from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.cycle.match import match as station_match
+from negotiator.cycle.recount import Recount
+from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.ledger import Ledger
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.limits import BLOCK
 from negotiator.pool.longform import read_long
+from negotiator.queues import QueueTree
 from negotiator.records import Problem
 from negotiator_bench.errors import NotReadError
 from negotiator_bench.jobs import CLASSES, job_class
 
-#: The clock of a cycle; no expression of the inputs asks for it.
-ENVIRONMENT: Final = Environment(now=1_795_200_000.0)
+#: The cycle of all measurements; no expression of the inputs reads its clock.
+CYCLE: Final = Cycle(1, 1_795_200_000.0, "0" * 64)
+ENVIRONMENT: Final = CYCLE.environment
 
 _ENGINE: Final = ("negotiator.classad", "negotiator.pool", "negotiator.cycle")
 
@@ -31,10 +42,23 @@ Rows: TypeAlias = NDArray[np.intp]
 
 @attrs.frozen(eq=False)
 class Matched:
-    """The slots of a cycle, and those that match each job: an array of shape (N,) a job."""
+    """The matcher of a cycle, and the candidates of each job class."""
 
-    board: SlotMatcher
-    masks: list[Mask]
+    matcher: SlotMatcher
+    candidates: list[MatchCandidates]
+
+    @property
+    def masks(self) -> list[Mask]:
+        """The slots that match each job class: an array of shape (N,) for each."""
+        return [each.among for each in self.candidates]
+
+
+@cache
+def bare_bundle() -> Bundle:
+    """Load a bundle without plugins: no policy but the Requirements of jobs and slots."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "pool.yaml").write_text("audit:\n  matches: none\n", "utf-8")
+        return load_bundle(Path(folder), entry_points=False)
 
 
 def read(blocks: Iterable[str]) -> Table:
@@ -73,20 +97,35 @@ def read_jobs() -> tuple[ClassAd, ...]:
 
 
 def match(slots: Table, jobs: Sequence[ClassAd]) -> Matched:
-    """Find the slots that match each job: Requirements of both sides."""
-    board = SlotMatcher.of(slots, ENVIRONMENT)
-    return Matched(board, [board.candidates(job) for job in jobs])
+    """Run the station *match* for each job class."""
+    matcher, bundle = SlotMatcher.of(slots, CYCLE.environment), bare_bundle()
+    return Matched(matcher, [station_match(_request(job, 1), matcher, bundle, CYCLE) for job in jobs])
 
 
 def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
-    """Rank the slots that match each job, in the pool's order and by the job's Rank, and choose the best of them."""
-    pairs = zip(jobs, matched.masks, strict=True)
-    return [matched.board.choose(job, mask, count)[0] for job, mask in pairs]
+    """Run the station *charge* for so many jobs of each class: it ranks the candidates and grants the best."""
+    in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}), bare_bundle()
+    queues = QueueTree.of(bundle.partition.root, CYCLE.now)
+    return [
+        charge(_request(job, count), found, matched.matcher, in_use, queues, bundle, CYCLE).rows
+        for job, found in zip(jobs, matched.candidates, strict=True)
+    ]
 
 
-def rank(board: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rank(matcher: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rank these slots for a job: in the pool's order, and by the job's Rank; both of the shape of ``rows``."""
-    return board.ranks.of(rows, job, ENVIRONMENT)
+    return matcher.ranks.of(rows, job, CYCLE.environment)
+
+
+def _request(job: ClassAd, count: int) -> Request:
+    return Request(
+        submitter="user@example.org",
+        schedd="submit.example.org",
+        ad=job,
+        count=count,
+        first_job="1.0",
+        applications=("submit.example.org#1",) * count,
+    )
 
 
 def forget() -> None:

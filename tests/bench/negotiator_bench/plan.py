@@ -27,6 +27,7 @@ class Plan:
     charged_slots: int  # of the ledger's admission
     charged_copies: int
     quotas: tuple[tuple[int, int, int], ...]  # hosts, jobs, kinds of jobs; the first has one job of each kind
+    cycles: tuple[int, ...]  # slots
     judged: bool
 
 
@@ -53,6 +54,7 @@ FULL: Final = Plan(
         (400, 4_000, 4_000),
         *((2_500, 12_500, 1_000), (5_000, 25_000, 1_000), (10_000, 50_000, 1_000), (20_000, 100_000, 1_000)),
     ),
+    cycles=(1_000, 20_000),
     judged=True,
 )
 
@@ -73,6 +75,7 @@ QUICK: Final = Plan(
     charged_slots=200,
     charged_copies=100,
     quotas=((4, 40, 40), (8, 80, 20)),
+    cycles=(100,),
     judged=False,
 )
 

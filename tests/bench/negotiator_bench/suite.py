@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import attrs
 
-from negotiator_bench import charging, matching, memory, placing, quotas, reading, scalar
+from negotiator_bench import charging, cycles, matching, memory, placing, quotas, reading, scalar
 from negotiator_bench.figures import Area, Figure, Measured
 from negotiator_bench.inputs import Composition, compositions
 from negotiator_bench.machine import Machine, one_core, this_machine
@@ -88,6 +88,10 @@ def _measurements(plan: Plan, areas: Collection[Area], tell: Callable[[str], Non
     if Area.QUOTAS in areas:
         tell("resource quota sets")
         yield quotas.measure(plan)
+    if Area.CYCLE in areas:
+        for size in plan.cycles:
+            tell(f"whole cycles, {size:,} slots")
+            yield cycles.measure(size, plan)
     if Area.MEMORY in areas:
         tell(f"memory, {plan.memory:,} ads")
         yield memory.measure(plan, library=library is not None)
