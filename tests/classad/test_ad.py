@@ -1,4 +1,4 @@
-"""Ads: names without case, order, sharing, and what they show of themselves."""
+"""Ads: names without case, order, shared shapes, typed access and repr."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from negotiator.classad.syntax import Attr, Literal, fold
 
 
 def test_mapping():
-    """An ad keeps order and spelling, and finds names in any case."""
+    """An ad keeps order and spelling, and looks names up without case."""
     ad = ClassAd([("Name", "slot1@host"), ("Cpus", 4), ("Rank", Attr("KFlops"))])
     assert ad.names() == ("Name", "Cpus", "Rank")
     assert list(ad) == ["Name", "Cpus", "Rank"]
@@ -33,7 +33,7 @@ def test_duplicates():
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "A", "b", "Cc", "cC", "É", "é", "K"]), st.integers(0, 9))))
 def test_like_a_dictionary(items):
-    """An ad holds what a dictionary of folded names would."""
+    """An ad has the same items as a dictionary of names in lower case."""
     expected = {fold(name): value for name, value in items}
     ad = ClassAd(items)
     assert {fold(name): expr.value for name, expr in ad.items()} == expected
@@ -41,20 +41,20 @@ def test_like_a_dictionary(items):
 
 
 def test_only_ascii_has_case():
-    """A letter that merely looks like an ASCII one, or is its lower case by Unicode's rules, is another letter."""
+    """A letter that looks like an ASCII one, or is its lower case in Unicode, is another letter."""
     ad = ClassAd([("\N{KELVIN SIGN}", 1)])
     assert "k" not in ad
     assert "\N{KELVIN SIGN}" in ad
 
 
 def test_project():
-    """A projection has the named attributes in the ad's own order."""
+    """A projection has the named attributes in the order of the ad."""
     ad = parse_ad("[a = 1; b = 2; c = 3]")
     assert list(ad.project(["C", "a", "x"]).items()) == [("a", Literal(1)), ("c", Literal(3))]
 
 
 def test_with_items():
-    """An ad does not change: another one has the further attributes."""
+    """with_items returns a new ad and does not change the old one."""
     ad = parse_ad("[a = 1; b = 2]")
     assert list(ad.with_items([("B", 5), ("c", parse("x"))]).items()) == [
         ("a", Literal(1)),
@@ -65,13 +65,13 @@ def test_with_items():
 
 
 def test_shape_is_shared():
-    """Ads of the same names share them: a pool of a hundred thousand has few shapes."""
+    """Ads with the same names share their shape."""
     one, other = (parse_ad(f"[Name = {name}; Cpus = 1]") for name in (1, 2))
     assert one.names() is other.names()
 
 
-def test_constants_by_kind():
-    """A constant is given only where it is of the kind that is asked for."""
+def test_typed_getters():
+    """string, integer, real and boolean return values of their kind only, otherwise the default."""
     ad = parse_ad('[s = "x"; i = 1; r = 2.5; b = true; sum = i + 1; other = TARGET.x]')
     assert ad.string("S") == "x"
     assert ad.string("i") is None
@@ -89,7 +89,7 @@ def test_constants_by_kind():
 
 
 def test_evaluate():
-    """An attribute is evaluated in the ad alone, or with another one as TARGET."""
+    """An attribute is evaluated in its ad alone, or with another ad as TARGET."""
     ad = parse_ad("[x = 1; sum = x + TARGET.y]")
     assert ad.evaluate("sum") is UNDEFINED
     assert ad.evaluate("sum", parse_ad("[y = 2]")) == 3
@@ -97,13 +97,13 @@ def test_evaluate():
 
 
 def test_repr_shows_no_values():
-    """Values may be long, and secret."""
+    """The repr of an ad has its name and size but no values, which may be long or secret."""
     assert repr(parse_ad('[Name = "slot1@host"; ClaimId = "secret"]')) == "<ClassAd slot1@host, 2 attributes>"
     assert repr(parse_ad('[ClaimId = "secret"]')) == "<ClassAd 1 attributes>"
 
 
-def test_no_other_values():
-    """An attribute is an expression or a constant."""
+def test_invalid_attributes():
+    """An attribute that is neither an expression nor a constant, or an integer beyond 64 bits, is refused."""
     with pytest.raises(TypeError, match="not list"):
         ClassAd([("a", [1])])
     with pytest.raises(ValueError, match="64 bits"):

@@ -32,7 +32,7 @@ from negotiator.classad.syntax import AdRef, Attr, safe_conjuncts
     ],
 )
 def test_conjuncts(text, parts):
-    """An expression is split at its top-level &&, also through parentheses."""
+    """An expression is split at its top-level &&, also inside parentheses."""
     assert [unparse(part) for part in conjuncts(parse(text))] == parts
 
 
@@ -44,13 +44,13 @@ def test_conjuncts(text, parts):
         "a" + " && a" * 300,
     ],
 )
-def test_not_splittable(text):
-    """Where a part cannot be evaluated by itself, the whole is one conjunct."""
+def test_expressions_that_are_not_split(text):
+    """An expression is not split if a part may change the scope of the rest, or near the level limit."""
     assert safe_conjuncts(parse(text)) == (parse(text),)
 
 
-def test_splittable():
-    """Otherwise the conjuncts are."""
+def test_expressions_that_are_split():
+    """Other expressions are split into their conjuncts."""
     for text in ("(TARGET.a) && b", "a && countMatches(MY.x, TARGET.y) > 1 && b"):
         assert safe_conjuncts(parse(text)) == conjuncts(parse(text))
 
@@ -85,7 +85,7 @@ def refs(my=(), target=(), unscoped=(), *, dynamic=False):
     ],
 )
 def test_references(text, expected):
-    """References are told by their scope, folded, the same in the bound tree."""
+    """References are grouped by scope, in lower case, and are the same in the bound tree."""
     assert references(parse(text)) == expected
     assert references(bind(parse(text))) == expected
 
@@ -94,7 +94,7 @@ MY, TARGET = AdRef(Side.MY), AdRef(Side.TARGET)
 
 
 def test_bind():
-    """The scopes are bound in any case, bare or not; names that only look like them are not."""
+    """Scopes are bound in any case, also as bare names; names that contain them are not."""
     assert bind(parse("my.a")) == Attr("a", MY)
     assert bind(parse("Other")) == TARGET
     assert bind(parse("a + b.c")) is parse("a + b.c")
@@ -105,7 +105,7 @@ def test_bind():
 
 
 def test_bind_keeps_inner_meanings():
-    """In a record, and in what is evaluated in other ads, MY is the ad of that place."""
+    """MY is not bound inside a record or in an expression that is evaluated in other ads."""
     assert unparse(bind(parse("[MY = 1; x = MY.y; z = TARGET.u]"))) == "[ x = MY.y; z = TARGET.u; MY = 1 ]"
     record = bind(parse("[x = MY.y; z = TARGET.u]"))
     assert dict(record.items) == {"x": Attr("y", Attr("MY")), "z": Attr("u", TARGET)}
@@ -116,7 +116,7 @@ def test_bind_keeps_inner_meanings():
 
 
 def test_bound_scope_cannot_be_hijacked():
-    """An ad that defines an attribute called TARGET is not asked in place of the other one."""
+    """An attribute called TARGET does not hide the other ad from a bound expression."""
     job = parse_ad("[TARGET = [Memory = 1000000]; MY = TARGET]")
     slot = ClassAd([("Memory", 16)])
     written = parse("TARGET.Memory")
@@ -126,7 +126,7 @@ def test_bound_scope_cannot_be_hijacked():
 
 @pytest.mark.parametrize("text", ["a" + " && MY.a" * 20_000, "MY" + ".a" * 20_000, "a" + "[MY.b]" * 20_000])
 def test_long_chains(text):
-    """A chain of thousands is no deeper than a short one."""
+    """Chains of thousands of operators are analysed without recursion."""
     tree = parse(text)
     bound = bind(tree)
     assert references(bound) == references(tree)

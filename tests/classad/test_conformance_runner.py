@@ -1,4 +1,4 @@
-"""The runner of conformance cases: another folder's cases are run, and nothing of it is passed over in silence."""
+"""The runner of conformance cases: it runs the cases of any folder and reports everything it cannot run."""
 
 import gzip
 import json
@@ -34,7 +34,7 @@ CHANCE = {
 
 
 def run(folder, *options):
-    """Start the runner as people do."""
+    """Run the runner from the command line."""
     command = [
         sys.executable,
         "-m",
@@ -45,7 +45,7 @@ def run(folder, *options):
         "-p",
         "no:cacheprovider",
     ]
-    # Where CI is set, pytest repeats the whole of each failure in its summary; the counts below are of one.
+    # With CI set, pytest repeats each failure in its summary, which would double the counts below.
     environment = {name: value for name, value in os.environ.items() if name not in {"CI", "BUILD_NUMBER"}}
     return subprocess.run(
         [*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -54,7 +54,7 @@ def run(folder, *options):
 
 @pytest.fixture
 def cases(tmp_path):
-    """Write lines as a file of cases, gzipped where its name says so."""
+    """Write lines as a file of cases, gzipped if its name ends so."""
     folder = tmp_path / "classad"
     folder.mkdir()
     (folder / "ads.json").write_text('{"small": "[A = 2; B = 9]"}', encoding="utf-8")
@@ -69,7 +69,7 @@ def cases(tmp_path):
 
 
 def test_cases_of_any_name_pass(cases):
-    """Files may have any name and be gzipped or not; each is counted for either evaluator."""
+    """Case files may have any name and may be gzipped; each is counted for both evaluators."""
     cases("new things.jsonl", RIGHT, PARSES_NOT, CHANCE)
     result = run(cases("zzz.jsonl.gz", RIGHT))
     assert result.returncode == 0, result.stdout
@@ -79,8 +79,8 @@ def test_cases_of_any_name_pass(cases):
     assert "all 6 passed, 2 not deterministic" in lines
 
 
-def test_a_wrong_value_is_named(cases):
-    """The id, the expression, what came out and what should have; by both evaluators."""
+def test_a_wrong_value_is_reported(cases):
+    """A failure shows the id, the expression, the value and the expected value, for both evaluators."""
     result = run(cases("some.jsonl", RIGHT, WRONG))
     assert result.returncode == 1
     assert result.stdout.count("sum-2: A + 1\n    got 6, expected 7") == 2
@@ -98,8 +98,8 @@ BAD_LINES = {
 }
 
 
-def test_lines_that_are_no_cases_are_named(cases):
-    """File, line and what is wrong with it; the other lines are run."""
+def test_invalid_lines_are_reported(cases):
+    """An invalid line is reported with file, line and reason; the other lines are run."""
     folder = cases("some.jsonl", RIGHT, *BAD_LINES, {**RIGHT, "my": "[A = ]"})
     result = run(folder)
     assert result.returncode == 1
@@ -107,11 +107,11 @@ def test_lines_that_are_no_cases_are_named(cases):
     assert "some.jsonl scalar: 1 passed, 1 failed, 6 could not be read" in result.stdout
     for number, words in enumerate(BAD_LINES.values(), 2):
         assert result.stdout.count(f"{folder / 'classad' / 'some.jsonl'}:{number}: {words}") == 2
-    assert "got {'an ad is none': " in result.stdout
+    assert "got {'invalid ad': " in result.stdout
 
 
-def test_files_that_cannot_be_read_are_named(cases):
-    """A damaged file is a failure with its name, and no traceback of ours; the other files are run."""
+def test_unreadable_files_are_reported(cases):
+    """A damaged file is a failure with its name and without a traceback; the other files are run."""
     folder = cases("some.jsonl", RIGHT)
     damaged = {
         "cut.jsonl.gz": (b"\x1f\x8b\x08\x00", "cut.jsonl.gz: Compressed file ended"),
@@ -130,8 +130,8 @@ def test_files_that_cannot_be_read_are_named(cases):
 @pytest.mark.parametrize(
     ("content", "words"), [("{", "Expecting"), ("[]", "expected an object from names to ads")]
 )
-def test_ads_that_cannot_be_read_are_named(cases, content, words):
-    """Where the ads are damaged, each line that refers to one says so."""
+def test_unreadable_ads_are_reported(cases, content, words):
+    """If the ads are damaged, each line that refers to one fails with the reason."""
     folder = cases("some.jsonl", RIGHT, PARSES_NOT) / "classad"
     (folder / "ads.json").write_text(content, encoding="utf-8")
     file = Folder(folder).read("some.jsonl")
@@ -139,16 +139,16 @@ def test_ads_that_cannot_be_read_are_named(cases, content, words):
     assert f"some.jsonl:1: {folder / 'ads.json'}: {words}" in file.problems[0]
 
 
-def test_a_folder_without_ads_may_have_lines_that_name_none(cases):
-    """The file of ads is needed by those lines only that refer to it."""
+def test_the_file_of_ads_is_optional(cases):
+    """Only lines that refer to an ad by name need the file of ads."""
     folder = cases("some.jsonl", RIGHT, PARSES_NOT) / "classad"
     (folder / "ads.json").unlink()
     file = Folder(folder).read("some.jsonl")
     assert len(file.cases) == len(file.problems) == 1
 
 
-def test_a_line_that_passes_is_taken_off_the_list(cases):
-    """A line on the list of those that cannot pass may fail, but it must not pass."""
+def test_a_known_failure_must_fail(cases):
+    """A line on the list of known failures may fail but must not pass."""
     file = Folder(cases("some.jsonl", RIGHT) / "classad").read("some.jsonl")
     assert verdict(file, [[2]], {"sum-1": "for a reason"})[1] == []
     assert verdict(file, [[3]], {})[1] == []
@@ -157,14 +157,14 @@ def test_a_line_that_passes_is_taken_off_the_list(cases):
     ]
 
 
-def test_every_row_counts_and_so_does_the_kind_of_a_value(cases):
-    """A case passes if all its values are its own; 1 and true are not the same."""
+def test_every_row_and_kind_is_compared(cases):
+    """A case passes only if all its values are equal in kind too; 1 and true differ."""
     file = Folder(cases("some.jsonl", {**RIGHT, "value": 1}) / "classad").read("some.jsonl")
     assert [len(verdict(file, [found], {})[1]) for found in ([1, 1], [1, 2], [1, True])] == [0, 1, 1]
 
 
-def test_what_a_folder_does_not_have_is_named(tmp_path):
-    """A folder with one of the three, and nothing in that, is run as far as that goes."""
+def test_missing_areas_are_reported(tmp_path):
+    """A folder with one empty area of the three is run, and the missing ones are reported."""
     (tmp_path / "gridengine").mkdir()
     result = run(tmp_path)
     assert result.returncode == 0
@@ -172,8 +172,8 @@ def test_what_a_folder_does_not_have_is_named(tmp_path):
         assert f"not run: {tmp_path} has no {what}" in result.stdout
 
 
-def test_a_folder_that_is_none_is_a_usage_error(tmp_path):
-    """Missing, or without any of the three folders in it: said before anything is run, with what was expected."""
+def test_an_invalid_folder_is_a_usage_error(tmp_path):
+    """A folder that is missing or has none of the three areas is refused before anything is run."""
     missing = run(tmp_path / "nowhere")
     empty = run(tmp_path)
     assert missing.returncode == empty.returncode == pytest.ExitCode.USAGE_ERROR
@@ -181,8 +181,8 @@ def test_a_folder_that_is_none_is_a_usage_error(tmp_path):
     assert "expected one or more of the folders classad/, yunikorn/, gridengine/" in empty.stderr
 
 
-def test_the_corpus_that_came_along_is_complete():
-    """Each of its files is read to the last line, so that a missing one is not a passing one."""
+def test_the_corpus_is_complete():
+    """Every file of the corpus is read to its last line, so that a missing one cannot pass."""
     files = [OURS.read(name) for name in OURS.files()]
     assert len(files) == 9
     assert all(file.problems == [] for file in files)

@@ -1,4 +1,4 @@
-"""Scalar evaluation: what it is like on hostile input, its limits, and that it agrees with HTCondor's library."""
+"""Scalar evaluation: its limits, hostile input, and agreement with HTCondor's library."""
 
 import struct
 import sys
@@ -47,22 +47,22 @@ LEVELS = 400
 
 
 @pytest.mark.parametrize("value", [True, 1, -1, 0.5, float("nan"), float("-inf")])
-def test_values_that_let_ads_match(value):
-    """True, any number but zero, and NaN."""
+def test_values_that_allow_a_match(value):
+    """True, any number other than zero, and NaN allow a match."""
     assert is_true(value)
 
 
 @pytest.mark.parametrize(
     "value", [False, 0, 0.0, -0.0, UNDEFINED, ERROR, "true", "", RelTime(1.0), AbsTime(1)]
 )
-def test_values_that_do_not_let_ads_match(value):
-    """Nothing else does, not even the text true."""
+def test_values_that_prevent_a_match(value):
+    """Other values prevent a match, even the text true."""
     assert not is_true(value)
 
 
 @pytest.mark.parametrize("text", ["{true}", "[]", "[a = true]"])
-def test_lists_and_ads_do_not_let_ads_match(text):
-    """A list or an ad as Requirements is no match."""
+def test_lists_and_ads_prevent_a_match(text):
+    """A list or an ad as Requirements prevents a match."""
     assert not is_true(evaluate(parse(text)))
 
 
@@ -70,7 +70,7 @@ def test_lists_and_ads_do_not_let_ads_match(text):
 
 
 def chain(op, count, left):
-    """The tree of ``left op 1 op 1 ...``, put together without recursion."""
+    """Return the tree of ``left op 1 op 1 ...``, built without recursion."""
     tree = left
     for _ in range(count):
         tree = Binary(op, tree, Literal(1))
@@ -78,8 +78,8 @@ def chain(op, count, left):
 
 
 @pytest.mark.parametrize("op", ["+", "*", "&&", "||", "==", "|", "=?="])
-def test_a_chain_of_as_many_operators_as_htcondor_allows(op):
-    """400 operators have a value, one more has not; a reference needs a level of its own."""
+def test_the_longest_chain_of_operators(op):
+    """A chain of 400 operators has a value, a longer one is an error; a reference needs a level too."""
     ad = parse_ad("[One = Two; Two = 1]")
     assert evaluate(chain(op, LEVELS, Literal(0))) is not ERROR
     assert evaluate(chain(op, LEVELS + 1, Literal(0))) is ERROR
@@ -87,7 +87,7 @@ def test_a_chain_of_as_many_operators_as_htcondor_allows(op):
     assert evaluate(chain(op, LEVELS - 1, Attr("One")), ad) is ERROR
 
 
-def test_an_element_of_a_list_is_a_level_below_its_subscript():
+def test_levels_of_a_subscript():
     """A subscript takes two levels, and a reference in the list a third."""
     ad = parse_ad("[A = 1]")
     for item, needed in ((Literal(1), 2), (Attr("A"), 3)):
@@ -98,12 +98,12 @@ def test_an_element_of_a_list_is_a_level_below_its_subscript():
 
 @pytest.mark.parametrize("op", ["+", "&&", "||", "<"])
 def test_a_chain_of_thousands_of_operators_is_an_error(op):
-    """Neither the interpreter's stack nor ours is at risk."""
+    """A chain of thousands of operators is an error and does not exhaust Python's stack."""
     assert evaluate(chain(op, 100_000, Attr("x")), ClassAd()) is ERROR
 
 
-def test_what_is_too_deep_does_no_harm_where_it_is_not_reached():
-    """Levels are counted where the evaluation goes, not where the tree is."""
+def test_only_evaluated_levels_count():
+    """A part that is too deep is harmless if it is not evaluated."""
     deep = chain("+", 5000, Literal(1))
     assert evaluate(Binary("||", Literal(True), deep)) is True
     assert evaluate(Conditional(Literal(False), deep, Literal(7))) == 7
@@ -124,8 +124,8 @@ def test_what_is_too_deep_does_no_harm_where_it_is_not_reached():
         ("{{1}}[{} - 1]", 133),
     ],
 )
-def test_attributes_that_refer_to_attributes(shape, deepest):
-    """The length of the longest chain of references that HTCondor follows."""
+def test_the_longest_chain_of_references(shape, deepest):
+    """The longest chain of references with a value is that of HTCondor."""
 
     def first(length):
         items = [(f"a{i}", parse(shape.format(f"a{i + 1}"))) for i in range(length)]
@@ -155,7 +155,7 @@ NESTED = {
 @pytest.mark.parametrize("wrap", NESTED.values(), ids=NESTED)
 @pytest.mark.parametrize("depth", [50, 399, 5000])
 def test_deep_trees_have_a_value(wrap, depth):
-    """Nothing raises, however deep a tree is nested."""
+    """A tree has a value however deep it is."""
     tree = Attr("x")
     for _ in range(depth):
         tree = wrap(tree)
@@ -163,8 +163,8 @@ def test_deep_trees_have_a_value(wrap, depth):
         evaluate(tree, ClassAd([("x", Attr("y"))]), target)
 
 
-def test_a_reference_is_found_beneath_what_nothing_counts():
-    """Calls are no level in HTCondor: however many there are, the value is that of the innermost."""
+def test_calls_take_no_levels():
+    """Calls take no levels, as in HTCondor: any number of nested calls has the value of the innermost."""
     tree = Attr("x")
     for _ in range(300):
         tree = Call("int", (tree,))
@@ -173,7 +173,7 @@ def test_a_reference_is_found_beneath_what_nothing_counts():
 
 @pytest.mark.parametrize("count", [18, 60])
 def test_work_that_doubles_with_each_attribute_ends(count):
-    """The number of steps is bounded, as in HTCondor: 2**18 are few enough, 2**60 are an error."""
+    """The steps are limited as in HTCondor: 2**18 are allowed, 2**60 are an error."""
     items = [(f"a{i}", parse(f"a{i + 1} + a{i + 1}")) for i in range(count)]
     value = evaluate(Attr("a0"), ClassAd([*items, (f"a{count}", Literal(1))]))
     assert value == 2**18 if count == 18 else value is ERROR
@@ -190,7 +190,7 @@ CRASHERS = {
 
 @pytest.mark.parametrize(("text", "ad"), CRASHERS.items())
 def test_recursion_that_crashes_htcondor_is_an_error(text, ad):
-    """HTCondor begins a new evaluation inside another here, without end, and overflows its stack."""
+    """Endless nested evaluations, which overflow HTCondor's stack, are an error."""
     assert evaluate(parse(text), parse_ad(ad)) is ERROR
 
 
@@ -204,13 +204,13 @@ def test_recursion_that_crashes_htcondor_is_an_error(text, ad):
         ("[Z = A ?: 7; A = isUndefined(Z) ? countMatches(A + 0, {[b = 1]}) : 5; r = Z].r", 1),
     ],
 )
-def test_a_new_evaluation_inside_another_does_not_know_what_is_being_evaluated(text, value):
-    """Where HTCondor begins afresh, a name that is being evaluated outside is no circle yet."""
+def test_circular_references_in_nested_evaluations(text, value):
+    """In a nested evaluation, a name that is being evaluated around it is not circular yet."""
     assert evaluate(parse(text), ClassAd()) == value
 
 
 def test_a_failed_evaluation_is_an_error_as_a_whole():
-    """What HTCondor gives up cannot be caught inside the expression, but for an element of a list."""
+    """An expression cannot catch that its evaluation is given up, except in an element of a list."""
     for text in ("random(0) ?: 1", "isError(random(0))", "undefined && random(0)", '"a" ? 1 : random(0)'):
         assert evaluate(parse(text)) is ERROR
     assert evaluate(parse("isError({random(0)}[0])")) is True
@@ -218,8 +218,8 @@ def test_a_failed_evaluation_is_an_error_as_a_whole():
     assert evaluate(parse("false && random(0)")) is False
 
 
-def test_evaluating_leaves_the_ads_as_they_were():
-    """After an error in the middle of references the next evaluation is a fresh one."""
+def test_evaluation_does_not_change_the_ads():
+    """After an error in the middle of references, the next evaluation is not affected."""
     ad = parse_ad("[A = B; B = {random(0)}[0] ?: A; C = B]")
     assert evaluate(parse("C"), ad) is ERROR
     assert [evaluate(parse(name), ad) for name in ("A", "B", "C")] == [ERROR] * 3
@@ -229,7 +229,7 @@ def test_evaluating_leaves_the_ads_as_they_were():
 
 
 def test_the_elements_of_a_list_can_be_evaluated_later():
-    """A returned list keeps its expressions and where they stand."""
+    """A returned list has its expressions and its scope."""
     value = evaluate(parse("{A, A + 1, {A}}"), parse_ad("[A = 1]"))
     assert isinstance(value, ListValue)
     first, second, third = elements(value, Environment())
@@ -237,8 +237,8 @@ def test_the_elements_of_a_list_can_be_evaluated_later():
     assert elements(third, Environment()) == [1]
 
 
-def test_functions_of_another_family_are_called_with_values_or_with_expressions():
-    """The two ways a function can be registered, and that the arity is seen to before the call."""
+def test_registered_functions():
+    """Functions are registered with values or with expressions as arguments; the arity is checked before the call."""
 
     @register("testStrict", 1, 2)
     def strict(args, env):
@@ -263,13 +263,13 @@ def test_functions_of_another_family_are_called_with_values_or_with_expressions(
         del FUNCTIONS["teststrict"], FUNCTIONS["testlazy"]
 
 
-def test_every_function_of_htcondor_is_there():
-    """SEMANTICS section 6 counts 94 names."""
+def test_every_function_of_htcondor_exists():
+    """All 94 functions of SEMANTICS section 6 are registered."""
     assert len(FUNCTIONS) >= 94
 
 
-def test_time_and_chance_come_from_the_environment():
-    """A cycle can be replayed: same clock and seed, same values."""
+def test_time_and_random_numbers_come_from_the_environment():
+    """Equal clocks and seeds give equal values, so that a cycle can be replayed."""
     tree = parse("strcat(time(), CurrentTime, random(1000000), random())")
     ad = ClassAd()
     first, second = (evaluate(tree, ad, env=Environment(now=12.5, seed=3)) for _ in range(2))
@@ -278,8 +278,8 @@ def test_time_and_chance_come_from_the_environment():
     assert evaluate(tree, ad, env=Environment(now=12.5, seed=4)) != first
 
 
-def test_the_interpreter_can_still_report_its_own_recursion():
-    """Deep evaluations make room for themselves, but not without bound."""
+def test_pythons_recursion_limit_still_works():
+    """The recursion limit is raised for deep evaluations, but endless recursion in Python still ends."""
     evaluate(chain("+", 399, Literal(1)))
     assert sys.getrecursionlimit() <= 20_000
 
@@ -300,8 +300,8 @@ def oracle():
     max_examples=max(300, settings().max_examples), deadline=None, suppress_health_check=list(HealthCheck)
 )
 @given(expressions(), ads("OnlyMine"), st.none() | ads("OnlyOther"))
-def test_random_expressions_have_the_value_that_htcondor_computes(oracle, text, my, target):
-    """Kind and value, reals to the bit, in a single ad or a match, with circles, lists, records and calls."""
+def test_random_expressions_agree_with_htcondor(oracle, text, my, target):
+    """Kind and value agree, reals to the bit, in one ad or a match, with circles, lists, records and calls."""
     expected = oracle.ask(text, my, target)
     if expected[0] == "crash":
         return
@@ -313,13 +313,13 @@ def test_random_expressions_have_the_value_that_htcondor_computes(oracle, text, 
     assert got == expected
 
 
-def test_every_function_is_asked_for():
-    """Of all functions but those of clocks and chance there are random calls."""
+def test_random_calls_cover_all_functions():
+    """The random calls cover all functions except those of clocks and random numbers."""
     assert every_name() == FUNCTIONS.keys() - NOT_ASKED
 
 
-def test_real_texts_tell_reals_apart():
-    """The comparison with the oracle would see a difference in the last bit."""
+def test_real_texts_distinguish_reals():
+    """The comparison with HTCondor detects a difference in the last bit of a real."""
     next_up = struct.unpack(">d", struct.pack(">q", struct.unpack(">q", struct.pack(">d", 0.1))[0] + 1))[0]
     assert real_text(0.1) != real_text(next_up)
     assert real_text(0.0) != real_text(-0.0)
@@ -375,7 +375,7 @@ trees = st.recursive(
     trees, st.none() | st.builds(lambda a, b: ClassAd([("A", a), ("B", b)]), trees, trees), st.none() | trees
 )
 def test_any_tree_has_a_value_in_any_ads(tree, my, other):
-    """Nothing raises, whatever a tree, an ad or a string is made of."""
+    """Evaluation does not raise, whatever trees, ads and strings contain."""
     target = None if other is None else ClassAd([("B", other), ("target", other)])
     evaluate(tree, my, target, Environment(now=1e9))
 

@@ -1,4 +1,4 @@
-"""The beginning of an expression or a value as text."""
+"""Short texts of expressions and values."""
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,8 @@ from negotiator.classad.syntax import Binary, Literal, excerpt, shorten
 
 
 @given(text=expressions(), most=st.integers(5, 60))
-def test_it_is_the_beginning_of_the_whole(text, most):
-    """The whole where there is room for it, else three dots at the end."""
+def test_an_excerpt_is_a_prefix(text, most):
+    """An excerpt is the whole text if it fits, otherwise its beginning and three dots."""
     expr = parse(text)
     assert excerpt(expr, most) == shorten(unparse(expr), most)
     assert len(excerpt(expr, most)) <= most
@@ -28,15 +28,15 @@ def test_it_is_the_beginning_of_the_whole(text, most):
         "[" + "; ".join(f"A{number} = 1" for number in range(10, 99)) + "]",
     ],
 )
-def test_whatever_is_long(text):
-    """A string, a name, the arguments of a call, a list or a record."""
+def test_long_parts_are_cut(text):
+    """Long strings, names, argument lists, lists and records are cut."""
     expr = parse(text)
     assert excerpt(expr, 30) == shorten(unparse(expr), 30)
     assert excerpt(expr, 30).endswith("...")
 
 
-def test_what_is_not_shown_is_not_looked_at():
-    """The whole text of this one would never be written."""
+def test_hidden_parts_are_not_printed():
+    """An excerpt of a tree takes little time even if its whole text would be too long to print."""
     expr = Literal(1)
     for _ in range(200):
         expr = Binary("+", expr, expr)
@@ -55,12 +55,12 @@ def test_what_is_not_shown_is_not_looked_at():
     ],
 )
 def test_values(text, expected):
-    """Of an ad with many attributes the number of them."""
+    """The excerpt of a value is its text; of a large ad it is the number of attributes."""
     assert excerpt_value(evaluate(parse(text)), 40) == expected
 
 
 def test_long_strings_are_cut():
-    """They have no closing quote then."""
+    """A long string is cut and has no closing quote."""
     value = "a" * 100
     assert excerpt_value(value, 10) == '"aaaaaa...'
     assert excerpt_value(value, 102) == unparse_value(value)

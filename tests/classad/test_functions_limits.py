@@ -1,4 +1,4 @@
-"""What functions make of input that is meant to stop them: no hang, no flood of memory, no exception."""
+"""Functions on hostile input: no hang, no excessive memory, no exception."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from negotiator.classad.values import MAX_BYTES
 
 
 def call(name, *args):
-    """The value of a call with constants."""
+    """Return the value of a call with constants."""
     return evaluate(Call(name, tuple(Literal(arg) for arg in args)))
 
 
@@ -32,7 +32,7 @@ def call(name, *args):
     ],
 )
 def test_patterns_that_need_too_much_work(pattern, subject):
-    """They are an error, soon; a list element they are asked of does not match."""
+    """Such a match is an error within seconds; in a list such an element does not match."""
     assert call("regexp", pattern, subject) is ERROR
     assert call("replaceall", pattern, subject, "x") is ERROR
     assert evaluate(parse("regexpMember(P, {S})"), ClassAd([("P", pattern), ("S", subject)])) is False
@@ -50,12 +50,12 @@ def test_patterns_that_need_too_much_work(pattern, subject):
     ],
 )
 def test_patterns_that_need_some_work(pattern, subject, found):
-    """Long subjects and some backtracking have the value they have in HTCondor."""
+    """Long subjects and some backtracking give the same value as in HTCondor."""
     assert call("regexp", pattern, subject) is found
 
 
-def test_strings_do_not_grow_without_end():
-    """Beyond ``MAX_BYTES`` the value is error: doubling a string ends there."""
+def test_strings_have_a_length_limit():
+    """A string beyond MAX_BYTES is an error, so that doubling a string ends."""
     doubled = [(f"S{n}", parse(f"strcat(S{n - 1}, S{n - 1})")) for n in range(1, 8)]
     doubling = ClassAd([("S0", "x" * (MAX_BYTES // 64)), *doubled])
     assert len(doubling.string("S6")) == MAX_BYTES
@@ -68,8 +68,8 @@ def test_strings_do_not_grow_without_end():
     assert call("replaceall", "a", "a" * MAX_SUBJECT, r"\0" * 10_000) is ERROR
 
 
-def test_lists_do_not_grow_without_end():
-    """Beyond ``MAX_ITEMS`` a split is error."""
+def test_lists_have_a_length_limit():
+    """A split into more than MAX_ITEMS items is an error."""
     assert len(call("split", "a," * MAX_ITEMS).items) == MAX_ITEMS
     assert call("split", "a," * (MAX_ITEMS + 1)) is ERROR
     assert call("argsToList", "a " * (MAX_ITEMS + 1)) is ERROR
@@ -79,8 +79,8 @@ def test_lists_do_not_grow_without_end():
 @pytest.mark.parametrize(
     "text", ["\udc80", chr(0xD800), "a\0b", "9" * 100_000, "[" * 1000, "%" * 2000, "'" * 2001]
 )
-def test_any_function_of_odd_strings(name, text):
-    """Bytes that are not UTF-8, a lone surrogate, a NUL, a long number: each function has a value, or gives up."""
+def test_functions_of_odd_strings(name, text):
+    """Every function has a value or fails for invalid UTF-8, a lone surrogate, a NUL and a long number."""
     for count in range(5):
         try:
             call(name, *[text] * count)
@@ -88,8 +88,8 @@ def test_any_function_of_odd_strings(name, text):
             continue
 
 
-def test_bytes_that_are_no_text():
-    """They count and compare as bytes, and come out as they went in."""
+def test_invalid_utf8_is_preserved():
+    """Invalid UTF-8 is counted and compared as bytes, and preserved."""
     assert call("size", "\udce9a") == 2
     assert call("strcat", "\udcc3", "\udca9") == "é"
     assert call("substr", "é", 1) == "\udca9"
@@ -112,8 +112,8 @@ def test_bytes_that_are_no_text():
         ("random(2)", 300_000),
     ],
 )
-def test_work_that_is_done_again_and_again_is_counted(call, times):
-    """What takes long takes many steps: done once it has a value, done many times the evaluation is an error."""
+def test_repeated_work_is_charged(call, times):
+    """A long call charges many steps: once it has a value, many times the evaluation is an error."""
     ad = ClassAd(
         [
             ("Z", "a " * (MAX_BYTES // 8)),

@@ -94,7 +94,7 @@ def test_lists_of_numbers(call):
 @settings(max_examples=max(200, settings().max_examples), deadline=None)
 @given(calls(["member", "identicalMember"], ANYTHING, up_to(ANYTHING, 5) | ANYTHING))
 def test_members(call):
-    """Looking for any value in any list agrees with HTCondor."""
+    """Searching any list for any value agrees with HTCondor."""
     assert agrees(call)
 
 

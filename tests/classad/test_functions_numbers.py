@@ -100,13 +100,13 @@ def test_multiples(call):
     assert agrees(call)
 
 
-def test_the_division_that_kills_htcondor_is_an_error():
-    """The quotient that does not fit 64 bits, for which the processor stops HTCondor, is no value."""
+def test_the_division_that_crashes_htcondor_is_an_error():
+    """The quotient that does not fit 64 bits, which crashes HTCondor, is an error."""
     assert value("quantize(-9223372036854775806, -1)") is ERROR
 
 
-def test_random_numbers_come_from_the_seed():
-    """The same seed gives the same numbers, another one others, each in its range."""
+def test_random_numbers_depend_on_the_seed():
+    """Equal seeds give equal numbers, other seeds others, all in their range."""
 
     def drawn(seed):
         env = Environment(seed=seed)

@@ -107,7 +107,7 @@ FORMATS = st.lists(
 
 
 def is_on_the_calendar(text):
-    """Whether HTCondor has a value for this time at all: beyond the calendar it shows uninitialised memory."""
+    """True if HTCondor has a value for this time. Beyond the calendar it shows uninitialised memory."""
     return not text.lstrip("-").isdigit() or abs(int(text)) < 10**16
 
 
@@ -166,13 +166,13 @@ def test_formatting(call):
         ("formatTime()", '"Tue Nov 14 22:13:20 2023"'),
     ],
 )
-def test_the_clock_is_the_environments(call, expected):
-    """Now is when the environment says, not when the test runs."""
+def test_the_environment_sets_the_clock(call, expected):
+    """The time is that of the environment, not of the test run."""
     assert spelled(call) == spelled(expected)
 
 
-def test_local_time_is_the_environments():
-    """An hour east of UTC the clocks, the parts of a moment and its text are an hour ahead."""
+def test_the_environment_sets_local_time():
+    """An hour east of UTC, clocks, parts and texts of moments are an hour ahead."""
     east = Environment(now=1_700_000_000.0, zone_offset=3600)
 
     def there(text):
@@ -186,20 +186,20 @@ def test_local_time_is_the_environments():
 
 
 def test_times_beyond_the_calendar():
-    """Where HTCondor shows uninitialised memory, the value is error."""
+    """Times for which HTCondor shows uninitialised memory are an error."""
     assert value("formatTime(9223372036854775807)") is ERROR
     assert value("splitTime(-9223372036854775808)") is ERROR
 
 
 def test_too_long_a_text():
-    """A text of 1023 bytes or more is an error, where HTCondor shows uninitialised memory."""
+    """A text of 1023 bytes or more, for which HTCondor shows uninitialised memory, is an error."""
     assert len(value(f'formatTime(0, "{"x" * 1022}")')) == 1022
     assert value(f'formatTime(0, "{"x" * 1023}")') is ERROR
     assert value('formatTime(0, "%99999999999999d")') is ERROR
 
 
-def test_a_time_that_was_split_lies_in_no_other_ad():
-    """What is not one of its parts is undefined, though the ad around the call has it."""
+def test_split_times_are_not_inside_other_ads():
+    """Names that are not parts of a split time are undefined, even if the ad of the call has them."""
     ad = parse_ad("[Day = 5; A = 1; S = splitTime(86400); L = {S}]")
     for text, found in (
         ("S.Day", 2),

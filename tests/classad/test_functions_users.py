@@ -59,11 +59,11 @@ def test_maps(call):
 
 
 def test_homes_are_not_looked_up():
-    """A user of this machine has no home either: a value must not hang on where it is computed."""
+    """The home of a user of this machine is undefined too: values must not depend on the machine."""
     assert spelled('userHome("root")') == spelled("undefined")
 
 
 @needs_htcondor
-def test_differences_would_be_seen():
-    """HTCondor looks homes up, as it is set up here: the comparison with it is one that can fail."""
+def test_the_comparison_can_fail():
+    """HTCondor looks homes up as configured here, so the comparison with it would show a difference."""
     assert not agrees('userHome("root")')

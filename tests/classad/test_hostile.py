@@ -1,4 +1,4 @@
-"""Input that is meant to do harm: each has a value or is an error, by the scalar evaluator and by columns."""
+"""Hostile input has a value or is an error, alike by the scalar evaluator and by columns."""
 
 import pytest
 
@@ -28,7 +28,7 @@ MEGABYTE = 1_000_000
 
 
 def shown(value):
-    """A value with its type; NaN is itself."""
+    """Return a value with its type, so that NaN equals itself."""
     if isinstance(value, ListValue) and all(isinstance(item, Literal) for item in value.items):
         return list(map(repr, value.items))  # they may be long
     return type(value).__name__, unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(
@@ -37,7 +37,7 @@ def shown(value):
 
 
 def both_ways(expr, my, target=None):
-    """The value by the scalar evaluator, which is also that of the only rows like it of a table, on either side."""
+    """Return the value by the scalar evaluator after checking that tables have the same value, on either side."""
     value = evaluate(expr, my, target, ENV)
     assert type(value).__module__ in {
         "builtins",
@@ -58,7 +58,7 @@ def both_ways(expr, my, target=None):
 
 
 def nested(wrap, depth, tree):
-    """A tree in so many others, made without recursion."""
+    """Return a tree wrapped many times, built without recursion."""
     for _ in range(depth):
         tree = wrap(tree)
     return tree
@@ -100,7 +100,7 @@ SHAPES = {
 @pytest.mark.parametrize("count", [100, 400, 20_000])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_text_of_any_depth(shape, count):
-    """What parses has a value, and the rest is a parse error, in both syntaxes and as an ad."""
+    """Deep text is a parse error or has a value, in both syntaxes and as an ad."""
     before, middle, after = shape
     text = before * count + middle + after * count
     ad = ClassAd([("A", Literal(1)), ("Z", Literal("z"))])
@@ -136,7 +136,7 @@ def test_text_of_any_depth(shape, count):
     ],
 )
 def test_huge_literals(text, value):
-    """A long number is what HTCondor makes of it, a long string or list has its length."""
+    """A long number has HTCondor's value, a long string or list its length."""
     assert shown(both_ways(parse(text), ClassAd())) == shown(value)
 
 
@@ -157,20 +157,20 @@ WRAPPED = {
 @pytest.mark.parametrize("depth", [30, 200, 2000])
 @pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
 def test_trees_of_any_depth(wrap, depth):
-    """Trees that no text is parsed to, as an attribute: a value, whatever their depth."""
+    """Trees deeper than any text parses to have a value as an attribute."""
     ad = ClassAd([("x", Literal(1)), ("deep", nested(wrap, depth, Attr("x")))])
     both_ways(Attr("deep"), ad)
 
 
 def test_long_circles():
-    """A circle through thousands of attributes is too deep, one through a few is undefined."""
+    """A circle through thousands of attributes is an error, one through a few is undefined."""
     for count, value in ((10, UNDEFINED), (1000, ERROR)):
         ad = ClassAd([(f"a{at}", Attr(f"a{(at + 1) % count}")) for at in range(count)])
         assert both_ways(Attr("a0"), ad, ad) is value
 
 
-def test_attributes_that_double_are_an_error_in_each_row():
-    """Whichever way the attributes are reached."""
+def test_doubling_attributes_are_an_error_in_each_row():
+    """Attributes that double the work are an error in each row, however they are reached."""
     doubling = [(f"a{at}", parse(f"a{at + 1} + a{at + 1}")) for at in range(60)]
     ad = ClassAd([*doubling, ("a60", Literal(1))])
     for text in ("a0", "MY.a0", "strcat(a0)", "TARGET.a0", "countMatches(a0 > 1, {[b = 1]})"):
@@ -236,7 +236,7 @@ FILLED = (Literal("a" * 40), ListExpr((Literal("a" * 40), Literal("b"))))
 
 
 def calls(name):
-    """Calls of a function in which ``Z`` stands at each place, of few arguments and of many."""
+    """Return calls of a function with ``Z`` at each position, with few arguments and with many."""
     function = FUNCTIONS[name]
     most = 4 if function.max_args is None else min(function.max_args, 4)
     for count in sorted({max(function.min_args, 1), most}):
@@ -247,7 +247,7 @@ def calls(name):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_each_function_of_each_small_value(name):
-    """At each place, by rows that each have another one, as by the scalar evaluator."""
+    """Each function gives the same values by columns and by rows, for each value at each position."""
     ads = [ClassAd([("Z", Literal(value))]) for value in SMALL.values()]
     table = Table.from_ads([*ads, ClassAd()])
     for call in calls(name):
@@ -261,7 +261,7 @@ def test_each_function_of_each_small_value(name):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_each_function_of_a_megabyte(name):
-    """At each place: a value or an error, and the same by columns."""
+    """Each function of a megabyte at each position has a value or is an error, alike by columns."""
     for value in LARGE.values():
         ad = ClassAd([("Z", Literal(value))])
         plain = [call for call in calls(name) if FILLED[1] not in call.args]
@@ -273,7 +273,7 @@ def test_each_function_of_a_megabyte(name):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_each_function_of_lists_and_records(name):
-    """At each place: deep ones, long ones, long strings in them, and what goes in circles."""
+    """Each function handles deep and long lists, long strings in them, and circles, at each position."""
     for value in COMPOUND.values():
         ad = ClassAd([("Z", value)])
         for call in calls(name):
@@ -308,22 +308,22 @@ WITH_PATTERNS = [
 
 @pytest.mark.parametrize("length", [20, 40, 1000, MAX_SUBJECT, MEGABYTE])
 @pytest.mark.parametrize("pattern", CATASTROPHIC)
-def test_patterns_that_take_for_ever(pattern, length):
-    """It occurs or not, or it is too much work; by columns as well."""
+def test_exponential_patterns(pattern, length):
+    """An exponential pattern has a value or is an error, also by columns."""
     both_ways(parse("regexp(P, S)"), ClassAd([("P", Literal(pattern)), ("S", Literal("a" * length + " c"))]))
 
 
 @pytest.mark.parametrize("text", WITH_PATTERNS)
-def test_functions_of_patterns_that_take_for_ever(text):
-    """In every function that takes a pattern, also where it is tried again and again."""
+def test_functions_of_exponential_patterns(text):
+    """Every function with a pattern ends, also if it tries the pattern many times."""
     for length in (40, 1000):
         subject = Literal("a" * length + " c")
         ad = ClassAd([("P", Literal("(a*)*[bc]d")), ("S", subject), ("R", Attr("a" * length))])
         both_ways(parse(text), ad)
 
 
-def test_many_patterns_that_take_for_ever_take_no_longer_together(monkeypatch):
-    """What they take is taken off the steps: of an evaluation, and of all rows together."""
+def test_many_exponential_patterns_share_a_budget(monkeypatch):
+    """The work of patterns is charged to the evaluation, and to all rows together."""
     tried = []
 
     class Counted:

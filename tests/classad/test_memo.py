@@ -1,4 +1,4 @@
-"""What long evaluations remember: the same values and the same steps as without, and an end to work that doubles."""
+"""The memo of long evaluations: the same values and steps as without it, and no repeated work."""
 
 import sys
 
@@ -17,12 +17,12 @@ PLENTY = 200_000
 
 
 def outcome(monkeypatch, first, text, my, target=None):
-    """The value, with its type, and the steps that an evaluation took which remembers after so many steps."""
+    """Return the value, its type, and the steps of an evaluation whose memo starts after ``first`` steps."""
     tree = parse(text) if isinstance(text, str) else text
     monkeypatch.setattr("negotiator.classad.context.scope.STEPS_BEFORE_MEMO", first)
     allowance = Allowance(PLENTY)
     frames = sys.getrecursionlimit()
-    sys.setrecursionlimit(20_000)  # as the program has it: Hypothesis allows less
+    sys.setrecursionlimit(20_000)  # the limit that the program sets; Hypothesis lowers it
     try:
         value = evaluate(tree, my, target, Environment(now=5.0, seed=1), allowance)
     finally:
@@ -54,8 +54,8 @@ def outcome(monkeypatch, first, text, my, target=None):
     "strcat({0}, countMatches(w == 2, L[0].M), {0})",
     0,
 )
-def test_remembering_changes_nothing(monkeypatch, text, my, target, shape, first):
-    """Value, kind and steps, whatever the expression, the ads, and the moment from which is remembered."""
+def test_a_memo_changes_nothing(monkeypatch, text, my, target, shape, first):
+    """Value, kind and steps are equal with and without a memo, whenever it starts."""
     sides = [None if ad is None else parse_ad(ad) for ad in (my, target)]
     whole = shape.format(text)
     assert outcome(monkeypatch, first, whole, *sides) == outcome(monkeypatch, NEVER, whole, *sides)
@@ -78,8 +78,8 @@ DOUBLING = {
 
 
 @pytest.mark.parametrize("shape", DOUBLING.values(), ids=DOUBLING)
-def test_work_that_doubles_ends_where_it_would_have_ended(monkeypatch, shape):
-    """With few attributes the same value for the same steps, with many an error after as many."""
+def test_work_that_doubles_takes_the_same_steps(monkeypatch, shape):
+    """Few doubling attributes have the same value for the same steps, many are an error after the same steps."""
     for count in (6, 40):
         items = [(f"a{at}", parse(shape.format(f"a{at}", f"a{at + 1}", f"a{at + 2}"))) for at in range(count)]
         ad = ClassAd([*items, (f"a{count}", Literal(1)), (f"a{count + 1}", Literal(1))])
@@ -89,8 +89,8 @@ def test_work_that_doubles_ends_where_it_would_have_ended(monkeypatch, shape):
             assert remembered == outcome(monkeypatch, NEVER, "a0", ad, ad)
 
 
-def test_with_fewer_levels_left_a_value_is_found_again(monkeypatch):
-    """What fits at the top does not below 300 references, and the other way round."""
+def test_with_fewer_levels_left_a_value_is_computed_again(monkeypatch):
+    """A value computed at the top is not used below 300 references if it needs the levels, nor the reverse."""
     chain = [(f"c{at}", parse(f"c{at + 1}")) for at in range(300)]
     deep = [(f"y{at}", parse(f"y{at + 1} + 0")) for at in range(60)]
     ad = ClassAd([*chain, ("c300", Attr("x")), ("x", parse("{y0}[0]")), *deep, ("y60", Literal(1))])
@@ -103,8 +103,8 @@ def test_with_fewer_levels_left_a_value_is_found_again(monkeypatch):
         assert outcomes[0][1] == repr(value)
 
 
-def test_where_functions_stand_in_each_other_deeper_a_value_is_found_again(monkeypatch):
-    """Evaluations in each other are bounded: a value from outside does not hide that the bound is passed."""
+def test_with_deeper_nesting_a_value_is_computed_again(monkeypatch):
+    """A value from outside does not hide that nested evaluations exceed their limit."""
 
     def sums(count, tree):
         for _ in range(count):

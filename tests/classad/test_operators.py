@@ -122,7 +122,7 @@ def probes():
 
 @pytest.mark.parametrize(("text", "value"), probes())
 def test_the_probes_of_the_specification(text, value):
-    """Each line was checked against HTCondor's library."""
+    """Operators have the values of the probes, which HTCondor's library has confirmed."""
     assert unparse_value(evaluate(parse(text))) == value
 
 
@@ -153,8 +153,8 @@ def test_every_operator_has_a_value_for_every_operand(op, value):
 
 
 @given(st.sampled_from(STRICT), values)
-def test_error_wins_over_undefined_and_undefined_over_the_wrong_kind(op, value):
-    """Strict operators propagate the exceptional operand, whichever side it is on."""
+def test_error_before_undefined_before_the_wrong_kind(op, value):
+    """Strict operators return the exceptional operand, whichever side it is on."""
     apply = BINARY[op]
     assert apply(value, ERROR) is ERROR
     assert apply(ERROR, value) is ERROR
@@ -164,8 +164,8 @@ def test_error_wins_over_undefined_and_undefined_over_the_wrong_kind(op, value):
 
 
 @given(integers, integers)
-def test_integers_wrap_as_64_bits_do(left, right):
-    """Sum, difference and product are those modulo 2**64; quotient and remainder make up the dividend."""
+def test_integers_wrap_at_64_bits(left, right):
+    """Sums, differences and products are modulo 2**64; quotient and remainder give the dividend."""
     for op, exact in (("+", left + right), ("-", left - right), ("*", left * right)):
         assert (BINARY[op](left, right) - exact) % 2**64 == 0
     if right != 0 and (left, right) != (INT_MIN, -1):
@@ -185,19 +185,19 @@ def test_wrapping_is_stable(number):
 
 
 @given(st.text(max_size=6), st.text(max_size=6))
-def test_strings_are_ordered_by_their_bytes_without_the_case_of_ascii_letters(left, right):
-    """The order is that of the UTF-8 bytes after A to Z are folded, and nothing but A to Z is."""
+def test_order_of_strings(left, right):
+    """Strings are ordered by their UTF-8 bytes with A to Z folded."""
     one, other = (text.encode("utf-8", "surrogatepass").lower() for text in (left, right))
     assert compare_folded(left, right) == (one > other) - (one < other)
 
 
-def test_letters_beyond_ascii_keep_their_case():
-    """HTCondor folds bytes, and only those of A to Z."""
+def test_letters_beyond_ascii_have_case():
+    """Only A to Z fold, as in HTCondor."""
     assert evaluate(parse('"É" == "é"')) is False
     assert evaluate(parse('"\\351" == "\\311"')) is False
 
 
 @pytest.mark.parametrize("value", [True, 1, -1, 0.5, math.nan])
-def test_true_in_a_condition(value):
-    """A condition takes booleans and numbers; NaN is true."""
+def test_true_conditions(value):
+    """Booleans and numbers are conditions; NaN is true."""
     assert evaluate(Unary("!", Literal(value))) is False

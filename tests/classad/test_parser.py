@@ -1,4 +1,4 @@
-"""The parser, held to HTCondor's by the golden corpus and by real ads and expressions."""
+"""The parser agrees with HTCondor's on the golden corpus and on real ads and expressions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parses(text, *, old=False):
 
 @pytest.mark.parametrize("file", sorted(path.name for path in GOLDEN.glob("*.jsonl.gz")))
 def test_golden(file):
-    """Every line of the golden corpus parses, or fails to, as it does in HTCondor."""
+    """Every line of the golden corpus parses or fails to parse as in HTCondor."""
     with gzip.open(GOLDEN / file, "rt", encoding="utf-8") as stream:
         lines = [json.loads(line) for line in stream]
     if file.startswith("requirements_match"):
@@ -58,7 +58,7 @@ def test_golden(file):
 
 
 def test_golden_ads():
-    """Every ad of the corpus parses, those of the match lines too."""
+    """Every ad of the corpus parses, including those of the match lines."""
     ads = json.loads((GOLDEN / "ads.json").read_text(encoding="utf-8"))
     texts = list(ads.values())
     with gzip.open(GOLDEN / "requirements_match.jsonl.gz", "rt", encoding="utf-8") as stream:
@@ -142,7 +142,7 @@ def without_parens(tree):
     ],
 )
 def test_literal(text, value):
-    """Constants have the value and the kind that HTCondor gives them."""
+    """Constants have HTCondor's value and kind."""
     assert parse(text) == Literal(value)
 
 
@@ -160,7 +160,7 @@ def test_literal(text, value):
     ],
 )
 def test_old_syntax(text, value):
-    """A long-form line knows one escape, and what follows a complete expression does not matter."""
+    """A long-form line has one escape, and text after a complete expression is ignored."""
     assert parse_old(text) == Literal(value)
 
 
@@ -185,7 +185,7 @@ def test_old_syntax(text, value):
     ],
 )
 def test_error(text, line, column, message):
-    """An error says what was expected, what was found, and where."""
+    """An error has what was expected, what was found, and the position."""
     with pytest.raises(ParseError) as caught:
         parse(text)
     assert (caught.value.line, caught.value.column, caught.value.message) == (line, column, message)
@@ -203,7 +203,7 @@ def test_error(text, line, column, message):
     ],
 )
 def test_depth(opening, closing, deepest):
-    """Nesting is bounded where HTCondor bounds it."""
+    """The nesting limit is HTCondor's."""
     for parser in (parse, parse_old):
         assert parser(opening * deepest + "a" + closing * deepest)
         with pytest.raises(ParseError, match="nested too deep"):
@@ -211,13 +211,13 @@ def test_depth(opening, closing, deepest):
 
 
 def test_ad_depth():
-    """The brackets of an ad itself do not count."""
+    """The brackets of an ad itself do not count as nesting."""
     assert len(parse_ad(f"[x = {'(' * 165}1{')' * 165}]")) == 1
 
 
 @pytest.mark.parametrize("text", ["a" + "&& a" * 50_000, "a" + ".b" * 50_000, "{" + "1," * 50_000 + "1}"])
 def test_long(text):
-    """Length is no nesting."""
+    """Long text is not nested text."""
     assert parse(text)
 
 
@@ -225,13 +225,13 @@ def test_long(text):
     "text", ["(" * 500_000, "!" * 1_000_000, "a?" * 100_000, '"' * 99_999, "a " * 130_000, "[a=" * 100_000]
 )
 def test_hostile(text):
-    """A text made to exhaust the parser is an error like others."""
+    """Text meant to exhaust the parser is an error."""
     with pytest.raises(ParseError):
         parse(text)
 
 
 def test_too_long():
-    """A text beyond a mebibyte, and one of too many tokens, is refused."""
+    """Text beyond a mebibyte or the limit of tokens is refused."""
     with pytest.raises(ParseError, match="more than 1048576 characters"):
         parse(" " * (1 << 20) + "1")
     with pytest.raises(ParseError, match="more than 250000 tokens"):
@@ -239,13 +239,13 @@ def test_too_long():
 
 
 def test_shared():
-    """Equal texts give one tree: a pool repeats its lines a hundred thousand times."""
+    """Equal texts share one tree, since a pool repeats its lines a hundred thousand times."""
     assert parse_old("START && (a)") is parse_old("START && " + "(a)")
 
 
 @given(st.text(alphabet="ab01 .,;:?!()[]{}<>=&|+-*/\"'\\\n\x00é_eE", max_size=40))
 def test_any_text(text):
-    """Any text is a tree or a ParseError within the text."""
+    """Any text gives a tree or a ParseError with a position inside the text."""
     lines = text.split("\n")
     for error in filter(None, (error_of(parser, text) for parser in (parse, parse_old, parse_ad))):
         assert 1 <= error.line <= len(lines)
@@ -261,7 +261,7 @@ def error_of(parser, text):
 
 
 def test_ad():
-    """An ad is a record; anything else is not."""
+    """Only a record is an ad."""
     assert parse_ad("[ b = 1; A = b ]").names() == ("b", "A")
     with pytest.raises(ParseError, match="expected an ad"):
         parse_ad("{ 1 }")
@@ -286,7 +286,7 @@ def test_pool_ads():
 
 @pytest.mark.data
 def test_production_expressions():
-    """The policy expressions of production sites parse, but for those that are none until a macro has its value."""
+    """Policy expressions of production sites parse, except those that need the value of a macro."""
     path = SHARED / "data" / "exprs" / "expressions.jsonl"
     if not path.is_file():
         pytest.skip("the folder of real inputs is not there")

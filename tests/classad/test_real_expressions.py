@@ -1,4 +1,4 @@
-"""Policy expressions of production sites over ads of real pools: they have the values that HTCondor computes."""
+"""Policy expressions of production sites have HTCondor's values for ads of real pools."""
 
 import json
 import os
@@ -49,13 +49,13 @@ def oracle():
 
 @pytest.fixture(scope="module")
 def texts():
-    """The expressions that need no macro's value, by their ids."""
+    """The expressions that need no value of a macro, by id."""
     lines = map(json.loads, EXPRESSIONS.read_text(encoding="utf-8").splitlines())
     return {line["id"]: line["expr"] for line in lines if not line["needs_macros"]}
 
 
 def by_the_ads_clock(text):
-    """The expression, asking an attribute for the time: HTCondor's own clock cannot be set.
+    """Return the expression with an attribute in place of the clock, since HTCondor's clock cannot be set.
 
     The ads define ``CurrentTime``, so that this name needs no clock either.
     """
@@ -63,7 +63,7 @@ def by_the_ads_clock(text):
 
 
 def hangs_on_the_clock(expr):
-    """Whether an attribute calls what is not the same at each evaluation."""
+    """True if an attribute calls a function that is not deterministic."""
     pending = [expr]
     while pending:
         node = pending.pop()
@@ -74,14 +74,14 @@ def hangs_on_the_clock(expr):
 
 
 def as_text(ad):
-    """An ad in the new syntax, with a time of its own and without what hangs on the clock or on chance."""
+    """Return an ad in the new syntax with a fixed time, without attributes that use the clock or random numbers."""
     items = [(name, expr) for name, expr in ad.items() if not hangs_on_the_clock(expr)]
     return unparse(RecordExpr((*items, ("CurrentTime", Literal(NOW)))))
 
 
 @pytest.fixture(scope="module")
 def real_ads():
-    """Some ads of each file as text, by what they are of: ``Job``, ``Machine`` or anything else."""
+    """Some ads of each file as text, by type: ``Job``, ``Machine`` or other."""
     found = {"Job": [], "Machine": [], "other": []}
     for folder in FOLDERS:
         for path in sorted(folder.iterdir()):
@@ -92,8 +92,8 @@ def real_ads():
     return found
 
 
-def test_they_parse_or_htcondor_refuses_them_too(texts, oracle):
-    """Some hold what other programs put in for ``$NAME``: no expression here, and none there."""
+def test_htcondor_parses_the_same_expressions(texts, oracle):
+    """Those that contain $NAME for other programs to replace parse neither here nor in HTCondor."""
     refused = []
     for name, text in texts.items():
         try:
@@ -106,7 +106,7 @@ def test_they_parse_or_htcondor_refuses_them_too(texts, oracle):
 
 
 def differences(oracle, ads, questions, values):
-    """Where the values are not HTCondor's: the question, what we say and what is said there."""
+    """Return the differences to HTCondor: the expression, our value and HTCondor's."""
     theirs = oracle.ask_all(ads, questions)
     assert theirs is not None
     answers = zip(questions, map(words, values), theirs, strict=True)
@@ -114,7 +114,7 @@ def differences(oracle, ads, questions, values):
 
 
 def parsed(texts):
-    """Texts and trees of what is an expression."""
+    """Return texts and trees of the valid expressions."""
     trees = {}
     for text in map(by_the_ads_clock, texts.values()):
         try:
@@ -125,7 +125,7 @@ def parsed(texts):
 
 
 def test_in_each_ad_alone(texts, real_ads, oracle):
-    """By the scalar evaluator, and as rows of one table of everything there is."""
+    """The values agree with HTCondor, by the scalar evaluator and as rows of a table of all ads."""
     ads = [text for kind in real_ads.values() for text in kind]
     made = [parse_ad(text) for text in ads]
     table = Table.from_ads(made)
@@ -142,13 +142,13 @@ def test_in_each_ad_alone(texts, real_ads, oracle):
 
 
 def spread(ads, count):
-    """So many ads from all over the list."""
+    """Return a number of ads spread over the list."""
     return range(0, len(ads), max(len(ads) // count, 1))[:count]
 
 
 @pytest.mark.parametrize("rows", ["Job", "Machine"])
 def test_in_matches(texts, real_ads, oracle, rows):
-    """Jobs with slots: all of one kind as a table, some of the other as MY and as TARGET."""
+    """The values of jobs with slots agree with HTCondor: one kind as a table, the other as MY and as TARGET."""
     others = "Machine" if rows == "Job" else "Job"
     ads = [*real_ads[rows], *real_ads[others]]
     made = [parse_ad(text) for text in ads]
@@ -168,8 +168,8 @@ def test_in_matches(texts, real_ads, oracle, rows):
     assert differences(oracle, ads, questions, columns) == []
 
 
-def test_the_comparison_would_see_a_difference(oracle):
-    """Kinds and values are compared: 1, 1.0 and true are not the same."""
+def test_the_comparison_can_fail(oracle):
+    """Kinds and values are compared: 1, 1.0 and true differ."""
     ads = ["[A = 1]"]
     questions = [["A", 0, None]] * 3
     wrong = differences(oracle, ads, questions, [1, 1.0, True])

@@ -1,4 +1,4 @@
-"""Where names are looked up: SEMANTICS section 4, and the ads that central expressions name."""
+"""The look-up of names (SEMANTICS section 4), also in central expressions."""
 
 import pytest
 
@@ -143,25 +143,25 @@ def shown(text, my=None, target=None):
 
 @pytest.mark.parametrize(("text", "value"), cases(MATCH))
 def test_names_in_a_match(text, value):
-    """My ad is LEFT and the other RIGHT; an attribute is evaluated in the ad where it was found."""
+    """My ad is LEFT and the other one RIGHT; an attribute is evaluated in the ad that has it."""
     assert shown(text, MINE, OTHER) == value
 
 
 @pytest.mark.parametrize(("text", "value"), cases(ALONE))
 def test_names_in_a_single_ad(text, value):
-    """Without another ad TARGET is undefined and MY is the ad, which is also the root."""
+    """Without another ad, TARGET is undefined and MY is the ad, which is also the root."""
     assert shown(text, MINE) == value
 
 
 @pytest.mark.parametrize(("text", "value"), cases(NOWHERE))
 def test_names_without_an_ad(text, value):
-    """No name means anything, and an absolute one makes the evaluation fail."""
+    """Every name is undefined, and an absolute one makes the evaluation fail."""
     assert shown(text) == value
 
 
 @pytest.mark.parametrize("spelled", ["MEMORY", "memory", "Memory"])
 def test_names_have_no_case(spelled):
-    """Attributes, scopes and functions are found whatever the case of their letters."""
+    """Attributes, scopes and functions are looked up without case."""
     ad = parse_ad("[Memory = 5]")
     assert evaluate(parse(spelled), ad) == 5
     assert evaluate(parse(f"my.{spelled}"), ad) == 5
@@ -169,14 +169,14 @@ def test_names_have_no_case(spelled):
 
 
 def test_an_undefined_attribute_does_not_fall_through_to_the_other_ad():
-    """Absent is not undefined: only an absent name is looked for in the other ad."""
+    """Only an absent name is looked up in the other ad, not an undefined one."""
     other = parse_ad("[X = 1; Y = 1]")
     assert evaluate(parse("X"), parse_ad("[X = undefined]"), other) is UNDEFINED
     assert evaluate(parse("Y"), parse_ad("[X = undefined]"), other) == 1
 
 
-def test_a_circle_is_undefined_where_it_closes():
-    """The inner reference is undefined, so what stands around it can still have a value."""
+def test_the_circular_reference_itself_is_undefined():
+    """The innermost reference of a circle is undefined, so the expression around it can have a value."""
     ad = parse_ad("[A = B + 1; B = A ?: 5; N = [x = N.x ?: 4]]")
     assert evaluate(parse("A"), ad) == 6
     assert evaluate(parse("B"), ad) == 5
@@ -184,13 +184,13 @@ def test_a_circle_is_undefined_where_it_closes():
 
 
 def test_a_circle_through_both_ads():
-    """The ads refer to each other's attribute: whoever is asked first closes the circle."""
+    """If the ads refer to each other's attribute, the circle ends at the attribute evaluated first."""
     mine, other = parse_ad("[Q = TARGET.Q ?: 3]"), parse_ad("[Q = TARGET.Q ?: 1]")
     assert evaluate(parse("Q"), mine, other) == 1
     assert evaluate(parse("TARGET.Q"), mine, other) == 3
 
 
-def test_a_reference_twice_is_no_circle():
+def test_a_repeated_reference_is_not_circular():
     """An attribute that has been evaluated may be evaluated again."""
     assert evaluate(parse("A + A + B"), parse_ad("[A = B; B = C + C; C = 1]")) == 6
 
@@ -214,39 +214,39 @@ HONEST = parse_ad('[Memory = 64; Secret = "theirs"; Reads = TARGET.Memory]')
     ],
 )
 def test_an_ad_may_have_attributes_called_my_and_target(text, value):
-    """In the ads' own expressions such an attribute counts, as in HTCondor."""
+    """In the expressions of ads such an attribute hides the ad, as in HTCondor."""
     assert evaluate(parse(text), HIJACKER, HONEST) == value
 
 
 @pytest.mark.parametrize(("side", "memory"), [(Side.MY, 1), (Side.TARGET, 64)])
-def test_a_central_expression_names_the_ads_themselves(side, memory):
-    """An ad with attributes called MY and TARGET takes nobody's place."""
+def test_a_central_expression_refers_to_the_ads_themselves(side, memory):
+    """Attributes called MY and TARGET do not hide the ads from a central expression."""
     assert evaluate(Attr("Memory", AdRef(side)), HIJACKER, HONEST) == memory
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_a_central_expression_seen_from_the_other_ad(side):
-    """The sides follow the ad that the expression is evaluated for."""
+def test_a_central_expression_for_the_other_ad(side):
+    """MY is the ad for which a central expression is evaluated."""
     here, there = (HONEST, HIJACKER) if side is Side.TARGET else (HIJACKER, HONEST)
     assert evaluate(Attr("Memory", AdRef(side)), here, there) == 1
 
 
 def test_the_other_ad_of_a_central_expression_is_undefined_alone():
-    """In a single ad there is no other one, whatever the ad calls its attributes."""
+    """In a single ad TARGET is undefined, even if the ad has an attribute of that name."""
     assert evaluate(AdRef(Side.TARGET), HIJACKER) is UNDEFINED
     assert evaluate(Attr("Memory", AdRef(Side.TARGET)), HIJACKER) is UNDEFINED
     assert evaluate(Attr("Memory", AdRef(Side.MY)), HIJACKER) == 1
 
 
 def test_a_central_expression_in_a_branch_or_an_argument():
-    """Functions evaluate their arguments where the expression stands."""
+    """Functions evaluate their arguments in the scope of the expression."""
     memory = Attr("Memory", AdRef(Side.TARGET))
     wrapped = Call("ifThenElse", (Literal(True), Call("strcat", (memory,)), Literal(ERROR)))
     assert evaluate(wrapped, HIJACKER, HONEST) == "64"
 
 
-def test_a_central_expression_that_is_an_attribute_follows_its_ad():
-    """Put into the other ad, MY is that ad."""
+def test_a_central_expression_as_an_attribute_of_the_other_ad():
+    """In an attribute of the other ad, MY is that ad."""
     policy = Binary(
         "+", Attr("Memory", AdRef(Side.MY)), Binary("*", Literal(1000), Attr("Memory", AdRef(Side.TARGET)))
     )
@@ -255,15 +255,15 @@ def test_a_central_expression_that_is_an_attribute_follows_its_ad():
     assert evaluate(Attr("Policy"), there, parse_ad("[Memory = 1]")) == 64 + 1000
 
 
-def test_the_ad_of_a_record_is_one_however_it_is_reached():
-    """The values of a record's attributes see its surroundings, from inside and from outside."""
+def test_a_record_has_one_scope():
+    """The attributes of a record have the same values whether reached from inside or outside."""
     ad = parse_ad("[B = 1; N = [x = B; y = [z = x + B]]]")
     assert evaluate(parse("N.y.z"), ad) == 2
     assert evaluate(parse("[B = 5; w = N.y.z].w"), ad) == 2
 
 
 def test_the_match_ad_as_a_whole():
-    """Looked at as an ad, the surroundings of a match show what HTCondor's show."""
+    """Used as an ad, the scopes around a match have HTCondor's attributes."""
     value = evaluate(parse("root"), ClassAd(), ClassAd())
     assert set(value.ad.names()) >= {"LEFT", "RIGHT", "lCtx", "rCtx", "symmetricMatch", "leftRankValue"}
     pair = (

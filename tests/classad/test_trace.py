@@ -1,4 +1,4 @@
-"""The trace of an evaluation: the steps are what happened, and watching changes nothing."""
+"""Traces: the steps of an evaluation, which recording does not change."""
 
 import struct
 import sys
@@ -35,7 +35,7 @@ NOW = Environment(now=1_700_000_000.0)
 
 
 def told(steps, depth=0):
-    """Steps as lines of text."""
+    """Return steps as lines of text."""
     for step in steps:
         value = "(not evaluated)" if step.value is None else f"=> {unparse_value(step.value)}"
         remark = "; ".join(filter(None, (step.location, step.note)))
@@ -44,12 +44,12 @@ def told(steps, depth=0):
 
 
 def lines(text, my=MY, target=TARGET, **options):
-    """The trace of an expression in the two ads above as lines of text."""
+    """Return the trace of an expression in the two ads above as lines of text."""
     return list(told([trace(parse(text), my, target, NOW, **options).root]))
 
 
 def steps_of(root):
-    """Every step of a trace."""
+    """Yield every step of a trace."""
     pending = [root]
     while pending:
         step = pending.pop()
@@ -58,14 +58,14 @@ def steps_of(root):
 
 
 def same(one, other):
-    """Whether two values are alike, to the kind and the last bit."""
+    """True if two values are equal in kind and to the last bit."""
     if isinstance(one, float) and isinstance(other, float):
         return struct.pack(">d", one) == struct.pack(">d", other)
     return type(one) is type(other) and unparse_value(one) == unparse_value(other)
 
 
 def bare(expr):
-    """An expression without the parentheses around it."""
+    """Return an expression without the parentheses around it."""
     while isinstance(expr, Paren):
         expr = expr.inner
     return expr
@@ -245,8 +245,8 @@ isClassAd(SELF) && CurrentTime > 0 && symmetricMatch => undefined
 
 
 @pytest.mark.parametrize("case", EXAMPLES)
-def test_a_trace_tells(case):
-    """What is told of it is what happened, in the order of the text."""
+def test_the_steps_of_a_trace(case):
+    """The steps are the evaluated parts in the order of the text."""
     text, expected = EXAMPLES[case]
     assert lines(text) == expected.splitlines()
 
@@ -278,8 +278,8 @@ def test_a_trace_tells(case):
         ("random(0)", "given up: invalid arguments of random"),
     ],
 )
-def test_an_error_says_why_it_is_one(text, note):
-    """At the step where it arose."""
+def test_an_error_has_its_reason(text, note):
+    """The step where an error arises has its reason."""
     root = trace(parse(text), MY, TARGET, NOW).root
     assert (root.value, root.note) == (ERROR, note)
 
@@ -287,14 +287,14 @@ def test_an_error_says_why_it_is_one(text, note):
 @pytest.mark.parametrize(
     "text", ["(1/0) + A", "true && 1/0", "int(1/0)", "[x = 1/0].x", "error + 1", "{1/0}[0]"]
 )
-def test_an_error_that_comes_from_a_part_is_explained_there_alone(text):
-    """Where a constant is the error there is nothing to explain."""
+def test_an_error_of_a_part_is_explained_once(text):
+    """Only the part where an error arises has a reason; a constant error has none."""
     notes = [step.note for step in steps_of(trace(parse(text), MY, TARGET, NOW).root) if step.note]
     assert notes == ([] if text.startswith("error") else ["division by zero"])
 
 
-def test_what_there_is_no_ad_for():
-    """Without ads no name means anything; with one alone TARGET does not."""
+def test_missing_ads():
+    """Without ads every name is not found; with one ad TARGET is missing."""
     assert lines("x || TARGET.x || MY.x", None, None)[1:] == [
         "  x => undefined (not found)",
         "  TARGET.x => undefined (missing TARGET ad)",
@@ -305,7 +305,7 @@ def test_what_there_is_no_ad_for():
 
 
 def test_an_attribute_called_target_is_not_the_other_ad():
-    """It is found where it is, and its expression is told."""
+    """An attribute called TARGET is traced like any other attribute."""
     mine = parse_ad("[TARGET = [A = 7]]")
     assert lines("TARGET.A", mine) == [
         "TARGET.A => 7 (in an ad inside MY)",
@@ -313,8 +313,8 @@ def test_an_attribute_called_target_is_not_the_other_ad():
     ]
 
 
-def test_an_evaluation_that_is_given_up_says_where():
-    """The limit of 400 levels is told at the reference that passed it; what waits for it is given up too."""
+def test_the_step_where_an_evaluation_is_given_up():
+    """The reference that exceeds 400 levels has the reason; the steps around it are given up too."""
     chain = parse_ad("[" + "; ".join(f"A{number} = A{number + 1} + 0" for number in range(300)) + "]")
     result = trace(parse("A0"), chain)
     assert result.root.value is ERROR is evaluate(parse("A0"), chain)
@@ -323,8 +323,8 @@ def test_an_evaluation_that_is_given_up_says_where():
     assert notes[-1] == "given up: more than 400 levels deep"
 
 
-def test_no_more_steps_are_recorded_than_asked_for():
-    """The value is that of the whole evaluation; what was not recorded is not said to be not evaluated."""
+def test_the_number_of_steps_is_limited():
+    """The value is that of the whole evaluation, and steps not recorded are not shown as not evaluated."""
     doubling = parse_ad(
         "[" + "".join(f"A{number} = A{number + 1} + A{number + 1};" for number in range(14)) + "A14 = 1]"
     )
@@ -341,14 +341,14 @@ def test_no_more_steps_are_recorded_than_asked_for():
 
 
 def test_operands_that_were_not_evaluated_count_too():
-    """A long chain that ends at once could be told at any length."""
+    """Operands that were not evaluated count towards the limit of steps."""
     result = trace(parse(" || ".join(["true", *["A"] * 500])), MY, most=100)
     assert not result.complete
     assert len(list(steps_of(result.root))) <= 100
 
 
-def test_where_python_has_no_room_to_watch_the_value_is_told_alone():
-    """Being watched takes more of its stack than being evaluated."""
+def test_without_stack_for_recording_the_trace_has_only_the_value():
+    """Recording needs more of Python's stack than evaluation; if there is too little, only the value is given."""
     chain = parse_ad("[" + "; ".join(f"A{number} = A{number + 1}" for number in range(250)) + "; A250 = 5]")
     expr = parse("A0")
     assert evaluate(expr, chain) == 5
@@ -374,7 +374,7 @@ def test_where_python_has_no_room_to_watch_the_value_is_told_alone():
 )
 @example("evalInEachContext(A, L) is unresolved(B) && C", "[A = B; B = C; C = 1; L = {[A = 2]}]", None, 2000)
 def test_the_value_of_the_root_is_that_of_the_evaluation(text, my, target, most):
-    """Whatever the expression and the ads, and however much of it is recorded."""
+    """The root step has the value of evaluate, whatever the expression, the ads and the limit of steps."""
     expr, mine = parse(text), parse_ad(my)
     other = None if target is None else parse_ad(target)
     result = trace(expr, mine, other, NOW, most=most)
@@ -392,8 +392,8 @@ def test_the_value_of_the_root_is_that_of_the_evaluation(text, my, target, most)
     steps=st.integers(0, 60),
 )
 @example("(0) + (A.A)", "[]", "[]", 2, 0)
-def test_levels_and_steps_are_counted_as_if_nobody_watched(text, my, target, levels, steps):
-    """Near the limits, where a level or a step more would give another value."""
+def test_recording_does_not_change_levels_and_steps(text, my, target, levels, steps):
+    """Near the limits, where one more level or step would change the value, the value is the same."""
     expr, mine, other = parse(text), parse_ad(my), parse_ad(target)
     with pytest.MonkeyPatch.context() as patch:
         for name, most in (
@@ -408,7 +408,7 @@ def test_levels_and_steps_are_counted_as_if_nobody_watched(text, my, target, lev
 @settings(max_examples=200)
 @given(text=expressions(calls=False), my=ads("OnlyMine"), target=ads("OnlyOther"))
 def test_each_operand_has_the_value_that_it_has_alone(text, my, target):
-    """Unless it was not evaluated: as long as no function moves the evaluation to other ads."""
+    """Each evaluated operand has its own value, if no function moves the evaluation to other ads."""
     expr, mine, other = parse(text), parse_ad(my), parse_ad(target)
     pending = [trace(expr, mine, other, NOW).root]
     while pending:
@@ -425,8 +425,8 @@ def test_each_operand_has_the_value_that_it_has_alone(text, my, target):
 
 @settings(max_examples=200)
 @given(text=expressions(calls=False), my=ads("OnlyMine"), target=ads("OnlyOther"))
-def test_an_attribute_is_where_it_is_said_to_be(text, my, target):
-    """And the expression below the reference is the one that stands there."""
+def test_the_location_of_an_attribute(text, my, target):
+    """The ad of a step's location has the attribute, and the step below is that of its expression."""
     places = {TraceLocation.MY: parse_ad(my), TraceLocation.TARGET: parse_ad(target)}
     for step in steps_of(trace(parse(text), *places.values(), NOW).root):
         if not isinstance(step.expr, Attr) or step.value is None:

@@ -1,4 +1,4 @@
-"""Printing, held to HTCondor's library where it is installed."""
+"""Printing of trees and values, compared with HTCondor's library if it is installed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from negotiator.classad.values import AbsTime, RelTime
     ],
 )
 def test_text(text, printed):
-    """An expression is printed as HTCondor prints it."""
+    """An expression is printed as in HTCondor."""
     assert unparse(parse(text)) == printed
 
 
@@ -99,12 +99,12 @@ def test_indented():
     ],
 )
 def test_value(value, printed):
-    """A value is printed as the constant that stands for it."""
+    """A value is printed as a constant."""
     assert unparse_value(value) == printed
 
 
 def test_bound():
-    """A bound scope is printed as it was written; its key is another one."""
+    """A bound scope is printed as it was written; its key differs."""
     bound = Attr("x", AdRef(Side.TARGET))
     assert unparse(bound) == "TARGET.x"
     assert tree_key(bound) != tree_key(parse("TARGET.x"))
@@ -117,7 +117,7 @@ def test_long_chain():
     assert tree_key(parse(text)) == tree_key(parse(text.upper()))
 
 
-# Trees as the parser makes them: a Paren wherever the grammar needs one.
+# Trees as the parser builds them, with a Paren wherever the grammar needs one.
 
 NAMES = st.one_of(
     st.sampled_from(
@@ -136,7 +136,7 @@ CONSTANTS = st.one_of(
 
 
 def trees(inner):
-    """Give the nodes over ``inner``, whose own operators are bracketed."""
+    """Return a strategy for nodes over ``inner``, with operators in parentheses."""
     closed = inner.map(lambda tree: tree if isinstance(tree, PRIMARY) else Paren(tree))
     return st.one_of(
         st.builds(Binary, st.sampled_from(sorted(PRECEDENCE)), closed, closed),
@@ -156,7 +156,7 @@ PRIMARY = (Literal, Attr, Paren, Subscript, Call, ListExpr, RecordExpr)
 
 
 def unary(op, operand):
-    """Bracket a number, where a minus before it would become part of it."""
+    """Return a number in parentheses, since a minus before it would become part of it."""
     first = operand
     while isinstance(first, Attr | Subscript):
         first = first.scope if isinstance(first, Attr) else first.container
@@ -173,13 +173,13 @@ TREES = st.recursive(
 
 @given(TREES)
 def test_round_trip(tree):
-    """What is printed parses to the tree it was printed from."""
+    """Printed text parses to the same tree."""
     assert parse(unparse(tree)) == tree
 
 
 @given(TREES, TREES)
 def test_key(one, other):
-    """Two trees have one key exactly if they are equal."""
+    """Two trees have the same key exactly if they are equal."""
     assert (tree_key(one) == tree_key(other)) == (one == other)
     assert tree_key(one) == tree_key(parse(unparse(one)))
 
@@ -203,28 +203,28 @@ def test_key(one, other):
     ],
 )
 def test_distinct_keys(one, other):
-    """What is written differently, and what Python takes for equal, has different keys."""
+    """Different spellings, and constants that Python considers equal, have different keys."""
     assert tree_key(parse(one)) != tree_key(parse(other))
 
 
 def test_same_keys():
-    """Names have no case."""
+    """Keys ignore the case of names."""
     assert tree_key(parse("My.Abc + F(1)")) == tree_key(parse("MY.aBC + f(1)"))
 
 
 @pytest.fixture(scope="module")
 def oracle():
-    """Give HTCondor's library, as the daemons use it."""
+    """HTCondor's library in the mode of the daemons."""
     if not sys.platform.startswith("linux"):
         pytest.skip("HTCondor's library is there for Linux only")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONDOR_CONFIG", "/dev/null")
-        pytest.importorskip("htcondor2")  # first, or the library speaks another dialect
+        pytest.importorskip("htcondor2")  # first, or the library uses another dialect
         return pytest.importorskip("classad2")
 
 
 def printed_by(oracle, text):
-    """Give the text as HTCondor prints it, None if it does not parse."""
+    """Return the text as HTCondor prints it, None if it does not parse."""
     try:
         return str(oracle.ExprTree(text))
     except oracle.ClassAdException:
@@ -240,7 +240,7 @@ def printed_here(text):
 
 @given(tree=TREES)
 def test_oracle_trees(oracle, tree):
-    """HTCondor reads and prints what is printed here; it leaves out quotes and a blank that it needs itself."""
+    """HTCondor reads what is printed here and prints it alike, except for quotes and a blank that it needs itself."""
     text = unparse(tree)
     assert loosely(printed_by(oracle, text)) == loosely(printed_here(text))
 
@@ -254,10 +254,10 @@ TOKENS = [
 
 @given(parts=st.lists(st.sampled_from(TOKENS), min_size=1, max_size=8), blank=st.sampled_from(["", " "]))
 def test_oracle_tokens(oracle, parts, blank):
-    """HTCondor accepts the texts that are accepted here, and reads them alike."""
+    """HTCondor accepts the texts accepted here, and reads them alike."""
     text = blank.join(parts)
     if text.startswith("..") or ".." in text or "0x" in text or balance(text) < 0:
-        return  # ..5 is 0.0 there, and ExprTree takes what follows a bracket too many for its own wrapping
+        return  # ..5 is 0.0 in HTCondor, and ExprTree mistakes an extra bracket for the one it wraps around the text
     assert loosely(printed_by(oracle, text)) == loosely(printed_here(text))
 
 

@@ -1,4 +1,4 @@
-"""Calls of functions as text: tables of them, random ones, and what HTCondor's library says of them."""
+"""Calls of functions as text: tables of calls, random calls, and their values in HTCondor's library."""
 
 import atexit
 
@@ -18,12 +18,12 @@ atexit.register(_htcondor.close)
 
 
 def cases(table):
-    """The lines ``call => value`` of a table, as pairs of text."""
+    """Return the lines ``call => value`` of a table as pairs of text."""
     return [tuple(line.split(" => ")) for line in table.strip().splitlines() if not line.startswith("#")]
 
 
 def value(text):
-    """The value of a call, error where the evaluation fails."""
+    """Return the value of a call; error if the evaluation fails."""
     try:
         return evaluate(parse(text), env=NOON)
     except EvaluationFailed:
@@ -31,13 +31,13 @@ def value(text):
 
 
 def spelled(text):
-    """The kind and the text of a value, so that equal ones are the same value of the same kind."""
+    """Return the kind and the text of a value, which are equal only for equal values of one kind."""
     result = value(text)
     return type(result).__name__, repr(result) if isinstance(result, float | str) else unparse_value(result)
 
 
 def ours(text):
-    """The value in the words of ``Oracle.ask``."""
+    """Return the value of a call in the form of ``Oracle.ask``."""
     try:
         result = value(text)
     except ParseError:
@@ -46,7 +46,7 @@ def ours(text):
 
 
 def words(result):
-    """A value in the words of ``Oracle.ask``."""
+    """Return a value in the form of ``Oracle.ask``."""
     if result is UNDEFINED or result is ERROR:
         return [result.value, ""]
     if isinstance(result, float):
@@ -57,31 +57,31 @@ def words(result):
 
 
 def agrees(text):
-    """Whether HTCondor's library has the same value; yes where it dies of the question."""
+    """True if HTCondor's library has the same value, or crashes."""
     theirs = _htcondor.ask(text)
     return theirs[0] == "crash" or theirs == ours(text)
 
 
 def quoted(text):
-    """A string literal."""
+    """Return a string literal."""
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\v": "\\v", "\f": "\\f"}
     return '"' + "".join(escapes.get(character, character) for character in text) + '"'
 
 
 def texts(alphabet, most=10):
-    """String literals of these characters."""
+    """Return a strategy for string literals of these characters."""
     return st.text(alphabet, max_size=most).map(quoted)
 
 
 def calls(names, *arguments):
-    """Calls of one of the functions, with one argument of each strategy."""
+    """Return a strategy for calls of one of the functions, with one argument from each strategy."""
     return st.builds(
         lambda name, args: f"{name}({','.join(args)})", st.sampled_from(names), st.tuples(*arguments)
     )
 
 
 def up_to(strategy, most):
-    """List literals."""
+    """Return a strategy for list literals."""
     return st.lists(strategy, max_size=most).map(lambda items: "{" + ",".join(items) + "}")
 
 

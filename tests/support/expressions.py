@@ -1,4 +1,4 @@
-"""Random expressions and ads as text, for properties that hold for all of them."""
+"""Strategies for random expressions and ads as text."""
 
 from hypothesis import strategies as st
 
@@ -59,7 +59,7 @@ leaves = st.one_of(literals, references, references, references)
 
 
 def expressions(*, calls=True, max_leaves=12):
-    """Expressions with every operand in parentheses, so that the text has one reading."""
+    """Return a strategy for expressions with every operand in parentheses, so that precedence does not matter."""
 
     def grow(children):
         part = children.map(lambda text: text if text.isalpha() else f"({text})")
@@ -82,12 +82,12 @@ def expressions(*, calls=True, max_leaves=12):
             ]
         return st.one_of(shapes)
 
-    # A call such as relTime("x") is a constant that no time can be read from: the text is no expression.
+    # A call such as relTime("x") is an invalid literal, so the text is not an expression.
     return st.recursive(leaves, grow, max_leaves=max_leaves).filter(parses)
 
 
 def ads(own):
-    """Ads of the names above, in which expressions refer to each other, also in circles; ``own`` is one's alone."""
+    """Return a strategy for ads whose attributes refer to each other, also in circles. Only this ad has ``own``."""
     part = expressions(calls=False, max_leaves=4)
     values = st.one_of(literals, literals, part)
     attributes = {

@@ -1,7 +1,7 @@
-"""Conformance cases of the language, as HTCondor's own library computed them (conformance/classad/README.md).
+"""Conformance cases of the language, computed by HTCondor's own library (conformance/classad/README.md).
 
-A folder of cases has gzipped or plain JSON lines in files of any names, and perhaps ``ads.json``, the ads that lines
-refer to by name. What cannot be read is named by file and line; nothing is raised for it.
+A folder of cases has files of JSON lines, gzipped or plain, with any names, and optionally ``ads.json``, the ads that
+lines refer to by name. Unreadable files and lines are reported by file and line; they do not raise.
 """
 
 import gzip
@@ -40,12 +40,12 @@ _FORMS = {
 
 
 class UnreadableError(Exception):
-    """A file or a line that is none of the corpus; the message says which one and what is wrong with it."""
+    """An invalid file or line of the corpus. The message names it and the reason."""
 
 
 @attrs.frozen
 class Case:
-    """A line: the expression in its ads, given by text or by name, and its value in the form of ``recorded``.
+    """A line: an expression, its ads by text or by name, and the value in the form of ``recorded``.
 
     ``match`` lines have no expression: the value is whether the Requirements of both ads are true.
     """
@@ -60,7 +60,7 @@ class Case:
 
     @cached_property
     def tree(self):
-        """The expression, None where the text is none."""
+        """The expression, None if its text is invalid."""
         try:
             return (parse_old if self.old else parse)(self.expr)
         except ParseError:
@@ -69,7 +69,7 @@ class Case:
 
 @attrs.define
 class File:
-    """What a file holds: its cases, how many lines have no one value, and what could not be read."""
+    """The contents of a file: its cases, the number of lines without a definite value, and its problems."""
 
     name: str
     cases: list[Case] = attrs.field(factory=list)
@@ -85,7 +85,7 @@ class Folder:
         self._parsed = {}
 
     def files(self):
-        """The names of its files of cases, sorted."""
+        """The sorted names of the files of cases."""
         names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
         return sorted(name for name in names if name.endswith((".jsonl", ".jsonl.gz")))
 
@@ -104,7 +104,7 @@ class Folder:
         return texts
 
     def ad(self, text):
-        """The ad of a line: None, or what its text or its name means. Raises ``ParseError``."""
+        """Return the ad with this text or name, None if there is neither. Raises ``ParseError``."""
         if text is None:
             return None
         if text not in self._parsed:
@@ -112,14 +112,14 @@ class Folder:
         return self._parsed[text]
 
     def ads_of(self, case):
-        """The ads of a line, or instead of them what the value of the line is then: one that is none of the corpus."""
+        """Return the ads of a line, or an error in the form of a value that the corpus does not have."""
         try:
             return self.ad(case.my), self.ad(case.target)
         except ParseError as error:
-            return {"an ad is none": str(error)}
+            return {"invalid ad": str(error)}
 
     def read(self, name):
-        """The cases of a file. Nothing is raised: ``problems`` has what is wrong with it."""
+        """Return the cases of a file. Does not raise: errors are in ``problems``."""
         file = File(name)
         path = self.path / name
         try:
@@ -172,7 +172,7 @@ class Folder:
 
 
 OURS = Folder(Path(__file__).parent.parent / "conformance" / "classad")
-"""The corpus that comes along."""
+"""The corpus of this repository."""
 
 
 def _lines(path):
@@ -184,7 +184,7 @@ def _lines(path):
 
 
 def _expected(value):
-    """The value of a line in the form that ``recorded`` gives; a failed evaluation is an error of ours."""
+    """Return the recorded value of a line in the form of ``recorded``. A failed evaluation is an error here."""
     if isinstance(value, bool | int | str):
         return value
     if not isinstance(value, dict) or frozenset(value) not in _FORMS:
@@ -195,7 +195,7 @@ def _expected(value):
 
 
 def recorded(value):
-    """A value of ours as the corpus writes it."""
+    """Return a value in the form of the corpus."""
     simple = {UNDEFINED: {"undefined": True}, ERROR: {"error": True}}
     match value:
         case bool() | int() | str():
@@ -214,22 +214,22 @@ def recorded(value):
 
 
 def attempt(function, *args):
-    """The recorded value that a function gives; where it raises, which it never should, that."""
+    """Return the value of a function in the form of the corpus; the exception if it raises, which is a failure."""
     try:
         return recorded(function(*args))
-    except Exception as error:  # noqa: BLE001 - whatever it is, the line is named
+    except Exception as error:  # noqa: BLE001 - any exception is reported as a failure of its line
         return {"raised": repr(error)}
 
 
 def same(one, other):
-    """Whether two recorded values are equal, where 1 and true are not."""
+    """True if two recorded values are equal; 1 and true are not."""
     return type(one) is type(other) and one == other
 
 
 def verdict(file, values, not_passing):
-    """Counts of what became of a file's lines, and a text for each failure.
+    """The results of a file: counts, and a text for each failure.
 
-    A case passes if each of its values is the recorded one, which ``not_passing`` must not have then.
+    A case passes if all its values are the recorded ones. A case in ``not_passing`` must not pass.
     """
     failures = list(file.problems)
     passed = failed = without = 0

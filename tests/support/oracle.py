@@ -1,7 +1,8 @@
-"""HTCondor's own library, asked in a process of its own, since some expressions crash it.
+"""HTCondor's own library in a separate process, since some expressions crash it.
 
-Run as a script it is that process: a line of JSON ``[my, target, expr]`` in, a line with the value out; or a line
-``[ads, questions]`` in, a question being an expression and the numbers of its ads, and a line with all the values out.
+Run as a script, this file is that process. It reads lines of JSON and answers each with one line: ``[my, target,
+expr]`` with the value, ``[ads, questions]`` with all values, where a question is an expression and the numbers of its
+ads.
 """
 
 import importlib
@@ -17,24 +18,24 @@ LIST_AS_TEXT = "string(%s)"
 
 
 def available():
-    """Whether the library is installed here."""
+    """True if the library is installed."""
     return (
         importlib.util.find_spec("htcondor2") is not None and importlib.util.find_spec("classad2") is not None
     )
 
 
 class Oracle:
-    """The other process; it is started again after a crash."""
+    """The process of the library. It is restarted after a crash."""
 
     def __init__(self):
         self.process = None
 
     def ask(self, expr, my=None, target=None):
-        """The value as ``[kind, text]``; ``["crash", ""]`` where the library dies of it."""
+        """Return the value as ``[kind, text]``; ``["crash", ""]`` if the library crashes."""
         return self._answer([my, target, expr]) or ["crash", ""]
 
     def ask_all(self, ads, questions):
-        """The values of many expressions over a few ads; None where the library dies of one of them.
+        """Return the values of many expressions for a few ads; None if the library crashes.
 
         A question is ``[expr, my, target]``, with the numbers of the ads, or None.
         """
@@ -70,13 +71,13 @@ class Oracle:
 
 
 def real_text(number):
-    """A real so that equal texts mean the same bits, except that NaN is NaN."""
+    """Return a text of a real that is equal only for equal bits; all NaNs are alike."""
     return "nan" if math.isnan(number) else struct.pack(">d", number).hex()
 
 
 def serve():
-    """Answer questions until there are no more."""
-    importlib.import_module("htcondor2")  # first, or the library speaks another dialect
+    """Answer questions from standard input until its end."""
+    importlib.import_module("htcondor2")  # first, or the library uses another dialect
     classad2 = importlib.import_module("classad2")
 
     def made(ad):

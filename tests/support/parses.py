@@ -1,10 +1,10 @@
-"""Which texts are expressions: a constant that no time can be read from, such as ``relTime("x")``, makes a text none."""
+"""Which random texts are valid: one with an invalid time literal, such as ``relTime("x")``, is not an expression."""
 
 from negotiator.classad import ParseError, parse
 
 
 def parses(text):
-    """Whether the text is an expression; a filter for strategies."""
+    """True if the text is an expression; a filter for strategies."""
     try:
         parse(text)
     except ParseError:
