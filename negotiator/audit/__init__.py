@@ -1,1 +1,1 @@
-"""What was decided, on disk, so that it can be shown later that nobody changed it: ``docs/audit.md``."""
+"""The decisions of cycles on disk, in a form that shows later changes: ``docs/audit.md``."""

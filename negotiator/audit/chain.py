@@ -1,8 +1,8 @@
-r"""The lines of an audit log, each sealed together with the hash of the one before it.
+r"""The lines of an audit log, a hash chain.
 
 A line is ``{"seq":N,"prev":"HASH","kind":...,...,"hash":"HASH"}\n`` in ASCII, its fields in this order. ``hash`` is made
-over the bytes of the line without the field ``hash`` and without the line end: SHA-256, or HMAC-SHA-256 with a key; then
-``"keyed":"ID"`` stands behind ``prev``, where ID tells keys apart and tells nothing of the key.
+over the bytes of the line without the field ``hash`` and without the line end: SHA-256, or HMAC-SHA-256 with a key. With a
+key the field ``"keyed":"ID"`` follows ``prev``; ID distinguishes keys and reveals nothing of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from negotiator.audit.errors import AuditError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: No line is longer (bytes): what a reader must be ready to hold.
+#: The longest line, in bytes.
 MAX_LINE = 16 * 2**20
 
 _HASH_FIELD = re.compile(rb',"hash":"([0-9a-f]{64})"\}\n')
@@ -38,30 +38,30 @@ _OWN_FIELDS = frozenset({"seq", "prev", "keyed", "hash"})
 
 @attrs.frozen
 class ChainLink:
-    """One record of a chain: its number, and the hash that stands for it and all before it."""
+    """One record of a chain: its number and its hash, which covers all records before it too."""
 
     seq: int
     hash: str
 
     def __str__(self) -> str:
-        """``SEQ:HASH``, the form in which a head is kept elsewhere."""
+        """``SEQ:HASH``, the form of a head."""
         return f"{self.seq}:{self.hash}"
 
     @classmethod
     def parse(cls, text: str) -> ChainLink:
-        """Read ``SEQ:HASH``; anything else is a ValueError."""
+        """Read ``SEQ:HASH``; raise ValueError for anything else."""
         found = _HEAD.fullmatch(text.strip())
         if not found:
-            raise ValueError("a head is written SEQ:HASH, a number and 64 hexadecimal digits")
+            raise ValueError("invalid head: must be SEQ:HASH, a number and 64 hexadecimal digits")
         return cls(int(found[1]), found[2].lower())
 
 
-#: What the first record of a chain follows on.
+#: The predecessor of the first record of a chain.
 START = ChainLink(0, "0" * 64)
 
 
 class Seal:
-    """How records are sealed: with a key or without. The key is never shown."""
+    """Hashes records, with a key or without. The key is never shown."""
 
     __slots__ = ("_key", "id")
 
@@ -70,7 +70,7 @@ class Seal:
         self.id = None if key is None else hmac.digest(key, b"negotiator audit key", "sha256").hex()[:16]
 
     def of(self, body: bytes) -> str:
-        """Give the hash of a record without its field ``hash``: 64 hexadecimal digits."""
+        """Return the hash of a record without its field ``hash``: 64 hexadecimal digits."""
         if self._key is None:
             return hashlib.sha256(body).hexdigest()
         return hmac.digest(self._key, body, "sha256").hex()
@@ -78,7 +78,7 @@ class Seal:
 
 @attrs.frozen
 class LogLine:
-    """One line as it was read; ``hash`` is what it says of itself, to be compared with ``Seal.of(body)``."""
+    """One line that was read; ``hash`` is its own field, to be compared with ``Seal.of(body)``."""
 
     seq: int
     prev: str
@@ -88,15 +88,14 @@ class LogLine:
 
     @property
     def link(self) -> ChainLink:
-        """The link that the next record must follow on."""
+        """The link of this record, which the next one must name as its predecessor."""
         return ChainLink(self.seq, self.hash)
 
 
 def read(line: bytes) -> LogLine | None:
-    """Take a line apart, with its line end; None where it is not in the form in which records are written.
+    """Parse a line, with its line end; None if it is not in the form in which records are written.
 
-    Bytes are compared, not what JSON makes of them: white space, the order of fields or another spelling of a
-    string are changes too.
+    Bytes are compared, not JSON values: other white space, order of fields or spelling of a string is a change too.
     """
     last = _HASH_FIELD.fullmatch(line, max(0, len(line) - _HASH_FIELD_BYTES))
     first = _FIRST_FIELDS.match(line)
@@ -118,9 +117,9 @@ def bundle_of(entry: LogLine) -> str:
 
 
 def write(records: Iterable[Mapping[str, Any]], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:
-    """Seal records, each with a ``kind`` and of plain JSON values, into lines that follow on ``last``.
+    """Return records as lines of the chain after ``last``, and the link of the last of them.
 
-    :return: the bytes of all lines, and the link of the last of them.
+    :param records: mappings of plain JSON values, each with a ``kind``.
     """
     lines = []
     for record in records:
@@ -131,7 +130,9 @@ def write(records: Iterable[Mapping[str, Any]], last: ChainLink, seal: Seal) -> 
 
 def _line(record: Mapping[str, Any], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:
     if not _OWN_FIELDS.isdisjoint(record) or not isinstance(record["kind"], str):
-        raise ValueError(f"a record has a kind, and leaves {', '.join(sorted(_OWN_FIELDS))} to the log")
+        raise ValueError(
+            f"a record must have a kind, and none of the fields {', '.join(sorted(_OWN_FIELDS))}"
+        )
     keyed = {"keyed": seal.id} if seal.id else {}
     fields = {"seq": last.seq + 1, "prev": last.hash, **keyed, "kind": record["kind"], **record}
     body = json.dumps(fields, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -1,4 +1,4 @@
-"""What can go wrong with an audit log."""
+"""The exceptions of the audit log."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ADVICE = {
 
 
 class AuditError(NegotiatorError):
-    """An audit log that cannot be written, read or trusted: what happened to which file, and what to do."""
+    """The audit log cannot be written, read or trusted: what happened to which file, and what to do."""
 
 
 class AuditBusyError(AuditError):
-    """Another process has the audit log open for writing; it may be a command, for a moment."""
+    """Another process has the audit log open for writing; it may be a short command."""
 
 
 @contextmanager

@@ -15,18 +15,18 @@ _NAME = re.compile(r"audit-([0-9]{6,12})\.jsonl")
 
 
 def file_name(number: int) -> str:
-    """Name the file of a number, from 1; beyond 999999 names grow longer, and are still ordered by number."""
+    """Return the name of the file of a number, from 1. Beyond 999999 names are longer; files are ordered by number."""
     return f"audit-{number:06}.jsonl"
 
 
 def number_of(path: Path) -> int:
-    """Give the number in a file's name; 0 where it is no file of a log."""
+    """Return the number in a file's name; 0 if it is not the name of a file of a log."""
     found = _NAME.fullmatch(path.name)
     return int(found[1]) if found and path.name == file_name(int(found[1])) else 0
 
 
 def chain_files(folder: Path) -> list[Path]:
-    """List the files of a log in the order in which they were written; other files do not count."""
+    """Return the files of a log in the order in which they were written; other files are ignored."""
     with naming(folder, "read the folder of the audit log"):
         files = sorted(filter(number_of, folder.iterdir()), key=number_of)
     for file in files:

@@ -16,10 +16,10 @@ _LONGEST = 4096
 
 
 def read_key(path: Path) -> bytes:
-    """Read a key: all bytes of the file but a line end at its end.
+    """Return the key in a file: all its bytes without a line end at the end.
 
-    Refused (AuditError) where others than owner and group may read or write the file, and where it has fewer than 16
-    bytes or more than 4096. No error shows any of the contents.
+    :raises AuditError: others than owner and group may read or write the file, or it has fewer than 16 bytes or more than
+        4096. No message shows any of the contents.
     """
     with (
         naming(path, "read the key"),
@@ -27,10 +27,10 @@ def read_key(path: Path) -> bytes:
     ):
         mode = os.fstat(stream.fileno()).st_mode
         if not stat.S_ISREG(mode):
-            raise AuditError(f"{path}: a key is a regular file")
+            raise AuditError(f"{path}: a key must be a regular file")
         if mode & (stat.S_IROTH | stat.S_IWOTH):
-            raise AuditError(f"{path}: anybody may read or write this key (chmod o= it, and make a new key)")
+            raise AuditError(f"{path}: every user may read or write this key (make a new one, with chmod o=)")
         key = stream.read(_LONGEST + 1).rstrip(b"\r\n")
     if not _SHORTEST <= len(key) <= _LONGEST:
-        raise AuditError(f"{path}: a key has {_SHORTEST} to {_LONGEST} bytes (openssl rand -hex 32)")
+        raise AuditError(f"{path}: a key must have {_SHORTEST} to {_LONGEST} bytes (openssl rand -hex 32)")
     return key

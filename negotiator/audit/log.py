@@ -1,4 +1,4 @@
-"""The writer of an audit log. See ``docs/audit.md`` for what a crash, a full disk or a second writer do to it."""
+"""The writer of an audit log. ``docs/audit.md`` says what a crash, a full disk or a second writer do to it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _LOCK = "audit.lock"
 _FILE_MODE = 0o640
 _FOLDER_MODE = 0o750
-# Offsets are given with each write: the only writer knows where the log ends, and a repair has to overwrite.
+# Not O_APPEND: writes have explicit offsets, since a repair has to overwrite.
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @attrs.frozen
 class _End:
-    """Where the log ends: the size of its last file, and the last record of the chain."""
+    """The end of the log: the size of its last file, and the last record of the chain."""
 
     size: int
     link: ChainLink
@@ -38,7 +38,7 @@ class _End:
 class AuditLog:
     """An audit log open for writing, by one process at a time.
 
-    ``notices`` say what had to be repaired when it was opened, a sentence each.
+    ``notices`` are sentences on what was repaired when it was opened.
     """
 
     def __init__(self, folder: Path, seal: Seal, rotate_bytes: int, lock: int) -> None:
@@ -55,13 +55,13 @@ class AuditLog:
 
     @classmethod
     def open(cls, path: Path, *, key: bytes | None = None, rotate_bytes: int) -> AuditLog:
-        """Open the log in the folder ``path``, made where there is none, and repair a torn last line.
+        """Open the log in the folder ``path``; make it if it is missing; repair a torn last line.
 
-        With a ``key`` the chain is keyed. A file is closed and a new one begun before it would grow beyond
-        ``rotate_bytes``; what one call of ``append`` writes is never divided, so a file can be as large as that.
-
-        AuditError: it cannot be written, another process has it open, its last record does not verify, or it was
-        written with another key, or one with a key and the other without.
+        :param key: seals the chain; None for a chain without a key.
+        :param rotate_bytes: a new file is begun before a file would exceed this size. The records of one call of
+            ``append`` stay in one file, which can be as large as they are.
+        :raises AuditError: it cannot be written, another process has it open, its last record does not verify, or it was
+            written with another key.
         """
         with naming(path, "make the folder of the audit log"):
             if not path.is_dir():
@@ -77,7 +77,7 @@ class AuditLog:
 
     @property
     def head(self) -> str:
-        """``SEQ:HASH`` of the last record appended: kept elsewhere, it shows whether the log's end was cut off."""
+        """``SEQ:HASH`` of the last record; stored elsewhere, it shows later whether the end of the log was cut off."""
         return str(self._end.link)
 
     def store_bundle(self, digest: str, files: Mapping[str, bytes]) -> None:
@@ -92,10 +92,9 @@ class AuditLog:
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write records, all or none; they are durable after ``sync``.
 
-        Each is a mapping of plain JSON values with a ``kind``, without ``seq``, ``prev``, ``keyed`` and ``hash``.
-
-        AuditError: none of them was written, and the log ends where it ended before (where it failed to make the
-        file before durable in order to begin a new one: where it was synced last).
+        :param records: mappings of plain JSON values with a ``kind``, without ``seq``, ``prev``, ``keyed`` and ``hash``.
+        :raises AuditError: none of them was written, and the log ends as before; if the previous file could not be made
+            durable, as after the last sync.
         """
         self._check()
         data, link = chain.write(records, self._end.link, self._seal)
@@ -113,10 +112,10 @@ class AuditLog:
             raise
 
     def sync(self) -> None:
-        """Make all that was appended durable.
+        """Make all appended records durable.
 
-        AuditError: what was appended since the last sync is taken back. After a failed fsync nobody can say what
-        of it is on disk, and a second fsync would report success (fsync(2)), so it must be appended anew.
+        :raises AuditError: the records appended since the last sync were removed. After a failed fsync it is unknown what
+            is on disk, and a second fsync would report success (fsync(2)), so they must be appended again.
         """
         self._check()
         try:
@@ -128,7 +127,7 @@ class AuditLog:
         self._synced = self._end
 
     def close(self) -> None:
-        """Close the log, and let another process open it; what was not synced is left to the system."""
+        """Close the log and release its lock; records that were not synced are left to the system."""
         self._usable = False
         for fd in (self._fd, self._lock):
             if fd >= 0:
@@ -171,10 +170,10 @@ class AuditLog:
         self.sync()
 
     def _repair(self, torn: bytes) -> None:
-        """Cut a torn line off, and say so in its place.
+        """Replace a torn line with a record of the repair.
 
-        The record that says so is written over the torn line before the rest of it is cut, so that there is no
-        moment at which a crash, or a full disk, would leave a log that was cut and does not tell.
+        The record is written over the torn line before the rest of the line is cut off, so that no crash and no full disk
+        leaves a log that was cut without a record of it.
         """
         start, digest = self._end.size, hashlib.sha256(torn).hexdigest()
         record = {"kind": "repair", "file": self._file.name, "bytes": len(torn), "sha256": digest}
@@ -184,15 +183,17 @@ class AuditLog:
                 _write_at(self._fd, data, start)
                 os.ftruncate(self._fd, start + len(data))
             except OSError:
-                _write_at(self._fd, torn, start)  # these blocks exist already
+                _write_at(self._fd, torn, start)  # these blocks are allocated already
                 os.ftruncate(self._fd, start + len(torn))
                 raise
         self._end = _End(start + len(data), link)
-        notice = f"the last line was torn and is cut off: {len(torn)} bytes, sha256 {digest} (recorded as {link.seq})"
+        notice = (
+            f"the torn last line was cut off: {len(torn)} bytes, sha256 {digest} (recorded as {link.seq})"
+        )
         self.notices += (f"{self._file}: {notice}",)
 
     def _rotate(self) -> None:
-        self.sync()  # a file is whole on disk before the next one exists: only the last one can be torn
+        self.sync()  # before the next file exists, so that only the last one can be torn
         file = self._folder / file_name(number_of(self._file) + 1)
         fd = self._new_file(file)
         os.close(self._fd)
@@ -218,19 +219,19 @@ class AuditLog:
         self._end = end
 
     def _check(self) -> None:
-        """Refuse to write where records would be lost: into a file that was moved away, or over another's bytes."""
+        """Raise AuditError if the file was moved, replaced or changed by another program, or if its end is unknown."""
         if not self._usable:
             raise AuditError(
-                f"{self._file}: the audit log is closed, or an error left its end in doubt: open it anew"
+                f"{self._file}: the audit log is closed, or its end is unknown after an error: open it again"
             )
         with naming(self._file, "find the audit log"):
             named, held = self._file.stat(), os.fstat(self._fd)
         if not os.path.samestat(named, held):
             raise AuditError(
-                f"{self._file}: was moved or replaced by another program (the log rotates by itself)"
+                f"{self._file}: moved or replaced by another program (the log rotates by itself)"
             )
         if held.st_size != self._end.size:
-            raise AuditError(f"{self._file}: was changed by another program (negotiator audit verify)")
+            raise AuditError(f"{self._file}: changed by another program (negotiator audit verify)")
 
 
 def _locked(path: Path) -> int:

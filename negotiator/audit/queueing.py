@@ -1,4 +1,4 @@
-"""What a cycle decided about queues, as records: where applications were placed and why, what became of queues."""
+"""The fields of records about queues: placements of applications, and changes of queues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEPS = 100
 
 
 def placement_fields(placed: ApplicationPlacement) -> Record:
-    """One kind of applications that was placed, or rejected, with every rule that was tried."""
+    """Return the fields of one kind of applications that was placed or rejected, with every rule that was tried."""
     application, placement = placed.application, placed.placement
     return {
         "user": bounded(application.user),
@@ -37,7 +37,7 @@ def placement_fields(placed: ApplicationPlacement) -> Record:
 
 
 def change_fields(change: QueueChange) -> Record:
-    """One change of one queue."""
+    """Return the fields of a change of a queue."""
     return {"queue": bounded(change.path, TEXT), "change": str(change.change), "time": instant(change.at)}
 
 

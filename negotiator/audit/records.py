@@ -1,7 +1,7 @@
-"""What a cycle decided, as the records of the audit log: plain values that JSON knows, named in ``docs/audit.md``.
+"""The decisions of a cycle as records of the audit log: plain JSON values, documented in ``docs/audit.md``.
 
-Texts that come from ads are hostile: they are bounded, and bytes that are not UTF-8 stay lone surrogates, which the
-log writes as escapes. Ads are never written, only the fields named here, so no claim id or capability is.
+Texts from ads are hostile: their lengths are bounded, and bytes that are not UTF-8 stay lone surrogates, which the log
+writes as escapes. Of ads only the fields named here are written, so that no claim id or capability is.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def intent_records(
 
 
 def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
-    """Give the records of a cycle by kind, none left out by a selection; the same for the same input."""
+    """Return all records of a cycle by kind, without the bundle's selection; the same for the same input."""
     by_kind: dict[str, list[Record]] = {}
     for record in intent_records(result, AuditSettings()):
         by_kind.setdefault(record["kind"], []).append(record)
@@ -61,10 +61,12 @@ def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
 
 
 def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str]) -> list[Record]:
-    """Say what became of the matches of a cycle: one record, or several of 5000 matches each.
+    """Return the records of what became of a cycle's matches: one, or several of 5000 matches each.
 
-    ``delivered`` are the ids of matches that were handed out; ``failed`` says of others why they were not. Matches
-    that neither names are told as ``unknown``.
+    Matches that are in neither ``delivered`` nor ``failed`` are ``unknown``.
+
+    :param delivered: the ids of matches that were handed out.
+    :param failed: why others were not, by id.
     """
     handed_out = frozenset(delivered)
     ids = [match.id for match in result.matches]
@@ -85,7 +87,7 @@ def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mappi
 
 
 def _selector(selection: DecisionSelection | Expression, result: CycleResult) -> _Selects:
-    """Give the test of what is recorded: all that an expression does not make false, be it undefined or error."""
+    """Return a predicate of the decisions to record: those for which the expression is not false (or 0)."""
     if isinstance(selection, DecisionSelection):
         return lambda _my, _target: selection is DecisionSelection.ALL
     tree = bind(selection.tree)
@@ -151,7 +153,7 @@ def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
 
 
 def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
-    told = _weightiest(outcome.removals)
+    recorded = _weightiest(outcome.removals)
     return {
         **_common("denial", result),
         "submitter": bounded(outcome.request.submitter),
@@ -163,14 +165,14 @@ def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
         "candidates": outcome.candidates,
         "reasons": [
             {**reason_fields(removal.reason), "removed": removal.removed, "rejected": removal.rejected}
-            for removal in told
+            for removal in recorded
         ],
-        "reasons_left_out": len(outcome.removals) - len(told),
+        "reasons_left_out": len(outcome.removals) - len(recorded),
     }
 
 
 def _weightiest(removals: Sequence[Removal]) -> Sequence[Removal]:
-    """Those that took the most slots, in the order in which they were asked: a job can bring any number of them."""
+    """Return the removals that took the most slots, in their order; a job can cause any number of them."""
     if len(removals) <= _REASONS:
         return removals
     weights = sorted(

@@ -1,4 +1,4 @@
-"""The end of a file of an audit log, read without the rest of it."""
+"""Reads the end of a file of an audit log, without the rest of it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FIRST_SPAN = 2**16
 
 @attrs.frozen
 class Tail:
-    """The last whole line of a file with its line end, empty where there is none, and the bytes that follow it."""
+    """The last complete line of a file with its line end (empty if there is none), and the bytes after it."""
 
     line: bytes
     torn: bytes
 
 
 def read_tail(file: Path) -> Tail:
-    """Read the last whole line and what follows it; more than two of the longest lines are not looked at."""
+    """Return the last complete line and what follows it; read at most a few of the longest lines."""
     with naming(file, "read the audit log"), file.open("rb") as stream:
         size = stream.seek(0, 2)
         span = _FIRST_SPAN
@@ -39,12 +39,15 @@ def read_tail(file: Path) -> Tail:
             if start == 0 or begin:
                 return Tail(data[begin:end], data[end:])
             if span > 2 * chain.MAX_LINE:
-                raise AuditError(f"{file}: does not end with a record (negotiator audit verify)")
+                raise AuditError(f"{file}: no record at the end (negotiator audit verify)")
             span *= 4
 
 
 def last_link(file: Path, line: bytes, seal: Seal) -> ChainLink:
-    """Check the last whole line of a log that is to be continued, and give the link to continue from."""
+    """Verify the last complete line of a log, and return its link, for appending.
+
+    :raises AuditError: it does not verify, or has another key.
+    """
     entry = chain.read(line)
     if entry and entry.keyed != seal.id:
         raise AuditError(
@@ -58,21 +61,21 @@ def last_link(file: Path, line: bytes, seal: Seal) -> ChainLink:
 
 
 def unfinished(file: Path, line: bytes) -> tuple[str, ...]:
-    """Say that the log ends with an intent: the ``cycle`` record of matches whose ``outcome`` was never written."""
+    """Return a notice if the log ends with matches whose outcome was never recorded."""
     record = json.loads(line)
     lost = record["kind"] == "cycle" and record.get("matches")
     lost = lost or (record["kind"] == "outcome" and record.get("part") != record.get("parts"))
     if not lost:
         return ()
     message = (
-        f"{file}: the outcome of cycle {record.get('cycle')} was never recorded (the process ended before): "
-        "which of its matches were handed out is not known"
+        f"{file}: the outcome of cycle {record.get('cycle')} was never recorded, since the process ended before: "
+        "it is unknown which of its matches were handed out"
     )
     return (message,)
 
 
 def mismatch(keyed: str | None, seal: Seal) -> str:
-    """Say how the key of a record differs from the one that was given."""
+    """Return how the key of a record differs from the given one."""
     if keyed is None:
         return "the log is not keyed, and a key was given"
     if seal.id is None:

@@ -1,4 +1,4 @@
-"""How values stand in records: bounded, and nothing that JSON does not know."""
+"""The values in records: of bounded length, and of JSON's types only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from negotiator.records import Provenance, Reason
 
 Record: TypeAlias = dict[str, Any]
 
-# Bounds in characters and items, so that no user's job can make a record longer than a line may be.
+# Bounds in characters and items, so that no job can make a record longer than MAX_LINE.
 NAME = 256
 TEXT = 500
 _NUMBER = 64
@@ -18,24 +18,24 @@ _NUMBERS = 16
 
 
 def bounded(text: str, longest: int = NAME) -> str:
-    """A text of at most so many characters."""
+    """Return a text cut to at most ``longest`` characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def instant(seconds: float) -> str:
-    """A time in seconds since the epoch as ISO 8601 in UTC, in milliseconds."""
+    """Return a time in seconds since the epoch as RFC 3339 text in UTC, with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def number(value: object) -> float | str:
-    """JSON has no infinity and no NaN: they are told as text, as is what a plugin gave that is no number."""
+    """Return a number as JSON has it: infinity, NaN, and a plugin's value that is not a number become text."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(float(value))
     return int(value) if isinstance(value, int) else bounded(str(value), _NUMBER)
 
 
 def reason_fields(reason: Reason) -> Record:
-    """A reason with its numbers and where it comes from."""
+    """Return the fields of a reason, with its numbers and its provenance."""
     return {
         "verdict": str(reason.verdict),
         "mode": str(reason.mode),
@@ -49,7 +49,7 @@ def reason_fields(reason: Reason) -> Record:
 
 
 def provenance_fields(provenance: Provenance) -> Record:
-    """Which rule of whom, and where it is written."""
+    """Return the fields of a provenance: plugin, rule and source."""
     return {
         "station": str(provenance.station),
         "plugin": bounded(provenance.plugin),

@@ -86,7 +86,7 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
     expected = START if head is None else ChainLink.parse(head)
     files = chain_files(path)
     if not files:
-        raise AuditError(f"{path}: there is no audit log in this folder")
+        raise AuditError(f"{path}: no audit log in this folder")
     walk = _Walk(Seal(key), expected)
     fault = walk.through(_lines(files))
     if not fault and walk.last.seq < expected.seq:
@@ -124,7 +124,7 @@ def _lines(files: Iterable[Path]) -> Iterator[_Line]:
 
 
 class _Walk:
-    """The state of one pass: the last record that verified, and the line it stands in."""
+    """The state of one pass: the last record that verified, and its line."""
 
     def __init__(self, seal: Seal, expected: ChainLink) -> None:
         self._seal = seal
@@ -154,12 +154,12 @@ class _Walk:
         seq = self.last.seq + 1
         if not line.raw.endswith(b"\n") and len(line.raw) <= chain.MAX_LINE:
             message = (
-                f"record {seq} has no end: a write was interrupted (the negotiator repairs that when it starts), "
-                "is going on (try again), or the record was cut"
+                f"record {seq} has no end: a write was interrupted (the negotiator repairs that when it starts) or is in "
+                "progress (try again), or the record was cut"
             )
             return self._fault(line, FaultKind.TORN, message)
-        what = "is not in the form in which it was written" if _is_json(line.raw) else "is not JSON"
-        return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: it {what}")
+        what = "it does not have the form of a record" if _is_json(line.raw) else "it is not JSON"
+        return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: {what}")
 
     def _sealed(self, line: _Line, entry: LogLine) -> Fault | None:
         seq = self.last.seq + 1
@@ -168,7 +168,7 @@ class _Walk:
                 raise AuditError(f"{line.file}: {mismatch(entry.keyed, self._seal)}: it cannot be verified")
             return self._fault(line, FaultKind.KEY, f"record {seq}: {mismatch(entry.keyed, self._seal)}")
         if entry.hash != self._seal.of(entry.body):
-            message = f"record {seq} was changed: its hash is not that of its content"
+            message = f"record {seq} was changed: its hash does not fit its content"
             return self._fault(line, FaultKind.CHANGED, message)
         return None
 
@@ -178,26 +178,26 @@ class _Walk:
             return self._gap(line, entry, rest)
         if entry.seq < seq:
             what = (
-                "is a copy of the record above"
-                if entry.link == self.last
-                else "is not the only one of this number"
+                "a copy of the record above" if entry.link == self.last else "a number that was there already"
             )
-            message = f"record {entry.seq} stands where record {seq} should and {what}: inserted"
+            message = f"record {entry.seq} instead of record {seq}, {what}: inserted"
             return self._fault(line, FaultKind.INSERTED, message)
         if entry.prev != self.last.hash:
             return self._unlinked(line)
         if seq == self._expected.seq and entry.hash != self._expected.hash:
-            message = f"record {seq} is not the one of the head stored elsewhere: it or a record before it was rewritten"
+            message = (
+                f"record {seq} does not fit the head stored elsewhere: it or an earlier record was rewritten"
+            )
             return self._fault(line, FaultKind.REWRITTEN, message)
         return None
 
     def _unlinked(self, line: _Line) -> Fault:
-        """Name the record above: whoever rewrites a record can seal it anew, but not the one that follows on it."""
+        """Return a fault of the record above: who changes a record can hash it again, but not the record after it."""
         if self.place is None:
-            message = "record 1 was changed: it follows on another record, and is the first"
+            message = "record 1 was changed: it names another predecessor, but is the first"
             return self._fault(line, FaultKind.CHANGED, message)
         seq = self.last.seq
-        message = f"record {seq} was changed and sealed anew: record {seq + 1} follows on another one"
+        message = f"record {seq} was changed and hashed again: record {seq + 1} names another predecessor"
         return self._fault(self.place, FaultKind.CHANGED, message, seq)
 
     def _gap(self, line: _Line, entry: LogLine, rest: Iterator[_Line]) -> Fault:
@@ -205,7 +205,9 @@ class _Walk:
         for later in rest:
             found = chain.read(later.raw)
             if found and found.seq == seq and found.hash == self._seal.of(found.body):
-                message = f"record {entry.seq} stands where record {seq} should, which is at {later.file}:{later.number}"
+                message = (
+                    f"record {entry.seq} instead of record {seq}, which is at {later.file}:{later.number}"
+                )
                 return self._fault(line, FaultKind.REORDERED, message)
         records = f"record {seq} is" if entry.seq == seq + 1 else f"records {seq} to {entry.seq - 1} are"
         message = f"{records} missing before record {entry.seq}: removed"

@@ -1,4 +1,4 @@
-"""Changes of a bundle that somebody asks for: who may, the file, and the record of it, which denied attempts have too."""
+"""Changes files of a bundle for a caller: checks access, writes the file, and records the change or the denial."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from negotiator.runtime.change_file import FileChange, change_file
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state import AdminRequest as Request
 
-LATER = "the change is recorded when it next can be"
-_BROKEN = "the bundle has errors: only who runs the negotiator may change it"
-_MEND = "the bundle has errors, and who runs the negotiator may mend it"
+LATER = "the change will be recorded as soon as that is possible"
+_BROKEN = "the bundle has errors: only the user that runs the negotiator may change it"
+_REPAIR = "the bundle has errors: the user that runs the negotiator may repair it"
 
 
 class Examine(Protocol):
-    """Looks at the bundle, with other contents of some files; None where one is to be gone."""
+    """Checks the bundle, with other contents of some files; None for a file to treat as removed."""
 
     def __call__(self, replaced: Mapping[str, bytes | None] | None = None) -> BundleCheck:
-        """All that is found."""
+        """Return the problems, and the bundle if it has no errors."""
 
 
 @attrs.frozen
 class BundleEditor:
-    """Where a bundle is changed: its folder, what looks at it, and where a change is noted and recorded.
+    """What changing a bundle needs: its folder, what checks it, and where a change is saved and recorded.
 
-    ``as_written`` looks at it with the plugins that it names itself: those that a caller brings or leaves out must not
-    say who may change it. None where ``examine`` does that.
+    ``as_written`` checks the bundle with the plugins that it names itself: plugins that a caller adds or leaves out must
+    not decide who may change it. None if ``examine`` does that.
     """
 
     folder: Path
@@ -49,12 +49,12 @@ class BundleEditor:
     as_written: Examine | None = None
 
     def rights(self, before: BundleCheck | None = None) -> BundleCheck:
-        """The bundle that says who may change it; ``before`` is what ``examine`` found."""
+        """Return the check whose bundle decides who may change it; ``before`` is what ``examine`` found."""
         return self.as_written() if self.as_written else before or self.examine()
 
 
 def may_configure(editor: BundleEditor, caller: Caller) -> Permission:
-    """Say whether somebody may change the bundle; of one with errors, whether they may mend it."""
+    """Return whether a caller may change the bundle; if it has errors, whether they may repair it."""
     return _permission(editor, editor.rights(), caller, {})
 
 
@@ -66,12 +66,12 @@ def change(
     note: str = "",
     superseded: Sequence[str] = (),
 ) -> ChangeOutcome:
-    """Give a file of the bundle other contents, and note and record that, or that it was denied.
+    """Replace a file of the bundle, and record that or the denial.
 
-    :param superseded: files that go once the file is written.
-    :raises InvalidCallError: a name is none of a file of a bundle.
-    :raises ChangeError: the file can't be written; nothing was.
-    :raises StateError: the state can't be opened, so that the change could not be noted; nothing was written.
+    :param superseded: files to retire once the file is written.
+    :raises InvalidCallError: a name is not that of a file of a bundle.
+    :raises ChangeError: the file cannot be written; nothing was changed.
+    :raises StateError: the state cannot be opened, so that the change could not be recorded; nothing was changed.
     """
     before = editor.examine()
     for each in (name, *superseded):
@@ -81,7 +81,7 @@ def change(
     permission = _permission(editor, rights, caller, wanted)
     if not permission.allowed:
         return _denied(editor, caller, name, permission, rights)
-    with StateStore.open(editor.state) as store:  # what could not be noted is not done
+    with StateStore.open(editor.state) as store:  # without it the change could not be recorded
         changed = change_file(editor.folder, name, content, editor.examine, time.time(), superseded)
         outcome = _outcome(name, changed, permission, superseded)
         if not changed.written:
@@ -93,7 +93,7 @@ def change(
 def _outcome(
     name: str, changed: FileChange, permission: Permission, superseded: Sequence[str]
 ) -> ChangeOutcome:
-    """What is told of a file that was written, or was not because the bundle would have errors."""
+    """Return the outcome of a change that was not denied: written, or not because the bundle would have errors."""
     outcome = ChangeOutcome(
         status=ChangeStatus.INVALID,
         text=f"with this {name} the bundle has errors: nothing was changed",
@@ -103,15 +103,15 @@ def _outcome(
     )
     if not changed.written:
         return outcome
-    kept = f", the old one is kept as {changed.kept.name}" if changed.kept else ""
-    gone = "".join(
-        f"; {old} was superseded, and is kept as {copy.name}"
+    saved = f", the old one is saved as {changed.kept.name}" if changed.kept else ""
+    retired = "".join(
+        f"; {old} was superseded, and is saved as {copy.name}"
         for old, copy in zip(superseded, changed.superseded, strict=True)
     )
     return attrs.evolve(
         outcome,
         status=ChangeStatus.DONE,
-        text=f"{name} was written{kept}{gone}; digest {changed.digest}",
+        text=f"{name} was written{saved}{retired}; digest {changed.digest}",
         backups=(*filter(None, [changed.kept]), *changed.superseded),
     )
 
@@ -121,29 +121,30 @@ def _check_name(folder: Path, name: str, examination: BundleCheck, *, new: bool)
     if plain and ((new and examination.reads(name)) or (name and (folder / name).is_file())):
         return
     raise InvalidCallError(
-        f"{name!r} is no name of a file of a bundle: settings (pool.yaml, queues.yaml, *.conf, files of a plugin), "
-        "or a file that is there already"
+        f"invalid file name {name!r}: must be settings (pool.yaml, queues.yaml, *.conf, a file of a plugin), or an "
+        "existing file of the bundle"
     )
 
 
 def _permission(
     editor: BundleEditor, before: BundleCheck, caller: Caller, wanted: Mapping[str, bytes | None]
 ) -> Permission:
-    """Ask the bundle that is there. One that has errors can say nothing, and has to be mended.
+    """Return the answer of the current bundle.
 
-    Who owns the negotiator's state may do that, if the bundle with the change lets them.
+    A bundle with errors cannot answer. The owner of the negotiator's state may repair it, if the bundle with the change
+    lets them or still has errors.
     """
     if before.bundle is not None:
-        return _asked(before.bundle, caller)
+        return _access(before.bundle, caller)
     if not _is_owner(editor.state, editor.folder):
         return Permission(allowed=False, text=_BROKEN)
     after = editor.examine(wanted) if wanted else before
-    if after.bundle is None:  # which errors it then has is told where it is written
-        return Permission(allowed=True, text=_MEND)
-    return _asked(after.bundle, caller)
+    if after.bundle is None:  # writing it will fail, and report the errors
+        return Permission(allowed=True, text=_REPAIR)
+    return _access(after.bundle, caller)
 
 
-def _asked(bundle: Bundle, caller: Caller) -> Permission:
+def _access(bundle: Bundle, caller: Caller) -> Permission:
     question = AccessQuestion(caller.name, caller.groups, AccessKind.CONFIGURE)
     (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
     record = answer.record
@@ -151,8 +152,8 @@ def _asked(bundle: Bundle, caller: Caller) -> Permission:
 
 
 def _is_owner(state: Path, folder: Path) -> bool:
-    """Whether the negotiator's state belongs to who calls, or, where there is none, the bundle."""
-    if os.getuid() != os.geteuid():  # the rights of this process are not those of who calls
+    """True if the negotiator's state belongs to the caller, or, without a state, the bundle."""
+    if os.getuid() != os.geteuid():  # a set-user-ID program: the files belong to another user than the caller
         return False
     try:
         if StateStore.exists(state):
@@ -165,7 +166,7 @@ def _is_owner(state: Path, folder: Path) -> bool:
 def _denied(
     editor: BundleEditor, caller: Caller, name: str, permission: Permission, before: BundleCheck
 ) -> ChangeOutcome:
-    """Record the attempt, if it was denied by a rule: a bundle that has errors has none."""
+    """Record a denial, if a rule denied it; a bundle with errors has no rules."""
     outcome = ChangeOutcome(
         status=ChangeStatus.DENIED,
         text=permission.text,
@@ -174,7 +175,7 @@ def _denied(
     )
     if not permission.rule:
         return outcome
-    note = f"asked to change {name}: nothing was written"
+    note = f"change of {name} denied: nothing was written"
     try:
         with StateStore.open(editor.state) as store:
             return _recorded(editor, store, caller, note, outcome)
@@ -185,9 +186,9 @@ def _denied(
 def _recorded(
     editor: BundleEditor, store: StateStore, caller: Caller, note: str, outcome: ChangeOutcome
 ) -> ChangeOutcome:
-    """Note a change, or an attempt, for the negotiator; without one that runs, in the audit log.
+    """Record a change or a denial: through the running negotiator, or without one in the audit log.
 
-    Whatever goes wrong, the file was written, or the attempt denied: that is what the outcome says.
+    The file was written, or the change denied, whatever goes wrong here: the outcome says so.
     """
     request = Request(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
     try:

@@ -1,4 +1,4 @@
-"""Changes a file of a bundle: the whole bundle is checked with it, then it is written at once, and the old one kept."""
+"""Replaces a file of a bundle: the whole bundle is checked with it, then it is written atomically; the old file is saved."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from negotiator.errors import CommandError
 from negotiator.records import Problem
 
 _LOCK = ".change.lock"
-_MODE = 0o644  # of a file that was not there
+_MODE = 0o644  # of a new file
 _TRIES, _PAUSE = 300, 0.1  # for the lock; seconds
 
 
 class ChangeError(CommandError):
-    """A file that can't be changed: which, why, and what to do about it."""
+    """A file cannot be changed: which, why, and what to do."""
 
 
 @attrs.frozen
 class FileChange:
-    """What came of a change: with errors among the problems nothing was written."""
+    """The result of a change. With errors among the problems nothing was written."""
 
     digest: str  # of the bundle with the change
     problems: tuple[Problem, ...]
     written: bool
-    kept: Path | None = None  # the copy of the old file, if there was one
-    superseded: tuple[Path, ...] = ()  # what became of the files that had to go
+    kept: Path | None = None  # the copy of the old file; None for a new file
+    superseded: tuple[Path, ...] = ()  # the new paths of the retired files
 
 
 def change_file(
@@ -45,14 +45,16 @@ def change_file(
     now: float,
     superseded: Sequence[str] = (),
 ) -> FileChange:
-    """Give a file of a bundle other contents, if the bundle is then still without errors.
+    """Replace a file of a bundle, if the bundle has no errors with it.
 
-    Of a link what it points to is written, if that is in the bundle too. The old contents are kept beside it as ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or
-    the new one, never part of one. Two changes at a time take turns.
+    If the name is a link to a file of the bundle, that file is written. The old contents are saved beside it as
+    ``NAME.TIME~``, which a bundle does not read. A crash leaves the old file or the new one, never part of one. Concurrent
+    changes wait for each other.
 
-    :param examine: looks at the bundle with the contents that files are to have; None where one is to be gone.
-    :param superseded: files beside it that go once it is written: they are renamed as the copy of an old file is named. A crash may leave some of them.
-    :raises ChangeError: the file can't be written; nothing was changed.
+    :param examine: checks the bundle with other contents of some files; None for a file to treat as removed.
+    :param superseded: files beside it to retire once it is written: they are renamed to ``NAME.TIME~`` too. A crash may
+        leave some of them.
+    :raises ChangeError: the file cannot be written; nothing was changed.
     """
     try:
         with (folder / _LOCK).open("a") as lock:
@@ -63,22 +65,22 @@ def change_file(
             examination = examine({**files, **dict.fromkeys(superseded)})
             if examination.bundle is None:
                 return FileChange(examination.digest, examination.problems, written=False)
-            kept = _keep(folder, name, now)
-            _replace(target, content, target.stat() if kept else None)
+            copy = _save(folder, name, now)
+            _replace(target, content, target.stat() if copy else None)
             try:
                 gone = _retire(folder, superseded, now)
             except OSError:
-                _undo(target, kept)
+                _undo(target, copy)
                 raise
             return FileChange(
-                examination.digest, examination.problems, written=True, kept=kept, superseded=gone
+                examination.digest, examination.problems, written=True, kept=copy, superseded=gone
             )
     except OSError as error:
-        raise ChangeError(f"{folder / name} can't be changed: {error.strerror or error}") from None
+        raise ChangeError(f"{folder / name} cannot be changed: {error.strerror or error}") from None
 
 
 def _take(descriptor: int, folder: Path) -> None:
-    """Take the lock. Whoever may read the folder may hold it: that must not keep others waiting without an end."""
+    """Take the lock, for at most 30 seconds: anybody who may read the folder may hold it."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,86 +88,86 @@ def _take(descriptor: int, folder: Path) -> None:
             time.sleep(_PAUSE)
         else:
             return
-    raise ChangeError(f"{folder} can't be changed: somebody else is changing it: try again later")
+    raise ChangeError(f"{folder} cannot be changed: another change is in progress; try again later")
 
 
 def _target(folder: Path, name: str) -> Path:
-    """What is to be written: what a link points to, else the file itself."""
+    """Return the file to write: the target of a link, else the file itself."""
     path = folder / name
     if leads_out(folder, path):
         there = os.path.realpath(path)
-        raise ChangeError(f"{path} can't be changed: it is a link out of the bundle, to {there}: change that")
+        raise ChangeError(f"{path} cannot be changed: it is a link out of the bundle; change {there} instead")
     return Path(os.path.realpath(path))
 
 
 def _names(folder: Path, name: str, target: Path) -> set[str]:
-    """The names in the bundle that then have the new contents: links to the same file have them too."""
+    """Return the names in the bundle that get the new contents: the file, and links to it."""
     own = str(target.relative_to(os.path.realpath(folder)))
     links = {each.name for each in folder.iterdir() if Path(os.path.realpath(each)) == target}
     counted = {each for each in {own, *links} if not each.endswith("~") and not f"/{each}".count("/.")}
     return {name, *counted}
 
 
-def _keep(folder: Path, name: str, now: float) -> Path | None:
-    """Copy the old file under a name that no earlier copy has."""
+def _save(folder: Path, name: str, now: float) -> Path | None:
+    """Copy the old file under a new name; None if there is no old file."""
     old = folder / name
     if not old.exists():
         return None
-    kept = _name_of_copy(folder, name, now)
-    _replace(kept, old.read_bytes(), old.stat())
-    return kept
+    copy = _name_of_copy(folder, name, now)
+    _replace(copy, old.read_bytes(), old.stat())
+    return copy
 
 
 def _check_superseded(folder: Path, name: str, superseded: Sequence[str], target: Path) -> None:
-    """Refuse what would take the new file away, or leave a link that leads nowhere."""
+    """Raise ChangeError if retiring a file would remove the new file, or leave a dangling link."""
     for old in superseded:
         real = Path(os.path.realpath(folder / old))
         if real == target:
-            raise ChangeError(f"{folder / old} can't go: it is the file that is to be written, {name}")
+            raise ChangeError(f"{folder / old} cannot be retired: it is the file to write, {name}")
         links = (each for each in folder.iterdir() if each.is_symlink() and each.name not in superseded)
         if link := next((each for each in links if Path(os.path.realpath(each)) == real), None):
-            raise ChangeError(f"{folder / old} can't go: {link} is a link to it: remove that first")
+            raise ChangeError(f"{folder / old} cannot be retired: {link} is a link to it; remove that first")
 
 
 def _retire(folder: Path, superseded: Sequence[str], now: float) -> tuple[Path, ...]:
-    """Rename files as copies of old ones are named: all of them, or none where one can't be."""
+    """Rename files to the names of copies: all of them, or none if one cannot be renamed."""
     gone: list[Path] = []
     try:
         for name in superseded:
-            kept = _name_of_copy(folder, name, now)
-            (folder / name).rename(kept)
-            gone.append(kept)
+            copy = _name_of_copy(folder, name, now)
+            (folder / name).rename(copy)
+            gone.append(copy)
         if gone:
             _sync(folder)
     except OSError:
-        for name, kept in zip(superseded, gone, strict=False):
-            kept.rename(folder / name)
+        for name, copy in zip(superseded, gone, strict=False):
+            copy.rename(folder / name)
         raise
     return tuple(gone)
 
 
-def _undo(target: Path, kept: Path | None) -> None:
-    """Give a file that was written the contents back that it had."""
-    if kept is None:
+def _undo(target: Path, copy: Path | None) -> None:
+    """Restore the old contents of a file; remove a new one."""
+    if copy is None:
         target.unlink()
         _sync(target.parent)
     else:
-        _replace(target, kept.read_bytes(), kept.stat())
+        _replace(target, copy.read_bytes(), copy.stat())
 
 
 def _name_of_copy(folder: Path, name: str, now: float) -> Path:
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     for number in range(1, 1000):
-        kept = folder / f"{name}.{stamp}{'' if number == 1 else f'-{number}'}~"
-        if not os.path.lexists(kept):
-            return kept
-    raise OSError(0, "there are too many copies of the same second")
+        copy = folder / f"{name}.{stamp}{'' if number == 1 else f'-{number}'}~"
+        if not os.path.lexists(copy):
+            return copy
+    raise OSError(0, "too many copies of the same second")
 
 
 def _replace(path: Path, content: bytes, like: os.stat_result | None) -> None:
-    """Write a file beside, make it durable, and let it take the place of the one that is there.
+    """Write a new file durably, and rename it over the old one.
 
-    It belongs to whom the one that it is ``like`` belongs, as far as this process can give files away.
+    It gets the mode of the file with the status ``like``, and its owner if this process may change that.
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -186,7 +188,7 @@ def _replace(path: Path, content: bytes, like: os.stat_result | None) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Make durable which files are in a folder."""
+    """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

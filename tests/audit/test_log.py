@@ -403,7 +403,7 @@ def test_a_rollback_that_fails_too_closes_the_log(folder, monkeypatch):
             )
             with pytest.raises(AuditError, match="cannot write"):
                 log.append(notes("b"))
-        with pytest.raises(AuditError, match="open it anew"):
+        with pytest.raises(AuditError, match="open it again"):
             log.append(notes("c"))
     with opened(folder) as log:
         assert len(log.notices) == 1

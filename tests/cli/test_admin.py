@@ -208,8 +208,8 @@ def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_
     words = ("change", "queues.yaml", "-")
     done = admin(site, *words, stdin=OTHER, more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
     assert done.returncode == 3
-    assert "queues.yaml was written, the old one is kept as queues.yaml." in done.stdout
-    assert "the change is recorded when it next can be" in done.stderr
+    assert "queues.yaml was written, the old one is saved as queues.yaml." in done.stdout
+    assert "the change will be recorded as soon as that is possible" in done.stderr
     assert admin(site, "hold", "1").returncode == 0
     assert acts(site) == [("change", ME, True), ("hold", ME, True)]
 
@@ -221,7 +221,7 @@ def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_
 def test_what_is_no_name_of_a_file_of_a_bundle_is_a_wrong_command_line(site, name):
     done = admin(site, "change", name, "-", stdin="")
     assert done.returncode == 2
-    assert "is no name of a file of a bundle" in done.stderr
+    assert "invalid file name" in done.stderr
 
 
 def test_a_file_that_is_there_and_no_settings_can_be_changed(site):

@@ -54,7 +54,7 @@ def test_one_changed_byte_names_the_record(folder):
     file.write_bytes(file.read_bytes().replace(b'"b"', b'"x"'))
     ran = verify(folder)
     assert ran.exit_code == 1
-    assert ran.output == f"{file}:1: record 2 was changed: its hash is not that of its content\n"
+    assert ran.output == f"{file}:1: record 2 was changed: its hash does not fit its content\n"
 
 
 def test_an_end_that_was_cut_off_is_found_with_the_head(folder):
@@ -106,11 +106,11 @@ def test_a_keyed_log_needs_its_key(folder, key_file):
 @pytest.mark.parametrize(
     ("content", "mode", "message"),
     [
-        (KEY, 0o644, "anybody may read or write this key"),
-        (KEY, 0o602, "anybody may read or write this key"),
-        (b"short", 0o600, "a key has 16 to 4096 bytes"),
-        (b"long" * 2000, 0o600, "a key has 16 to 4096 bytes"),
-        (b"\n" * 20, 0o600, "a key has 16 to 4096 bytes"),
+        (KEY, 0o644, "every user may read or write this key"),
+        (KEY, 0o602, "every user may read or write this key"),
+        (b"short", 0o600, "a key must have 16 to 4096 bytes"),
+        (b"long" * 2000, 0o600, "a key must have 16 to 4096 bytes"),
+        (b"\n" * 20, 0o600, "a key must have 16 to 4096 bytes"),
     ],
 )
 def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode, message):
@@ -151,7 +151,7 @@ def test_a_head_that_is_none_is_a_wrong_command_line(folder):
     write_log(folder)
     ran = verify(folder, "--head", "3")
     assert ran.exit_code == 2
-    assert "a head is written SEQ:HASH" in ran.stderr
+    assert "invalid head: must be SEQ:HASH" in ran.stderr
 
 
 def test_help_has_an_example_and_the_exit_codes():

@@ -103,7 +103,7 @@ def test_a_command_changes_a_file_of_its_plugin_for_an_administrator(site):
     ((act, by, ok, note),) = acts(site)
     assert (act, by, ok) == ("change", "boss", True)
     digest = load_bundle(site.folder / "bundle").digest
-    assert note == f"site.days was written, the old one is kept as {kept}; digest {digest} (a holiday)"
+    assert note == f"site.days was written, the old one is saved as {kept}; digest {digest} (a holiday)"
     assert verify(site.folder / "audit").fault is None
     assert waiting(site) == []
 
@@ -118,7 +118,7 @@ def test_who_may_not_is_denied_and_that_is_recorded(site):
     done = run(site, site.close_on, "20270115", who=ALICE)
     assert (done.exit_code, done.output) == (1, "alice: denied: scheduleracl does not have alice\n")
     assert days(site) == {"site.days": "20270101\n"}
-    assert acts(site) == [("change", "alice", False, "asked to change site.days: nothing was written")]
+    assert acts(site) == [("change", "alice", False, "change of site.days denied: nothing was written")]
 
 
 def test_new_contents_with_errors_are_refused_whole(site):
@@ -148,7 +148,7 @@ def test_a_running_negotiator_is_left_to_record_it(site):
     assert not (site.folder / "audit").exists()
     by_boss, by_alice = waiting(site)
     assert (by_boss[:2], "(a holiday)" in by_boss[2]) == (("boss", "change"), True)
-    assert by_alice == ("alice", "change", "asked to change site.days: nothing was written")
+    assert by_alice == ("alice", "change", "change of site.days denied: nothing was written")
 
 
 def test_what_could_not_be_noted_is_not_done(site):
@@ -170,7 +170,7 @@ def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
     site.places.audit_log.write_text("")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n")
     assert (outcome.status, outcome.recorded, outcome.exit_code) == (ChangeStatus.DONE, False, 3)
-    assert str(outcome.error).endswith("the change is recorded when it next can be")
+    assert str(outcome.error).endswith("the change will be recorded as soon as that is possible")
     site.places.audit_log.unlink()
     assert BOSS.change(site.places, "site.days", b"20270116\n").recorded
     assert [act[1:3] for act in acts(site)] == [("boss", True)] * 2
@@ -179,7 +179,7 @@ def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
 def test_a_file_may_be_superseded_by_another(site):
     """It is renamed as old files are, in the same act."""
     done = run(site, site.close_on, "20270115", "--in-place-of", "old.days")
-    assert (done.exit_code, "'old.days' is no name of a file of a bundle" in done.output) == (2, True)
+    assert (done.exit_code, "invalid file name 'old.days'" in done.output) == (2, True)
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
     site_copy, old_copy = outcome.backups
@@ -188,7 +188,7 @@ def test_a_file_may_be_superseded_by_another(site):
         site_copy.name: "20270101\n",
         old_copy.name: "20260101\n",
     }
-    assert f"; old.days was superseded, and is kept as {old_copy.name}" in acts(site)[0][3]
+    assert f"; old.days was superseded, and is saved as {old_copy.name}" in acts(site)[0][3]
     assert load_bundle(site.folder / "bundle").digest == outcome.digest
 
 
@@ -205,7 +205,7 @@ def test_what_is_superseded_is_looked_at_as_gone(site):
 @pytest.mark.parametrize("old", ["site.days", "link.days"])
 def test_the_file_that_is_written_can_not_be_superseded(site, old):
     (site.folder / "bundle" / "link.days").symlink_to("site.days")
-    with pytest.raises(CommandError, match="can't go: it is the file that is to be written"):
+    with pytest.raises(CommandError, match="cannot be retired: it is the file to write"):
         BOSS.change(site.places, "site.days", b"20270115\n", superseded=(old,))
 
 
@@ -222,7 +222,7 @@ def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
 
 @pytest.mark.parametrize("name", ["", "a/b.days", "../x.days", ".x.days", "x.days~", "new.txt", "a\x1b.days"])
 def test_what_is_no_name_of_a_file_of_a_bundle_can_not_be_changed(site, name):
-    with pytest.raises(InvalidCallError, match="is no name of a file of a bundle"):
+    with pytest.raises(InvalidCallError, match="invalid file name"):
         BOSS.change(site.places, name, b"")
 
 

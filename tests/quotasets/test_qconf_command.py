@@ -38,7 +38,7 @@ def test_a_change_is_recorded_with_who_what_and_the_copy_that_was_kept(session):
     assert bundle(session) == {"quotasets.rqs": ONE + TWO, kept: ONE}
     ((by, ok, note),) = acts(session)
     assert (by, ok) == ("root", True)
-    assert note.startswith(f"quotasets.rqs was written, the old one is kept as {kept}; digest ")
+    assert note.startswith(f"quotasets.rqs was written, the old one is saved as {kept}; digest ")
     assert note.endswith('(qconf -Arqs two.txt: added "two")')
 
 
@@ -70,7 +70,7 @@ def test_who_is_no_manager_is_denied_before_anything_is_read_or_edited(session, 
     assert before == {path.name: path.read_bytes() for path in session.places.bundle.iterdir()}
     ((by, ok, note),) = acts(session)
     assert (by, ok) == ("alice", False)
-    assert re.fullmatch(r"asked to change (quotasets\.rqs|gridengine\.yaml): nothing was written", note)
+    assert re.fullmatch(r"change of (quotasets\.rqs|gridengine\.yaml) denied: nothing was written", note)
 
 
 def test_everybody_is_shown_the_sets(session):
