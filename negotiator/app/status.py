@@ -8,6 +8,7 @@ import attrs
 
 from negotiator.audit.errors import AuditError
 from negotiator.classad import ClassAdError
+from negotiator.cycle.cycle_state import CycleStateError
 from negotiator.errors import (
     BundleError,
     CommandError,
@@ -47,6 +48,7 @@ STATUSES = (
     ErrorStatus(CommandError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
     ErrorStatus(BundleError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
     ErrorStatus(ClassAdError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    ErrorStatus(CycleStateError, ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
     ErrorStatus(AclError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
     ErrorStatus(QuantityError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
     ErrorStatus(QueueError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),

@@ -12,7 +12,7 @@ from negotiator.app.administer import administer, wait_for_answer
 from negotiator.app.change import DEFAULT_STATE, MAX_NOTE
 from negotiator.app.context import ProgramContext
 from negotiator.app.targets import bundle_folder
-from negotiator.cli.bundles import print_warnings
+from negotiator.cli.loading import print_warnings
 from negotiator.cli.options import pass_program
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable

@@ -1,27 +1,28 @@
-"""``negotiator check``: everything that is wrong with a policy bundle, where, and what to do about it."""
+"""``negotiator check``: all problems of a policy bundle, with their places and hints."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import attrs
 import click
 
-from negotiator.bundle import BundleCheck, examine_bundle
-from negotiator.bundle.load import in_order
+from negotiator.app.check import check_bundle
+from negotiator.bundle import BundleCheck
 from negotiator.cli import options
-from negotiator.cli.lint_bundle import lint_bundle
-from negotiator.cli.pools import the_pool
+from negotiator.cli.loading import load_pool
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
-from negotiator.cli.render import POINT_IN_TIME, printable
+from negotiator.cli.render import printable
+from negotiator.exit_codes import ExitCode
+from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_options import FOLDER
 from negotiator.records import Severity
 
 
 @click.command(short_help="Print every problem of a policy bundle.")
-@click.argument("folder", type=options.FOLDER, default=Path())
+@click.argument("folder", type=FOLDER, default=Path())
 @click.option(
     "--format",
     "form",
@@ -30,35 +31,30 @@ from negotiator.records import Severity
     show_default=True,
     help="For people, for programs, or as commands of a GitHub workflow.",
 )
-@click.option(
-    "--pool",
-    multiple=True,
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="PATH",
-    help="Folder or file of ads to look at the expressions with; may be given again.",
+@options.targets(
+    "pool",
+    "now",
+    "plugins_dirs",
+    "disable",
+    # Without a variable: a bundle is checked by itself unless the command line names a pool.
+    pool={
+        "help": "Folder or file of ads to check the expressions against; may be repeated.",
+        "envvar": None,
+        "show_envvar": False,
+    },
 )
-@click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
-@options.plugins_dir
-@options.disable
-def check(
-    folder: Path,
-    form: str,
-    pool: tuple[Path, ...],
-    now: float | None,
-    plugins_dirs: tuple[Path, ...],
-    disable: tuple[str, ...],
-) -> None:
-    """Check the policy bundle in FOLDER (default: this one) and print every problem of it.
+def check(folder: Path, form: str, targets: CommandTargets) -> None:
+    """Check the policy bundle in FOLDER (default: the current one) and print all of its problems.
 
-    Errors keep a bundle from being used. Warnings do not; notices say what has no effect. Of expressions it is told what
-    they always are, whatever the ads; and with --pool what they are for the ads of a pool: attributes that none of them
-    has, strings compared with numbers, rules that would discard all of them (see negotiator lint).
+    Errors prevent the use of a bundle. Warnings do not; notices name what has no effect. Expressions that have the same
+    value for any ads are reported. With --pool they are also evaluated on the ads of a pool: attributes that none of them
+    has, strings compared with numbers, gates that would discard all of them (see negotiator lint).
 
     \b
     Exit codes:
-      0  there is no error
-      1  there are errors
-      2  the command line is wrong
+      0  the bundle has no errors
+      1  the bundle has errors
+      2  invalid command line
       4  the pool could not be read
 
     \b
@@ -67,24 +63,21 @@ def check(
       negotiator check policies/minimum-machine --pool examples/first-pool
       negotiator check --format github policies/minimum-machine
     """
-    snapshot = the_pool(pool) if pool else None
-    examination = examine_bundle(folder, extra_folders=plugins_dirs, disable=disable)
-    found = lint_bundle(examination, snapshot, time.time() if now is None else now)
-    problems = in_order((*examination.problems, *found))
-    examination = attrs.evolve(examination, problems=problems)
+    snapshot = load_pool(targets.pool) if targets.pool else None
+    examination = check_bundle(attrs.evolve(targets, bundle=folder), snapshot)
     if form == "json":
         click.echo(json.dumps(_as_json(folder, examination), indent=2))
     elif form == "github":
         for problem in examination.problems:
             click.echo(github_command(problem, folder))
-        _last_lines(folder, examination)
+        _print_summary(folder, examination)
     else:
         print_problems(examination.problems, folder=folder)
-        _last_lines(folder, examination)
-    sys.exit(0 if examination.bundle else 1)
+        _print_summary(folder, examination)
+    sys.exit(ExitCode.DONE if examination.bundle else ExitCode.NOT_DONE)
 
 
-def _last_lines(folder: Path, examination: BundleCheck) -> None:
+def _print_summary(folder: Path, examination: BundleCheck) -> None:
     if examination.problems:
         click.echo(summary(examination.problems))
     if examination.bundle:

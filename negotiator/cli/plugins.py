@@ -1,68 +1,62 @@
-"""``negotiator plugins``: which plugins a bundle is asked with, how they fared, and which were refused."""
+"""``negotiator plugins``: the plugins of a bundle with their calls and failures, and those that were refused."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import attrs
 import click
 
-from negotiator.bundle import default_bundle, examine_bundle
+from negotiator.app.plugins import plugin_report
+from negotiator.app.targets import bundle_folder
 from negotiator.cli import options
 from negotiator.cli.problems import print_problems, problem_json
 from negotiator.cli.render import print_table
+from negotiator.exit_codes import ExitCode
+from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.manager import PluginInfo
-from negotiator.records import Severity
 
 _HEADERS = ("NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN", "HOOKS", "LAST FAILURE")
 _NUMBERS = (3, 4, 5, 6)
 
 
 @click.command(short_help="List the plugins of a policy bundle.")
-@options.bundle
-@options.plugins_dir
-@options.disable
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def plugins(
-    folder: Path | None, plugins_dirs: tuple[Path, ...], disable: tuple[str, ...], *, as_json: bool
-) -> None:
-    """List the plugins of a policy bundle, in the order in which they are asked, and what is wrong with any.
+@options.targets("bundle", "plugins_dirs", "disable")
+@options.as_json
+def plugins(targets: CommandTargets, *, as_json: bool) -> None:
+    """List the plugins of a policy bundle in the order in which they are called, and their problems.
 
-    Calls, time and failures are those of loading the bundle. Plugins that were refused are named below, with the
-    reason.
+    Calls, time and failures are those of loading the bundle. Refused plugins are listed below, with the reason.
 
     \b
     Exit codes:
       0  all plugins were loaded
       1  a plugin was refused, or the bundle has other errors
-      2  the command line is wrong
+      2  invalid command line
 
     \b
     Examples:
       negotiator plugins
       negotiator plugins --bundle policies/minimum-machine --plugins-dir examples/maintenance
     """
-    chosen = folder or default_bundle()
-    examination = examine_bundle(chosen, extra_folders=plugins_dirs, disable=disable)
-    found = examination.hooks.plugins if examination.hooks else ()
-    problems = examination.problems
+    report = plugin_report(targets)
+    folder = bundle_folder(targets)
     if as_json:
         shown = {
-            "plugins": [attrs.asdict(info) for info in found],
-            "problems": [problem_json(problem, chosen) for problem in problems],
+            "plugins": [attrs.asdict(info) for info in report.plugins],
+            "problems": [problem_json(problem, folder) for problem in report.problems],
         }
         click.echo(json.dumps(shown, indent=2))
     else:
         print_table(
-            "Plugins, in the order in which they are asked",
+            "Plugins, in the order of their calls",
             _HEADERS,
-            [_row(info) for info in found],
+            [_row(info) for info in report.plugins],
             _NUMBERS,
         )
-        print_problems(problems, folder=chosen)
-    sys.exit(any(problem.severity is Severity.ERROR for problem in problems))
+        print_problems(report.problems, folder=folder)
+    sys.exit(ExitCode.DONE if report.ok else ExitCode.NOT_DONE)
 
 
 def _row(info: PluginInfo) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Queues as YuniKorn's REST interface gives them.
+"""Queues in the form of YuniKorn's REST interface.
 
 Source: YuniKorn, "Scheduler" (REST API), Partition queues. Amounts are raw integers: memory and the like in bytes, vcore in
-thousandths. A key is absent where its value is zero or empty, but for those that YuniKorn always gives.
+thousandths. A key is missing if its value is zero or empty, except for those that YuniKorn always gives.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from negotiator.queues.names import parent_of
 def tree_json(
     queues: QueueTree, top: str, partition: str, applications: Applications, usage: Usages | None = None
 ) -> dict[str, Any]:
-    """Make the tree below a queue as YuniKorn's REST interface gives it, children in the order of their names.
+    """Return the tree below a queue in the form of YuniKorn's REST interface, children in the order of their names.
 
-    There is no preemption here and no order by priority: what YuniKorn always tells of them says so. ``runningApps``
-    counts the applications that use something, where the usage is known; otherwise all that are in the queue, whether
-    or not a job of theirs runs.
+    Preemption and priority order are not supported: the keys that YuniKorn always gives for them say so.
+    ``runningApps`` counts the applications that use something, if the usage is known; otherwise all in the queue,
+    whether or not one of their jobs runs.
     """
     if usage is not None:
         applications = {path: used.applications for path, used in usage.items()}
-    made: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for queue in queues:
-        made[queue.path] = _queue_json(queue, partition, applications, (usage or {}).get(queue.path))
-        above = made.get(parent_of(queue.path))
+        entries[queue.path] = _queue_json(queue, partition, applications, (usage or {}).get(queue.path))
+        above = entries.get(parent_of(queue.path))
         if above is not None:
             above.setdefault("childNames", []).append(queue.path)
-            above.setdefault("children", []).append(made[queue.path])
-    return made[top]
+            above.setdefault("children", []).append(entries[queue.path])
+    return entries[top]
 
 
 def _queue_json(
     queue: Queue, partition: str, applications: Applications, used: QueueUsage | None
 ) -> dict[str, Any]:
     config = queue.config
-    where_set = {
+    optional = {
         "status": str(queue.state),
         "maxResource": dict(config.max),
         "guaranteedResource": dict(config.guaranteed),
@@ -62,7 +62,7 @@ def _queue_json(
         "preemptionEnabled": False,
         "isPreemptionFence": False,
         "isPriorityFence": False,
-        **_filled(where_set),
+        **_filled(optional),
     }
 
 

@@ -1,8 +1,7 @@
-"""Queues as tables for people: the tree, what drains, who may do what, limits and templates."""
+"""Queues as tables: the tree, draining queues, access control lists, limits and templates."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
@@ -13,30 +12,20 @@ from negotiator.cli.render import print_table, printable
 from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit
 from negotiator.queues.model import ChildTemplate
-from negotiator.queues.names import upwards
 from negotiator.queues.quantities import Resources, format_quantity
 
-#: The number of applications in each queue and below it; None where nobody keeps them.
+#: The number of applications in each queue and below it; None if unknown.
 Applications = Mapping[str, int] | None
 
-#: What is used in each queue and below it; a queue that is not there uses nothing.
+#: The usage of each queue and all below it; a missing queue uses nothing.
 Usages = Mapping[str, QueueUsage]
 
 _NOTHING = QueueUsage({}, 0)
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
-def counted(counts: Mapping[str, int]) -> Counter[str]:
-    """The applications of leaves, added up on the way to the root."""
-    total: Counter[str] = Counter()
-    for path, count in counts.items():
-        for each in upwards(path):
-            total[each] += count
-    return total
-
-
 def print_tree(shown: list[Queue], applications: Applications) -> None:
-    """Print queues with their state, applications and resources; the first is the top, and has its full path."""
+    """Print queues with their state, applications and resources; the first is the top, with its full path."""
     depth = shown[0].path.count(".")
     rows = [
         (
@@ -53,35 +42,34 @@ def print_tree(shown: list[Queue], applications: Applications) -> None:
 
 
 def print_usage(shown: list[Queue], usage: Usages) -> None:
-    """Print what is used of each resource that is used or limited, then of applications."""
+    """Print the usage of each resource that is used or limited, then of applications."""
     rows = [row for queue in shown for row in _used(queue, usage.get(queue.path, _NOTHING))]
     headers = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "")
-    print_table("In use", headers, rows, right=(2, 3, 4))
+    print_table("Usage", headers, rows, right=(2, 3, 4))
 
 
 def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[str, ...]]:
-    config, used = queue.config, usage.resources
-    for resource in sorted({*config.max, *config.guaranteed, *(name for name in used if used[name])}):
-        own, least, most = used.get(resource, 0), config.guaranteed.get(resource), config.max.get(resource)
-        amounts = ["" if each is None else format_quantity(resource, each) for each in (own, least, most)]
-        yield queue.path, resource, amounts[0], amounts[1], *limited(own, most, amounts[2])
+    config, resources = queue.config, usage.resources
+    named = (name for name in resources if resources[name])
+    for resource in sorted({*config.max, *config.guaranteed, *named}):
+        used, guaranteed = resources.get(resource, 0), config.guaranteed.get(resource)
+        maximum = config.max.get(resource)
+        amounts = [
+            "" if each is None else format_quantity(resource, each) for each in (used, guaranteed, maximum)
+        ]
+        yield queue.path, resource, amounts[0], amounts[1], *limited(used, maximum, amounts[2])
     if usage.applications or config.applications:
         most = config.applications or None
-        yield (
-            queue.path,
-            "applications",
-            str(usage.applications),
-            "",
-            *limited(usage.applications, most, str(most)),
-        )
+        count = usage.applications
+        yield queue.path, "applications", str(count), "", *limited(count, most, str(most))
 
 
 def print_draining(shown: list[Queue], now: float) -> None:
-    """Tell since when queues are draining: it is what an administrator waits for."""
+    """Print since when queues are draining: administrators wait for the end of that."""
     rows = [
         (queue.path, _instant(queue.since), _duration(now - queue.since)) for queue in shown if queue.draining
     ]
-    print_table("Draining", ("QUEUE", "SINCE", "FOR"), rows)
+    print_table("Draining", ("QUEUE", "SINCE", "DURATION"), rows)
 
 
 def print_access(shown: list[Queue]) -> None:
@@ -95,17 +83,17 @@ def print_access(shown: list[Queue]) -> None:
 
 
 def print_limits(shown: list[Queue]) -> None:
-    """Print the limits of queues, each with the place where it is written."""
+    """Print the limits of queues, with their sources."""
     rows = [
         (queue.path, _limited(limit), limit.text, str(limit.source))
         for queue in shown
         for limit in queue.config.limits
     ]
-    print_table("Limits", ("QUEUE", "LIMIT", "ABOUT IT", "WRITTEN IN"), rows)
+    print_table("Limits", ("QUEUE", "LIMIT", "DESCRIPTION", "SOURCE"), rows)
 
 
 def print_templates(shown: list[Queue]) -> None:
-    """Print what queues begin with that placement rules make below these."""
+    """Print the child templates: the initial settings of queues that placement rules create below these."""
     rows = [
         (
             queue.path,
@@ -116,15 +104,15 @@ def print_templates(shown: list[Queue]) -> None:
         for queue in shown
         if (template := queue.config.template)
     ]
-    headers = ("BELOW", "APPLICATIONS", "RESOURCES", "PROPERTIES")
+    headers = ("QUEUE", "APPLICATIONS", "RESOURCES", "PROPERTIES")
     print_table("Child templates", headers, rows)
 
 
 def print_source(queue: Queue) -> None:
-    """Say where a queue comes from."""
-    written = queue.config.source
-    gone = "no longer configured" if queue.managed else "made by a placement rule"
-    click.echo(printable(f"{queue.path} is {f'configured in {written}' if written.file else gone}"))
+    """Print where a queue is configured."""
+    source = queue.config.source
+    otherwise = "no longer configured" if queue.managed else "created by a placement rule"
+    click.echo(printable(f"{queue.path} is {f'configured in {source}' if source.file else otherwise}"))
 
 
 def _name(path: str) -> str:
@@ -132,10 +120,10 @@ def _name(path: str) -> str:
 
 
 def _applications(queue: Queue, applications: Applications) -> str:
-    """``3 of 10``; without a state the first is not known, without a maximum there is no second."""
-    there = "-" if applications is None else str(applications.get(queue.path, 0))
-    most = queue.config.applications
-    return f"{there} of {most}" if most else there
+    """``3 of 10``; ``-`` without a state; the maximum only if there is one."""
+    count = "-" if applications is None else str(applications.get(queue.path, 0))
+    maximum = queue.config.applications
+    return f"{count} of {maximum}" if maximum else count
 
 
 def _resources(config: QueueConfig | ChildTemplate) -> str:
@@ -156,16 +144,15 @@ def _names(acl: Acl) -> str:
 
 def _limited(limit: QueueLimit) -> str:
     """``user sue: memory 10G, 5 applications``."""
-    users, groups = ", ".join(limit.users), ", ".join(limit.groups)
-    whom = [
-        f"{noun}{'s' if len(names) > 1 else ''} {told}"
-        for noun, names, told in (("user", limit.users, users), ("group", limit.groups, groups))
+    subjects = [
+        f"{noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+        for noun, names in (("user", limit.users), ("group", limit.groups))
         if names
     ]
     amounts = [_amounts(limit.resources)] if limit.resources else []
     if limit.applications:
         amounts.append(f"{limit.applications} application{'' if limit.applications == 1 else 's'}")
-    return f"{' and '.join(whom)}: {', '.join(amounts)}"
+    return f"{' and '.join(subjects)}: {', '.join(amounts)}"
 
 
 def _instant(seconds: float) -> str:
@@ -173,7 +160,7 @@ def _instant(seconds: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """``3 d 4 h``: the largest unit and the next, whole."""
+    """``3 d 4 h``: the largest unit and the next one, in whole numbers."""
     left = max(0, int(seconds))
     place = next((place for place, (_, size) in enumerate(_UNITS) if left >= size), len(_UNITS) - 1)
     parts: list[str] = []

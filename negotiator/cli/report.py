@@ -1,4 +1,4 @@
-"""What ``negotiator run`` prints of a cycle: who was matched, why the others were not, who was kept out."""
+"""Prints a cycle for ``negotiator run``: the matches, why other jobs were not matched, and the discarded ads."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestO
 from negotiator.records import Mode, Provenance, Reason
 from negotiator.runtime.run import CycleReport
 
-#: So many reasons are printed of a request; ``--json`` and the audit log have them all.
+#: Reasons printed for a request; ``--json`` and the audit log have all of them.
 MAX_REASONS = 8
 #: What the columns of the tables of unmatched requests count.
 LEGEND = "REMOVED: slots that a reason took from those still left; REJECTED: slots that it rejects, whatever the other reasons"
-#: So many jobs are named of a rule that does not enforce.
+#: Jobs named for a rule that is not enforced.
 EXAMPLES = 3
 
 
@@ -33,29 +33,29 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         click.echo(LEGEND)
         click.echo()
     print_table(
-        "Kept out",
-        ("KIND", "COUNT", "VERDICT", "WHY", "RULE", "FOR EXAMPLE"),
+        "Discarded ads",
+        ("KIND", "COUNT", "VERDICT", "REASON", "RULE", "EXAMPLES"),
         [
-            (item.kind, str(item.count), item.reason.verdict, *_told(item))
+            (item.kind, str(item.count), item.reason.verdict, *_reason(item))
             for item in result.discarded
             if item.reason.mode is Mode.ENFORCE
         ],
         right=(1,),
     )
     print_table(
-        "Not enforced: what rules in mode warn or dryrun would have stopped",
-        ("KIND", "COUNT", "MODE", "WHY", "RULE", "FOR EXAMPLE"),
+        "Not enforced: ads and matches that rules in mode warn or dryrun would have rejected",
+        ("KIND", "COUNT", "MODE", "REASON", "RULE", "EXAMPLES"),
         [*_gates_not_enforced(result), *_matches_not_enforced(result)],
         right=(1,),
     )
     print_table(
         "Queues",
-        ("QUEUE", "WHAT BECAME OF IT"),
+        ("QUEUE", "CHANGE"),
         [(change.path, change.change) for change in result.changes],
     )
     print_table(
         "Plugins that failed",
-        ("PLUGIN", "HOOK", "WHAT HAPPENED"),
+        ("PLUGIN", "HOOK", "FAILURE"),
         [
             (f"{item.plugin} {item.version}", item.hook, item.message)
             for item in (*result.failures, *report.observers)
@@ -79,25 +79,25 @@ def _matched(result: CycleResult) -> None:
     print_table(title, ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK", "WARNINGS"), rows, right=(4,))
 
 
-def _told(item: DiscardedAds) -> tuple[str, ...]:
+def _reason(item: DiscardedAds) -> tuple[str, ...]:
     return item.reason.text, _rule(item.reason), ", ".join(item.examples)
 
 
 def _gates_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
     for item in result.discarded:
         if item.reason.mode is not Mode.ENFORCE:
-            yield item.kind, str(item.count), item.reason.mode, *_told(item)
+            yield item.kind, str(item.count), item.reason.mode, *_reason(item)
 
 
 def _matches_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
-    """Count, for each rule, the matches that it would have forbidden; the jobs might have got other slots."""
+    """Count the matches that each rule would have rejected; their jobs might have got other slots."""
     jobs: dict[Provenance, tuple[Reason, list[str]]] = {}
     for match in result.matches:
         for reason in match.warnings:
             jobs.setdefault(reason.provenance, (reason, []))[1].append(match.job)
-    for reason, found in jobs.values():
-        examples = ", ".join(found[:EXAMPLES])
-        yield "match", str(len(found)), reason.mode, reason.text, _rule(reason), examples
+    for reason, names in jobs.values():
+        examples = ", ".join(names[:EXAMPLES])
+        yield "match", str(len(names)), reason.mode, reason.text, _rule(reason), examples
 
 
 def _heading(report: CycleReport, bundle: Bundle) -> None:
@@ -108,8 +108,8 @@ def _heading(report: CycleReport, bundle: Bundle) -> None:
         _number(counts.slots, "slot"),
         _number(counts.jobs, "job"),
     )
-    aside = f"; {_number(len(snapshot.problems), 'remark')} on the ads, above" if snapshot.problems else ""
-    click.echo(f"Cycle {result.number} over {', '.join(ads)}{aside}")
+    problems = f"; {_number(len(snapshot.problems), 'problem')} of ads, above" if snapshot.problems else ""
+    click.echo(f"Cycle {result.number} over {', '.join(ads)}{problems}")
     click.echo(
         f"Policies: {printable(str(bundle.folder))} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
     )
@@ -122,14 +122,14 @@ def _heading(report: CycleReport, bundle: Bundle) -> None:
 
 def _unmatched(outcome: RequestOutcome, slots: int) -> None:
     request = outcome.request
-    got = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
+    matched = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
     jobs = f"{_number(request.count, 'job')} like {request.first_job}"
     queue = f" in {printable(request.queue)}" if request.queue else ""
-    title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{got}; of {_number(slots, 'slot')}, {outcome.candidates} left"
+    title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{matched}; of {_number(slots, 'slot')}, {outcome.candidates} are candidates"
     shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
     print_table(
         title,
-        ("REMOVED", "REJECTED", "VERDICT", "WHY", "RULE"),
+        ("REMOVED", "REJECTED", "VERDICT", "REASON", "RULE"),
         [_removal(item) for item in outcome.removals if item in shown],
         right=(0, 1),
     )
@@ -144,9 +144,9 @@ def _verdict(reason: Reason) -> str:
 
 
 def _rule(reason: Reason) -> str:
-    """The rule of a policy and its place; the core's own reasons name themselves."""
-    where = reason.provenance
-    return where.plugin if where.plugin == CORE else str(where)
+    """Return the rule of a policy with its source; for the core's own reasons, the core."""
+    provenance = reason.provenance
+    return provenance.plugin if provenance.plugin == CORE else str(provenance)
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,58 +1,49 @@
-"""``negotiator usage``: what users and groups use, beside the limits that hold for them."""
+"""``negotiator usage``: the usage of users and groups, beside their limits."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
+from negotiator.app.usage import entry_name, usage_report
 from negotiator.cli import options
 from negotiator.cli.bars import limited
-from negotiator.cli.bundles import the_bundle
-from negotiator.cli.pools import the_pool
+from negotiator.cli.errors import print_failures
+from negotiator.cli.loading import load_view
+from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.subjects import state_manager
-from negotiator.hooks import specs
-from negotiator.hooks.hook import per_plugin
+from negotiator.exit_codes import ExitCode
+from negotiator.hooks.administration import CommandTargets
 from negotiator.queues.quantities import format_quantity
-from negotiator.runtime.usage import pool_usage
-
-NO_ANSWER = 3
 
 
-@click.command(short_help="Print what users or groups use of their limits.")
+@click.command(short_help="Print the usage of users or groups, beside their limits.")
 @click.argument("report", metavar="users|groups")
 @click.argument("name", required=False)
-@options.pool("Folder or file of ads to count the running jobs of; may be given again.", required=True)
-@options.bundle
-@options.state
-@options.plugins_dir
-@options.disable
-@options.now
+@options.targets(
+    "pool",
+    "bundle",
+    "state",
+    "plugins_dirs",
+    "disable",
+    "now",
+    pool={
+        "help": "Folder or file of ads to count the running jobs of; may be repeated.",
+        "required": True,
+    },
+    state=options.READ_STATE,
+)
 @options.as_json
-@click.option("--spec-names", is_flag=True, help="With --json: the names that the specification prints.")
-def usage(
-    report: str,
-    name: str | None,
-    pool: tuple[Path, ...],
-    folder: Path | None,
-    state: Path | None,
-    plugins_dirs: tuple[Path, ...],
-    disable: tuple[str, ...],
-    now: float | None,
-    *,
-    as_json: bool,
-    spec_names: bool,
-) -> None:
-    """Print what users or groups use over the tree of queues, NAME alone if it is given, beside their limits.
+@click.option("--spec-names", is_flag=True, help="With --json: the keys that the specification prints.")
+def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bool, spec_names: bool) -> None:
+    """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone.
 
-    Counted is what runs in the pool, and with --state the matches of that negotiator that the pool does not show yet.
-    Plugins may know further reports.
+    The usage is that of the running jobs of the pool, and with --state also of that negotiator's matches not yet visible
+    in the pool. Plugins may offer further reports.
 
     With --json the list is that of YuniKorn's GET /ws/v1/partition/default/usage/users and .../groups: memory and the
     like in bytes, vcore in thousandths.
@@ -60,49 +51,31 @@ def usage(
     \b
     Exit codes:
       0  the report was printed
-      1  the policy bundle has errors
-      2  the command line is wrong
-      3  no plugin knows the report or the name, or one failed
+      1  no plugin has an entry of that NAME, or the policy bundle has errors
+      2  invalid command line
       4  the pool could not be read
       6  the state could not be read
+      7  a plugin failed, so the report is incomplete
 
     \b
     Examples:
       negotiator usage users --pool examples/first-pool
       negotiator usage groups development --pool pool/ --bundle policies/site --json
     """
-    bundle = the_bundle(folder, plugins_dirs, disable, undone="nothing was counted")
-    at = time.time() if now is None else now
-    snapshot = the_pool(pool)
-    cycle_state, unknown = state_manager(state, bundle, at).cycle_state(snapshot, at)
-    found = pool_usage(snapshot, bundle, cycle_state, at)
-    answers = bundle.hooks.ask(
-        specs.negotiator_usage,
-        report=report,
-        used=per_plugin(found.of),
-        queues=found.queues,
-        settings=bundle.settings,
-        spec_names=spec_names and as_json,
-    )
-    failures = (*unknown, *found.failures, *answers.failures)
-    for failure in failures:
-        click.echo(f"error: {printable(str(failure))}", err=True)
-    entries = [stamped.record for stamped in answers.records if name in {None, _name(stamped.record)}]
+    view = load_view(targets)
+    print_problems(view.snapshot.problems, err=True)
+    result = usage_report(view, report, name, spec_names=spec_names and as_json)
+    print_failures(result.failures)
     if as_json:
-        click.echo(json.dumps(entries, indent=2))
-    elif entries:
-        _print(report, entries)
+        click.echo(json.dumps(result.entries, indent=2))
+    elif result.entries:
+        _print(report, result.entries)
     else:
-        whom = f"{name} in the report" if name else "the report"
-        click.echo(
-            f"Nothing is used, and nothing limited: no plugin has {printable(whom)} {printable(report)}."
-        )
-    sys.exit(NO_ANSWER if failures or (name and not entries) else 0)
-
-
-def _name(entry: Mapping[str, Any]) -> str:
-    """Whose an entry is: its first value."""
-    return str(next(iter(entry.values()), ""))
+        what = f"{name} in the report" if name else "the report"
+        click.echo(f"Nothing is used or limited: no plugin has {printable(what)} {printable(report)}.")
+    if result.failures:
+        sys.exit(ExitCode.PLUGIN)
+    sys.exit(ExitCode.NOT_DONE if name and not result.entries else ExitCode.DONE)
 
 
 def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -117,20 +90,20 @@ def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_trees(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
-    rows = [row for entry in entries for row in _rows(_name(entry), entry.get("queues", {}))]
+    rows = [row for entry in entries for row in _rows(entry_name(entry), entry.get("queues", {}))]
     headers = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
     print_table(f"Usage of {printable(report)}", headers, rows, right=(3, 4))
 
 
 def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The lines of one user or group: each resource of each queue that is used or limited, then its applications."""
-    waiting = [node] if node else []
-    while waiting:
-        queue = waiting.pop()
-        used, most = queue.get("resourceUsage", {}), queue.get("maxResources", {})
-        for resource in sorted({*used, *most}):
-            shown = [format_quantity(resource, amount.get(resource, 0)) for amount in (used, most)]
-            limit = most.get(resource)
+    """Return the rows of one user or group: each resource of each queue that is used or limited, then its applications."""
+    stack = [node] if node else []
+    while stack:
+        queue = stack.pop()
+        used, maximum = queue.get("resourceUsage", {}), queue.get("maxResources", {})
+        for resource in sorted({*used, *maximum}):
+            shown = [format_quantity(resource, amount.get(resource, 0)) for amount in (used, maximum)]
+            limit = maximum.get(resource)
             yield (
                 name,
                 queue["queuePath"],
@@ -147,4 +120,4 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
                 str(running),
                 *limited(running, limit, str(limit)),
             )
-        waiting += reversed(queue.get("children", ()))
+        stack += reversed(queue.get("children", ()))

@@ -164,10 +164,9 @@ class Runtime:
         summary = summarize(result, delivered, seconds)
         failures: list[HookFailure] = []
         if notices:
-            answers = hooks.ask(
+            failures += hooks.ask(
                 specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings
-            )
-            failures += answers.failures
+            ).failures
         answers = hooks.ask(specs.negotiator_matches_made, matches=delivered, cycle=cycle, settings=settings)
         failures += answers.failures
         answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)

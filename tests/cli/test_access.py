@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.cli.access import access
 
 QUEUES = """\
@@ -65,7 +65,7 @@ def plugin(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(access, [str(argument) for argument in arguments])
+    return invoke(access, [str(argument) for argument in arguments])
 
 
 def test_all_queues_are_told_of_with_the_list_that_says_so_and_its_place(bundle):
@@ -74,8 +74,8 @@ def test_all_queues_are_told_of_with_the_list_that_says_so_and_its_place(bundle)
     assert result.exit_code == 0
     head, _, title, headers, *rows = result.stdout.rstrip().splitlines()
     assert head == "For user sue, group dev (as given)"
-    assert title == "What may be done, and which rule says so"
-    why, rule = headers.index("WHY"), headers.index("RULE")
+    assert title == "Permissions"
+    why, rule = headers.index("REASON"), headers.index("RULE")
     told = [(*row[:why].split(), row[why:rule].strip(), row[rule:]) for row in rows]
     nobody = "no adminacl of {0}, or of a queue above it, has sue"
     dev, production = "submitacl of root.dev", "of root.production"
@@ -121,7 +121,7 @@ def test_what_no_group_can_be_called_is_refused(bundle, group):
     """Left out without a word it would be an answer about another user."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev", "--group", group)
     assert result.exit_code == 2
-    assert "is no name of a group" in result.stderr
+    assert "invalid name of a group" in result.stderr
 
 
 def test_groups_are_those_that_plugins_know_where_none_are_given(bundle):
@@ -171,6 +171,6 @@ def test_groups_that_could_not_be_had_end_it(bundle, plugin):
     folder = plugin(FAILING)
     (bundle / "pool.yaml").write_text("plugins:\n  order: [mine]\n")
     result = run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue")
-    assert (result.exit_code, result.stdout) == (3, "")
+    assert (result.exit_code, result.stdout) == (7, "")
     assert "plugin mine" in result.stderr
     assert run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--group", "dev").exit_code == 0

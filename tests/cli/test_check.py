@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.bundle import default_bundle
 from negotiator.cli.check import check
 
@@ -80,7 +80,7 @@ def bundle(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return CliRunner().invoke(check, [*map(str, arguments), "--plugins-dir", "bundle/plugins"])
+    return invoke(check, [*map(str, arguments), "--plugins-dir", "bundle/plugins"])
 
 
 def broken(bundle):
@@ -187,20 +187,20 @@ def test_the_current_folder_is_checked_where_none_is_named(bundle, monkeypatch):
     """So that an editor or a commit hook can call it in the folder."""
     (bundle / "a.conf").write_text("FOO\n")
     monkeypatch.chdir(bundle)
-    result = CliRunner().invoke(check, [])
+    result = invoke(check, [])
     assert result.output.startswith("a.conf:1:1: error: expected NAME = expression\n  FOO\n  ^\n")
 
 
 def test_the_default_bundle_is_ok():
     """What comes with the program passes its own check."""
-    assert CliRunner().invoke(check, [str(default_bundle())]).exit_code == 0
+    assert invoke(check, [str(default_bundle())]).exit_code == 0
 
 
 def test_help_shows_an_example():
     """And the exit codes."""
-    said = CliRunner().invoke(check, ["--help"]).output
+    said = invoke(check, ["--help"]).output
     assert "negotiator check policies/minimum-machine" in said
-    assert "1  there are errors" in said
+    assert "1  the bundle has errors" in said
 
 
 POLICIES = """\
@@ -353,7 +353,7 @@ def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
 def test_a_pool_that_cannot_be_read_is_told_apart(form):
     """Nothing was checked then; ads that are set aside go to standard error, and are no problem of the bundle."""
     assert run("bundle", "--pool", "nowhere", "--format", form).exit_code == 4
-    result = CliRunner().invoke(check, ["bundle", "--pool", "-", "--format", form], input="Name = 5\n")
+    result = invoke(check, ["bundle", "--pool", "-", "--format", form], input="Name = 5\n")
     assert (result.exit_code, "an ad of unknown kind" in result.stderr) == (0, True)
 
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 from rich.cells import cell_len
 
+from commands import invoke
 from negotiator.cli.lint import lint_command
 
 SLOT = 'MyType = "Machine"\nName = "slot1@a"\nState = "Unclaimed"\nMemory = 1024\nOpSys = "LINUX"\n'
@@ -41,7 +41,7 @@ def pool(tmp_path, monkeypatch):
 
 
 def run(*arguments, **how):
-    return CliRunner().invoke(lint_command, arguments, **how)
+    return invoke(lint_command, arguments, **how)
 
 
 def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):

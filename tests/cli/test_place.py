@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.bundle import load_bundle
 from negotiator.cli.place import place
 from negotiator.queues.applications import ApplicationId
@@ -60,7 +60,7 @@ def bundle(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(place, [str(argument) for argument in arguments])
+    return invoke(place, [str(argument) for argument in arguments])
 
 
 def first_line(result):
@@ -75,8 +75,8 @@ def test_the_outcome_comes_first_then_what_came_of_each_rule_and_where_it_is_wri
         "placed in root.dev.sue (new: root.dev.sue)\n"
         "user sue, group dev (as given)\n"
         "\n"
-        "Placement rules that were tried\n"
-        "  RULE             QUEUE         WHAT CAME OF IT                                  WRITTEN IN\n"
+        "Placement rules tried\n"
+        "  RULE             QUEUE         RESULT                                           SOURCE\n"
         "  1 tag namespace                no value: the application does not have the tag  queues.yaml:4:9\n"
         "  2 provided                     no value: the application names no queue         queues.yaml:8:9\n"
         "  3 user           root.dev.sue  matched: submitacl of root.dev has group dev     queues.yaml:9:9\n"
@@ -103,16 +103,16 @@ def test_what_an_application_asks_for_decides_where_it_goes(bundle, arguments, t
 @pytest.mark.parametrize(
     ("arguments", "told", "decisive"),
     [
-        ([], "no placement rule has a queue for it", "filtered: the filter of rule user excludes tim"),
+        ([], "no placement rule matched", "filtered: the filter of rule user excludes tim"),
         (
             ["--queue", "root.production"],
-            "no placement rule has a queue for it",
+            "no placement rule matched",
             "access denied: no submitacl",
         ),
-        (["--queue", "root.nowhere"], "no placement rule has a queue for it", "queue missing: root.nowhere"),
+        (["--queue", "root.nowhere"], "no placement rule matched", "queue missing: root.nowhere"),
         (
             ["--queue", "root.dev"],
-            "no placement rule has a queue for it",
+            "no placement rule matched",
             "queue is parent: root.dev is a parent",
         ),
         (["--queue", "root.a!b"], "invalid queue name 'a!b'", "invalid queue name"),
@@ -123,7 +123,7 @@ def test_who_is_rejected_is_told_why_and_the_exit_code_says_so(bundle, arguments
     """Administrators may create anywhere, so tim gets as far as the leaf when he is one."""
     groups = ["--group", "ops"] if "create under leaf" in decisive else []
     result = run("--bundle", bundle, "--user", "tim", *groups, *arguments)
-    assert result.exit_code == 3
+    assert result.exit_code == 1
     assert first_line(result).startswith(f"rejected: {told}")
     assert decisive in result.stdout
 
@@ -133,7 +133,7 @@ def test_without_groups_on_the_command_line_the_plugins_are_asked(bundle):
     known = run("--bundle", bundle, "--user", "ann")
     assert known.stdout.splitlines()[:2] == [
         "placed in root.dev.ann (new: root.dev.ann)",
-        "user ann, groups dev, ops (as plugins know them)",
+        "user ann, groups dev, ops (from plugins)",
     ]
     unknown = run("--bundle", bundle, "--user", "tim")
     assert unknown.stdout.splitlines()[1] == "user tim, groups none (no plugin knows the user)"
@@ -148,8 +148,8 @@ def test_groups_that_could_not_be_had_reject_as_in_a_cycle_unless_they_are_given
     (bundle / "pool.yaml").write_text("plugins:\n  order: [failing]\n")
     asked = ("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--queue", "root.production")
     result = run(*asked)
-    assert result.exit_code == 3
-    assert "the groups of the user could not be had" in first_line(result)
+    assert result.exit_code == 7
+    assert "the groups of the user are unknown: use --group" in first_line(result)
     assert "plugin failing" in result.stderr
     assert "the directory does not answer" in result.stderr
     assert run(*asked, "--group", "dev").exit_code == 0
@@ -251,14 +251,14 @@ def ads(tmp_path):
 def test_a_pool_is_told_of_as_a_cycle_would_place_it(bundle, ads):
     """The rejected first; jobs that rules cannot tell apart together; running ones are only counted."""
     result = run("--bundle", bundle, "--pool", ads)
-    assert (result.exit_code, result.stderr) == (3, "")
+    assert (result.exit_code, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
     assert lines[:2] == [
         "Jobs: 2 placed, 1 rejected",
-        "      1 kept out before they are placed (see negotiator run)",
+        "      1 discarded before placement (see negotiator run)",
     ]
     tim, sue = lines[5:7]
-    why = "rejected: no placement rule has a queue for it"
+    why = "rejected: no placement rule matched"
     rules = "1 tag: no value, 2 provided: no value, 3 user: filtered"
     assert " ".join(tim.split()) == f"1 tim {why} {rules} 3.0"
     assert sue.split() == ["2", "sue", "root.production", "root.production", "2", "provided", "1.0"]
@@ -282,7 +282,7 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
     result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")
     shown = json.loads(result.stdout)
     assert result.exit_code == 0
-    assert (shown["jobs"], shown["admitted"], shown["settled"], shown["held"]) == (4, 3, 1, 0)
+    assert (shown["jobs"], shown["admitted"], shown["already_placed"], shown["held"]) == (4, 3, 1, 0)
     assert [(each["user"], each["jobs"], each["queue"]) for each in shown["placements"]] == [
         ("sue", 2, "root.production")
     ]

@@ -11,7 +11,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 
-from commands import run_plugin_command
+from commands import invoke
 from negotiator.app.context import ProgramContext
 from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
@@ -63,7 +63,7 @@ def options(site):
 
 def run(site, command, *words, who=BOSS, env=None, given=True):
     """Run a command of the plugin, as somebody."""
-    return run_plugin_command(command, [*words, *(options(site) if given else ())], who, env=env)
+    return invoke(command, [*words, *(options(site) if given else ())], who, env=env)
 
 
 def days(site):

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.cli.plugins import plugins
 
 GOOD = """
@@ -34,7 +34,7 @@ def write(file, text):
 
 
 def run(*arguments):
-    return CliRunner().invoke(plugins, [str(argument) for argument in arguments])
+    return invoke(plugins, [str(argument) for argument in arguments])
 
 
 def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
@@ -42,7 +42,7 @@ def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
     result = run("--bundle", bundle)
     title, headers, good, access, *_ = result.stdout.splitlines()
     assert result.exit_code == 0
-    assert title == "Plugins, in the order in which they are asked"
+    assert title == "Plugins, in the order of their calls"
     assert headers.split()[:8] == ["NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN"]
     name, version, status, calls, milliseconds, failures, slow, origin, *hooks = good.split()
     assert (name, status, calls, failures, slow) == ("good", "ok", "1", "0", "0")

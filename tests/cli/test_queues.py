@@ -5,8 +5,8 @@ import os
 import re
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.bundle import load_bundle
 from negotiator.cli.queues import queues
 from negotiator.queues.applications import ApplicationId
@@ -79,7 +79,7 @@ def state(bundle, tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(queues, [str(argument) for argument in arguments])
+    return invoke(queues, [str(argument) for argument in arguments])
 
 
 def cells(line):
@@ -144,7 +144,7 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, state
     ("path", "told"),
     [
         ("root.dev", "root.dev is configured in queues.yaml:8:13"),
-        ("root.dev.sue", "root.dev.sue is made by a placement rule"),
+        ("root.dev.sue", "root.dev.sue is created by a placement rule"),
         ("root.production", "root.production is no longer configured"),
     ],
 )
@@ -257,11 +257,11 @@ def test_a_queue_whose_name_only_begins_alike_is_not_below_another(bundle):
     assert "devel" not in run("--bundle", bundle, "root.dev").stdout
 
 
-def test_a_queue_that_does_not_exist_is_a_wrong_command_line(bundle):
-    """With what may have been meant."""
+def test_an_unknown_queue_ends_with_code_1(bundle):
+    """The message suggests a similar name."""
     result = run("--bundle", bundle, "root.prodution")
-    assert result.exit_code == 2
-    assert "there is no queue root.prodution: did you mean root.production?" in result.stderr
+    assert result.exit_code == 1
+    assert "error: unknown queue root.prodution: did you mean root.production?" in result.stderr
 
 
 def test_where_no_plugin_brings_rules_that_is_said(tmp_path):
@@ -296,7 +296,7 @@ def pool(tmp_path):
 
 def in_use(text):
     """The rows of the table of what is in use."""
-    (table,) = (part for part in text.split("\n\n") if part.startswith("In use"))
+    (table,) = (part for part in text.split("\n\n") if part.startswith("Usage"))
     return [cells(re.sub(r"\] +", "] ", line)) for line in table.splitlines()[2:]]
 
 
@@ -324,7 +324,7 @@ def test_with_a_pool_what_is_in_use_stands_beside_what_may_be(bundle, pool, disa
     assert in_use(result.stdout) == IN_USE
     assert ["sue", "dynamic leaf", "Active"] in [cells(line)[:3] for line in result.stdout.splitlines()]
     assert in_use(run("--bundle", bundle, "--pool", pool, "root.dev").stdout) == IN_USE[3:9]
-    assert "In use" not in run("--bundle", bundle).stdout
+    assert "Usage" not in run("--bundle", bundle).stdout
 
 
 def test_the_pool_may_stand_in_the_environment(bundle, pool, monkeypatch):
@@ -342,7 +342,7 @@ def test_a_bar_is_shown_where_there_is_room_for_it(bundle, pool, monkeypatch, co
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(columns))
     text = re.sub(r"\x1b\[[0-9;]*m", "", run("--bundle", bundle, "--pool", pool).stdout)
-    rows = [line.split() for line in text[text.index("In use") : text.index("Access control")].splitlines()]
+    rows = [line.split() for line in text[text.index("Usage") : text.index("Access control")].splitlines()]
     row = ["root.production", "applications", "2", "20", *(["[##------------------]"] if bars else []), "10%"]
     assert row in rows
     assert max(map(len, text.splitlines())) <= columns
@@ -401,6 +401,6 @@ def test_a_plugin_that_fails_is_an_exit_code_of_its_own(bundle, pool):
     )
     (bundle / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
     result = run("--bundle", bundle, "--pool", pool)
-    assert result.exit_code == 3
+    assert result.exit_code == 7
     assert "OSError: gone" in result.stderr
     assert in_use(result.stdout)[0] == IN_USE[0]

@@ -25,14 +25,14 @@ def terminal(monkeypatch, capsys):
 @pytest.mark.parametrize("columns", [70, 80, 100, 200])
 def test_numbers_and_words_are_never_cut(terminal, columns):
     """Long cells are folded, and lose nothing."""
-    headers = ("REMOVED", "REJECTED", "VERDICT", "WHY", "RULE")
+    headers = ("REMOVED", "REJECTED", "VERDICT", "REASON", "RULE")
     lines = terminal(columns, "Not matched", headers, [("31", "33", "denied", LONG, "negotiator")], (0, 1))
     assert max(map(len, lines)) <= columns
     text = " ".join(lines)
     for word in (*headers, "31", "33", "denied", "negotiator"):
         assert word in text.split()
-    (titles,) = (line for line in lines if "WHY" in line)
-    why, rule = titles.index("WHY"), titles.index("RULE")
+    (titles,) = (line for line in lines if "REASON" in line)
+    why, rule = titles.index("REASON"), titles.index("RULE")
     folded = "".join(line[why:rule] for line in lines if "─" not in line)
     assert "".join(LONG.split()) in "".join(folded.split())
 

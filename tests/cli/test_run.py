@@ -210,7 +210,7 @@ def test_what_a_rule_would_have_stopped_is_counted_while_it_is_rolled_out(tmp_pa
     assert "Matched: 7 jobs" in matched
     assert len(re.findall(r" node2$", matched, re.MULTILINE)) == (7 if marked else 0)
     kept_out, _, counted = rest.partition("Not enforced")
-    assert "expressions: none" not in kept_out.partition("Kept out")[2]
+    assert "expressions: none" not in kept_out.partition("Discarded ads")[2]
     assert re.search(rf"match +7 +{mode} .*expressions: node2 .* 19\.0, 21\.0, 12\.1$", counted, re.MULTILINE)
     assert re.search(rf"job +9 +{mode} .*expressions: none ", counted, re.MULTILINE)
 

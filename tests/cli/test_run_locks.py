@@ -12,7 +12,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.cli import main
 from negotiator.runtime.state import StateStore
 
-RUN = importlib.import_module("negotiator.cli.run")
+RUN = importlib.import_module("negotiator.app.runner")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_it_begins_when_a_command_has_let_go(site, monkeypatch, what):
 @pytest.mark.parametrize(
     ("what", "code", "text"),
     [
-        ("state", 6, "another negotiator works with this state"),
+        ("state", 6, "another negotiator uses this state"),
         ("audit", 3, "another process has this audit log"),
     ],
 )

@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
 
 import queueing
+from commands import invoke
 from negotiator.bundle import load_bundle
 from negotiator.classad import unparse
 from negotiator.cli.usage import usage
@@ -66,7 +66,7 @@ def called(tmp_path):
             lines = ["\n".join(f"{key} = {unparse(value)}" for key, value in each.items()) for each in ads]
             (pool / name).write_text("\n\n".join(lines) + "\n")
         own = ["--pool", pool, "--bundle", tmp_path / "bundle", "--now", NOW]
-        return CliRunner().invoke(usage, [str(each) for each in (*arguments, *own)])
+        return invoke(usage, [str(each) for each in (*arguments, *own)])
 
     return call
 
@@ -138,16 +138,16 @@ def test_spec_names_are_those_of_the_specification(called):
 
 @pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h")])
 def test_a_name_or_a_report_that_nobody_knows_is_an_answer_of_its_own(called, arguments):
-    """Exit code 3, with a sentence; as JSON an empty list."""
+    """Exit code 1, with a sentence; as JSON an empty list."""
     result = called(*arguments)
-    assert result.exit_code == 3
-    assert result.stdout.startswith("Nothing is used, and nothing limited")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Nothing is used or limited")
     assert json.loads(called(*arguments, "--json").stdout) == []
 
 
 def test_a_pool_that_cannot_be_read_is_told(tmp_path):
     """As by every command."""
-    result = CliRunner().invoke(usage, ["users", "--pool", str(tmp_path / "none")])
+    result = invoke(usage, ["users", "--pool", str(tmp_path / "none")])
     assert result.exit_code == 4
 
 
@@ -155,9 +155,7 @@ def test_the_pool_may_stand_in_the_environment(called, tmp_path, monkeypatch):
     """As for other commands that are about a pool."""
     wanted = called("users", "--json").stdout
     monkeypatch.setenv("NEGOTIATOR_POOL", str(tmp_path / "pool"))
-    result = CliRunner().invoke(
-        usage, ["users", "--json", "--bundle", str(tmp_path / "bundle"), "--now", str(NOW)]
-    )
+    result = invoke(usage, ["users", "--json", "--bundle", str(tmp_path / "bundle"), "--now", str(NOW)])
     assert (result.exit_code, result.stdout) == (0, wanted)
 
 
@@ -196,11 +194,11 @@ def test_without_a_state_where_one_is_named_the_command_ends(called, tmp_path):
 def test_a_report_without_queues_is_a_table_of_what_its_entries_have():
     """Such as that of resource quota sets."""
     where = ("--pool", "examples/first-pool", "--bundle", "policies/resource-quotas")
-    result = CliRunner().invoke(usage, ["quotas", *where])
+    result = invoke(usage, ["quotas", *where])
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["RULE", "RESOURCE", "USED", "LIMIT", "FILTER"] in lines
     row = ["per_host/share", "slots", "8", "$num_proc*0.5"]
     assert [*row, "users", "tester", "hosts", "node1.example.org"] in lines
-    (entry,) = json.loads(CliRunner().invoke(usage, ["quotas", *where, "--json"]).stdout)
+    (entry,) = json.loads(invoke(usage, ["quotas", *where, "--json"]).stdout)
     assert (entry["rule"], entry["used"]) == ("per_host/share", "8")

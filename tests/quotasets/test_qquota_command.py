@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commands import run_plugin_command
+from commands import invoke
 from gridengine_qquota import Answer, Session
 from gridengine_site import options
 from negotiator.app.context import ProgramContext
@@ -131,7 +131,7 @@ def test_a_broken_bundle_is_told(session):
 def test_without_a_pool_it_says_how_to_name_one(session):
     words = options(session.places)
     place = words.index("--pool")
-    done = run_plugin_command(qquota, words[:place] + words[place + 2 :], ProgramContext(lambda: ("bob", ())))
+    done = invoke(qquota, words[:place] + words[place + 2 :], ProgramContext(lambda: ("bob", ())))
     assert (done.exit_code, done.stderr) == (
         2,
         "error: missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment\n",

@@ -6,7 +6,7 @@ import shlex
 
 import attrs
 
-from commands import run_plugin_command
+from commands import invoke
 from gridengine_site import RUNNING, options, write_site
 from negotiator.app.context import ProgramContext
 from negotiator_quotasets.qquota import qquota
@@ -37,9 +37,7 @@ class Session:
         """Run ``qquota`` as somebody."""
         site = ProgramContext(lambda: (user, ()))
         with contextlib.chdir(self.cwd):
-            done = run_plugin_command(
-                qquota, [*words, *options(self.places)], site, env={"HOME": str(self.home)}
-            )
+            done = invoke(qquota, [*words, *options(self.places)], site, env={"HOME": str(self.home)})
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Answer(done.stdout, done.stderr, done.exit_code)

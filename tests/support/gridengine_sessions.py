@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import yaml
 
-from commands import run_plugin_command
+from commands import invoke
 from gridengine_departures import expected, is_done
 from gridengine_site import options
 from negotiator.app.context import ProgramContext
@@ -103,9 +103,7 @@ class Session:
         saw.unlink(missing_ok=True)
         env = {"HOME": str(self.home), "EDITOR": str(self._script(editor, saw))}
         with contextlib.chdir(self.cwd):
-            done = run_plugin_command(
-                qconf, [*words, *options(self.places)], ProgramContext(lambda: (user, ())), env=env
-            )
+            done = invoke(qconf, [*words, *options(self.places)], ProgramContext(lambda: (user, ())), env=env)
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception
         who = f"{user}@{socket.gethostname()} "

@@ -1,23 +1,23 @@
 """What commands about queues answer to who asks in a wrong way, or about a bundle with errors."""
 
 import pytest
-from click.testing import CliRunner
 
+from commands import invoke
 from negotiator.cli.access import access
 from negotiator.cli.place import place
 from negotiator.cli.queues import queues
 from queueing import write
 
 WRONG = [
-    (access, [], "say whom it is asked about: --user NAME"),
-    (access, ["--user", "sue", "dev.web"], "'dev.web' is no path of a queue: say root.dev.web"),
-    (access, ["--user", "sue", "root..web"], "''invalid queue name "),
-    (place, [], "say whose application it is"),
-    (place, ["--user", ""], "say whose application it is"),
-    (place, ["--user", "a\nb"], "a user's name has up to 200 characters"),
-    (place, ["--user", "sue", "--pool", "x"], "ask about the jobs of a pool, or about one user"),
+    (access, [], "missing user: use --user NAME"),
+    (access, ["--user", "sue", "dev.web"], "'dev.web' is not the full path of a queue: use root.dev.web"),
+    (access, ["--user", "sue", "root..web"], "invalid name of a queue, ''"),
+    (place, [], "missing user: use --user NAME"),
+    (place, ["--user", ""], "missing user: use --user NAME"),
+    (place, ["--user", "a\nb"], "the name of a user must have at most 200 printable characters"),
+    (place, ["--user", "sue", "--pool", "x"], "--pool places all jobs of a pool"),
     (place, ["--user", "sue", "--tag", "namespace"], "'namespace': write NAME=VALUE"),
-    (queues, ["dev.web"], "'dev.web' is no path of a queue: say root.dev.web"),
+    (queues, ["dev.web"], "'dev.web' is not the full path of a queue: use root.dev.web"),
 ]
 
 
@@ -29,7 +29,7 @@ def bundle(tmp_path):
 @pytest.mark.parametrize(("command", "arguments", "told"), WRONG)
 def test_a_wrong_command_line_is_told(bundle, command, arguments, told):
     """With what to write instead."""
-    result = CliRunner().invoke(command, ["--bundle", str(bundle), *arguments])
+    result = invoke(command, ["--bundle", str(bundle), *arguments])
     assert (result.exit_code, result.stdout) == (2, "")
     assert told in result.stderr
 
@@ -40,6 +40,6 @@ def test_a_wrong_command_line_is_told(bundle, command, arguments, told):
 def test_a_bundle_with_errors_is_not_asked(bundle, command, arguments):
     """The place of the error is told."""
     (bundle / "queues.yaml").write_text("partitions: 5\n")
-    result = CliRunner().invoke(command, ["--bundle", str(bundle), *arguments])
+    result = invoke(command, ["--bundle", str(bundle), *arguments])
     assert (result.exit_code, result.stdout) == (1, "")
     assert "queues.yaml:1:13: error" in result.stderr

@@ -1,0 +1,22 @@
+"""Use case: all problems of a policy bundle, those of its expressions included."""
+
+from __future__ import annotations
+
+import attrs
+
+from negotiator.app.lint_bundle import lint_bundle
+from negotiator.app.targets import current_time, examine
+from negotiator.bundle import BundleCheck
+from negotiator.bundle.load import in_order
+from negotiator.hooks.administration import CommandTargets
+from negotiator.pool import Snapshot
+
+
+def check_bundle(targets: CommandTargets, pool: Snapshot | None = None) -> BundleCheck:
+    """Check the bundle and lint its expressions; with a pool, also against the pool's ads.
+
+    The problems are in the order of their places.
+    """
+    examination = examine(targets)
+    found = lint_bundle(examination, pool, current_time(targets))
+    return attrs.evolve(examination, problems=in_order((*examination.problems, *found)))

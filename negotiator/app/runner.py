@@ -1,0 +1,141 @@
+"""Use case: run negotiation cycles over a pool, with the audit log, the state and reloads of the bundle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import BinaryIO
+
+import attrs
+
+from negotiator.app.pool_view import STDIN, read_paths
+from negotiator.app.targets import bundle_folder, clock, examine, load
+from negotiator.audit.errors import AuditBusyError, AuditError
+from negotiator.audit.key import read_key
+from negotiator.audit.log import AuditLog
+from negotiator.bundle import Bundle
+from negotiator.errors import StateError
+from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.guard import Tracer
+from negotiator.pool import ClaimVault, Snapshot
+from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.reload import Reloader
+from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
+from negotiator.runtime.settle import Offline
+from negotiator.runtime.state import StateStore
+
+LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
+_POLL = 0.2
+
+
+@attrs.frozen(eq=False)
+class Runner:
+    """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one."""
+
+    runtime: Runtime
+    reloader: Reloader
+    audit: AuditLog | None
+
+    def cycles(
+        self, every: float | None, count: int | None, between: Callable[[Runtime], None]
+    ) -> Iterator[CycleReport]:
+        """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT.
+
+        :param every: seconds between the beginnings of two cycles; None to run them without a pause.
+        :param count: None for 1 cycle; with ``every``, for no end.
+        :param between: called before each cycle and while waiting for it; it carries out requests and reloads.
+        :raises StateError, AuditError: no match of the cycle was handed out.
+        :raises OutcomeLostError: matches were handed out, but their outcome is not recorded.
+        :raises PoolError: the pool cannot be read.
+        """
+        total = count or (1 if every is None else None)
+        with _nothing_handed_out(), CycleTimer(self.reloader.request, every, total) as timer:
+            for _ in timer.cycles(lambda: between(self.runtime)):
+                yield self.runtime.next_cycle()
+
+
+@contextmanager
+def open_runner(
+    targets: CommandTargets,
+    *,
+    audit: bool = True,
+    watch: bool = False,
+    tracer: Tracer | None = None,
+    stdin: BinaryIO | None = None,
+) -> Iterator[Runner]:
+    """Load the bundle, and open the state and the audit log for as long as the runner is used.
+
+    :param audit: write an audit log.
+    :param watch: reload the bundle when its files change.
+    :param tracer: called with each call of a plugin.
+    :param stdin: what is read for the path ``-`` of the pool.
+    :raises BundleError: the bundle has errors.
+    :raises StateError: the state cannot be used, or another negotiator uses it.
+    :raises AuditError: the audit log cannot be used.
+    """
+    # The reloader looks at the files before they are read, so that it misses no change in between.
+    reloader = Reloader(bundle_folder(targets), "", lambda: examine(targets, tracer), watch=watch)
+    bundle = load(targets, tracer)
+    reloader.digest = bundle.digest
+    with ExitStack() as stack:
+        with _nothing_handed_out():
+            # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
+            store = stack.enter_context(_open_state(targets.state)) if targets.state else None
+            log = stack.enter_context(_open_audit(targets, bundle)) if audit else None
+        read = _pool_reader(targets.pool, stdin)
+        runtime = Runtime(bundle, read, clock(targets), Offline(), log, store, reloader)
+        yield Runner(runtime, reloader, log)
+
+
+@contextmanager
+def _nothing_handed_out() -> Iterator[None]:
+    """Add to the messages of exceptions that no match was handed out."""
+    try:
+        yield
+    except OutcomeLostError:
+        raise
+    except (StateError, AuditError) as error:
+        raise type(error)(f"{error}: no match was handed out") from error
+
+
+def _open_state(folder: Path) -> StateStore:
+    store = StateStore.open(folder)
+    end = time.monotonic() + LOCK_TIMEOUT
+    while not store.hold_lock():
+        if time.monotonic() < end:
+            time.sleep(_POLL)
+            continue
+        store.close()
+        raise StateError(f"{folder}: another negotiator uses this state")
+    return store
+
+
+def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
+    key = read_key(targets.key_file) if targets.key_file else None
+    end = time.monotonic() + LOCK_TIMEOUT
+    while True:
+        try:
+            return AuditLog.open(targets.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes)
+        except AuditBusyError:  # it may be an admin command, for a moment
+            if time.monotonic() >= end:
+                raise
+        time.sleep(_POLL)
+
+
+def _pool_reader(
+    paths: tuple[Path, ...], stdin: BinaryIO | None
+) -> Callable[[], tuple[Snapshot, ClaimVault]]:
+    """Return a function that reads the pool anew; the vault is empty, since files hand out no claims.
+
+    Standard input can be read only once, so its ads are used in every cycle.
+    """
+
+    @cache
+    def once() -> Snapshot:
+        return read_paths(paths, stdin)
+
+    read = once if STDIN in map(str, paths) else partial(read_paths, paths)
+    return lambda: (read(), ClaimVault())

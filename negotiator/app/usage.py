@@ -1,0 +1,52 @@
+"""Use case: the usage of users, groups or other subjects, beside their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from negotiator.app.pool_view import PoolView
+from negotiator.hooks import specs
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.hook import per_plugin
+
+
+@attrs.frozen
+class UsageReport:
+    """The entries of a report, as plugins give them; ``failures`` are of plugins, so that entries may be missing."""
+
+    report: str
+    entries: tuple[Mapping[str, Any], ...]
+    failures: tuple[HookFailure, ...] = ()
+
+
+def entry_name(entry: Mapping[str, Any]) -> str:
+    """Return the name of the subject of an entry: its first value."""
+    return str(next(iter(entry.values()), ""))
+
+
+def usage_report(
+    view: PoolView, report: str, name: str | None = None, *, spec_names: bool = False
+) -> UsageReport:
+    """Count what is in use and ask the plugins for a report.
+
+    :param report: ``users``, ``groups``, or another one that a plugin knows.
+    :param name: return the entry of this user or group alone.
+    :param spec_names: use the keys of the specification.
+    :raises PoolError: the pool cannot be read.
+    :raises StateError: the state cannot be read.
+    """
+    usage = view.usage
+    answers = view.bundle.hooks.ask(
+        specs.negotiator_usage,
+        report=report,
+        used=per_plugin(usage.of),
+        queues=usage.queues,
+        spec_names=spec_names,
+        settings=view.bundle.settings,
+    )
+    entries = (attributed.record for attributed in answers.records)
+    chosen = tuple(entry for entry in entries if name in {None, entry_name(entry)})
+    return UsageReport(report, chosen, (*usage.failures, *answers.failures))
