@@ -1,4 +1,4 @@
-"""Single attributes of sets, as the files of qconf -Aattr have them."""
+"""Single attributes of sets, as in the files of qconf -Aattr."""
 
 import pytest
 
@@ -21,20 +21,20 @@ def read(text, **options):
         "limit name x users {a,b} hosts !c to \\\n  slots=20,vf=1g\r\n",
     ],
 )
-def test_limits_are_read_with_and_without_to(text):
-    """The specification leaves ``to`` out, Grid Engine wants it; filters before it count for nothing."""
+def test_limits_are_parsed_with_and_without_to(text):
+    """The specification omits ``to``, Grid Engine requires it; filters before it are ignored."""
     assert [str(limit) for limit in read(text).limits] == ["slots=20", "virtual_free=1g"]
 
 
-def test_attributes_may_stand_together():
-    """What is not spoken of is None."""
+def test_a_file_may_have_several_attributes():
+    """A missing one is None."""
     assert read('enabled true\ndescription "abc"\n') == ParsedAttributes(enabled=True, description='"abc"')
     assert read("name other\n") == ParsedAttributes(name="other")
     assert read("limit NONE").limits == ()
 
 
 def test_resources_to_be_deleted_need_no_value():
-    """Only there: elsewhere a limit without a value is refused."""
+    """In all other changes, a limit without a value is refused."""
     (limit,) = read("limit slots\n", bare=True).limits
     assert (limit.resource, limit.text) == ("slots", "")
     assert (
@@ -57,8 +57,7 @@ def test_resources_to_be_deleted_need_no_value():
         ("limit users {a to slots=1", "no valid expanded list"),
     ],
 )
-def test_a_bad_file_is_refused_with_one_message(text, message):
-    """Nothing of it is used."""
+def test_an_invalid_file_is_refused_with_one_message(text, message):
     found = parse_attributes(text, "file.txt", STANDARD)
     assert found == ParsedAttributes(problems=found.problems)
     assert [problem.message for problem in found.problems] == [message]

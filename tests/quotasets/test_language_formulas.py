@@ -1,4 +1,4 @@
-"""What computed limits come to."""
+"""Formulas, and their values on a host."""
 
 from fractions import Fraction
 
@@ -28,7 +28,7 @@ def value(text, type_=ComplexType.INT, **values):
     ],
 )
 def test_a_formula_is_computed_with_the_values_of_a_host(text, expected):
-    """The limit of an INT is rounded down: half a slot is none."""
+    """A limit of an INT is rounded down."""
     assert value(text, num_proc=Fraction(3)) == expected
 
 
@@ -38,8 +38,8 @@ def test_other_types_are_not_rounded():
 
 
 @pytest.mark.parametrize("values", [{}, {"num_proc": None}])
-def test_a_host_without_the_value_has_no_limit_to_tell(values):
-    """It is neither 0 nor without end: who asks has to decide."""
+def test_a_host_without_the_value_has_no_result(values):
+    """Neither 0 nor unlimited: the caller decides."""
     assert value("$num_proc*2+1", **values) is None
 
 
@@ -62,7 +62,7 @@ def test_a_host_without_the_value_has_no_limit_to_tell(values):
         "$num_proc*" + "9" * 41,
     ],
 )
-def test_what_the_grammar_does_not_have_is_refused(text):
-    """Grid Engine takes most of these for no limit at all."""
+def test_a_formula_outside_the_grammar_is_refused(text):
+    """Grid Engine accepts most of these, and then limits nothing."""
     with pytest.raises(FormulaError, match="dynamical_limit"):
         read_formula(text, STANDARD, numeric=True)

@@ -1,4 +1,4 @@
-"""Resource quota sets from text: what is read, and what is refused with which words at which place."""
+"""The parser of resource quota sets: sets, and problems with their messages and places."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ def refused(text, **options):
 
 
 def rule(words):
-    """What a rule of these words is, in a set of its own."""
+    """The rule with this text, in a set of its own."""
     (set_,) = read(f"{{\nname r\nlimit {words}\n}}\n")
     (found,) = set_.rules
     return found
@@ -37,7 +37,7 @@ def rule_problem(words, **options):
 
 
 def test_a_set_has_its_attributes_and_rules():
-    """Name, description, enabled and rules are read, each with its place."""
+    """Name, description, enabled and rules, each with its place."""
     (set_,) = read(
         '{\n  name  a-b_1\n  description "x \\"y\\" # z"\n  enabled false\n  limit name n to s=5,vf=1g\n}\n'
     )
@@ -59,15 +59,15 @@ def test_a_set_has_its_attributes_and_rules():
         "{ name r enabled TrUe limit to slots=1 }".replace("to", "users a,b to"),
     ],
 )
-def test_white_space_and_comments_count_for_nothing(text):
-    """A set means the same on one line, in many, with CRLF, comments and continued lines."""
+def test_white_space_and_comments_are_ignored(text):
+    """A set is the same on one line or several, with CRLF, comments or continued lines."""
     (set_,) = read(text)
     assert (set_.name, set_.description, set_.enabled) == ("r", "NONE", True)
     assert set_.rules[0].users == NameFilter(("a", "b"))
 
 
 def test_the_order_of_filters_is_free():
-    """Each filter is found wherever it stands before the limits."""
+    """Each filter may be anywhere before the limits."""
     found = rule("hosts {*} queues q pes !pe projects * users {@staff,!bob} name n to slots=1")
     assert list(found.filters()) == [
         ("users", NameFilter(("@staff",), ("bob",), expanded=True)),
@@ -78,13 +78,13 @@ def test_the_order_of_filters_is_free():
     ]
 
 
-def test_words_of_the_language_may_be_names():
-    """After a filter's word comes its list, whatever it says."""
+def test_keywords_may_be_names():
+    """After the keyword of a filter comes its list, whatever the names."""
     assert rule("users to,users projects limit to slots=1").users == NameFilter(("to", "users"))
 
 
 def test_a_rule_may_have_no_limit():
-    """``to NONE`` is a rule, which ends the search in its set."""
+    """``to NONE`` ends the search in its set."""
     assert rule("users a to NONE").limits == ()
 
 
@@ -94,15 +94,15 @@ def test_a_time_is_stored_in_seconds_and_compared_as_written():
     assert (limit.text, limit.value) == ("2", Fraction(3, 2))
 
 
-def test_formulas_are_read_into_terms():
-    """A formula has weights and weighted values, each with its sign."""
+def test_formulas_are_parsed_into_terms():
+    """Weights and weighted values, each with its sign."""
     (limit,) = rule("hosts {*} to slots=10-$num_proc*1.5+.5").limits
     assert limit.text == "10-$num_proc*1.5+.5"
     assert limit.terms == (Term(Fraction(10)), Term(Fraction(-3, 2), "num_proc"), Term(Fraction(1, 2)))
 
 
 def test_other_numbers_of_a_host_need_the_switch():
-    """The specification's first step has num_proc only; a bundle may say otherwise."""
+    """The specification's first step allows num_proc only; a bundle may allow others."""
     words = "hosts {*} to virtual_free=$mem_total*0.5"
     assert rule_problem(words) == '"dynamical_limit" may use "$num_proc" only, not "$mem_total"'
     (set_,) = read(f"{{ name r limit {words} }}", numeric_formulas=True)
@@ -121,7 +121,7 @@ RULES = [
     ("to slots = 5", "line 3 should begin with an attribute name"),
     ("hosts a hosts b to slots=5", 'attribute "hosts" appears more than once'),
     ("to slots=5 to slots=6", 'attribute "to" appears more than once'),
-    ("to slots=5 users a", 'attribute "users" stands after the limits'),
+    ("to slots=5 users a", 'attribute "users" is after the limits'),
     ("to slots=5,s=6", 'attribute "slots" appears more than once'),
     ("to nosuch=5", '"resource_quota" references not existing complex attribute "nosuch"'),
     ("to =5", '"resource_quota" references not existing complex attribute "(null)"'),
@@ -156,13 +156,13 @@ RULES = [
         "hosts {*} to arch=$num_proc",
         'dynamic limits are only supported for numbers, "arch" is of type RESTRING',
     ),
-    ("to arch=a\\ ", 'attribute "arch" has a character that cannot be kept'),
+    ("to arch=a\\ ", 'attribute "arch" has a character that cannot be stored'),
 ]
 
 
 @pytest.mark.parametrize(("words", "message"), RULES)
-def test_a_bad_rule_is_refused_in_grid_engine_s_words(words, message):
-    """Each mistake in a rule has its own message, and is told once."""
+def test_an_invalid_rule_is_refused_in_grid_engine_s_words(words, message):
+    """Each mistake in a rule has its own message, reported once."""
     assert rule_problem(words) == message
 
 
@@ -183,7 +183,7 @@ SETS = [
     ("{\nname r\nenabled maybe" + BODY, 'error parsing value "maybe"'),
     ("{\nname r\nenabled 1\nenabled 1" + BODY, 'attribute "enabled" appears more than once'),
     ('{\nname r\ndescription "abc' + BODY, "the description has a quote that is not closed"),
-    ("{\nname r\ndescription a\x1b[0m" + BODY, "the description has a character that cannot be kept"),
+    ("{\nname r\ndescription a\x1b[0m" + BODY, "the description has a character that cannot be stored"),
     ("{\nlimit to slots=1\nname r\n}\n", 'unknown attribute name "name"'),
     ("{\nname a b" + BODY, "Space (' ') not allowed in objectname"),
     ("{\nname a/b" + BODY, "Slash ('/') not allowed in objectname"),
@@ -202,8 +202,8 @@ SETS = [
 
 
 @pytest.mark.parametrize(("text", "message"), SETS)
-def test_a_bad_set_is_refused_in_grid_engine_s_words(text, message):
-    """Each mistake in a set has its own message, and is told once."""
+def test_an_invalid_set_is_refused_in_grid_engine_s_words(text, message):
+    """Each mistake in a set has its own message, reported once."""
     assert refused(text) == [message]
 
 
@@ -213,8 +213,8 @@ def test_names_of_rules_differ_by_case():
     assert [set_.label(0), set_.label(1)] == ["r/x", "r/X"]
 
 
-def test_every_problem_is_told_with_its_place():
-    """One bad line does not hide the next, and a place is a line and a column of the file."""
+def test_every_problem_is_reported_with_its_place():
+    """An invalid line does not hide the next one; a place is a line and a column of the file."""
     text = "{\nname r\nlimit users a to nosuch=1\nlimit to slots=\\\n  -1\nlimit to slots=3\n}\n{ name s limit to x=1 }\n"
     problems = parse_sets(text, "f", STANDARD).problems
     assert [(problem.source.line, problem.source.column) for problem in problems] == [
@@ -224,34 +224,33 @@ def test_every_problem_is_told_with_its_place():
     ]
 
 
-def test_a_place_in_a_continued_line_is_the_one_where_it_stands():
-    """Lines that a backslash joins keep their own numbers."""
+def test_a_place_in_a_continued_line_has_the_number_of_its_own_line():
     (problem,) = parse_sets("{\nname r\nlimit users a \\\n    to nosuch=1\n}\n", "f", STANDARD).problems
     assert problem.source == Source("f", 4, 8)
 
 
-def test_known_hosts_are_the_only_ones_where_they_are_told():
-    """A limit on a host's name is checked against the hosts there are, if somebody knows them."""
+def test_only_known_hosts_are_accepted():
+    """A limit of a host name is checked if the hosts are known."""
     assert rule_problem("to hostname=nosuch", hosts={"durin"}) == 'can\'t resolve hostname "nosuch"'
     assert read("{ name r limit to hostname=durin }", hosts={"durin"})
     assert read("{ name r limit to hostname=nosuch }")
 
 
-def test_an_empty_text_is_refused_where_a_set_is_wanted():
-    """A file of a bundle may be empty; one that is to be added may not."""
+def test_an_empty_text_is_refused_if_a_set_is_required():
+    """A file of a bundle may be empty, a file to add may not."""
     assert read("# nothing\n") == ()
     assert refused("# nothing\n", required=True) == ["error reading in file"]
 
 
-def test_problems_are_bounded():
-    """A file of nothing but mistakes has a hundred problems, not one for each line."""
+def test_the_number_of_problems_is_bounded():
+    """At a hundred, however many lines are invalid."""
     assert len(refused("{\nname r\n" + "limit users a\n" * 1000 + "}")) == 100
     assert len(refused("{ name r limit to slots=1 }\n" * 1000)) == 100
 
 
 @given(st.text(alphabet='{},!@#*"\\=$ \t\r\nab1\0é', max_size=60) | st.text(max_size=60))
-def test_no_text_is_too_strange_to_be_answered(text):
-    """Whatever stands in a file, there are sets or problems, and each problem has a place in it."""
+def test_any_text_gives_sets_or_problems(text):
+    """And each problem has a place in the text."""
     for whole in (
         text,
         f"{{\nname r\nlimit users {text}\n}}",

@@ -1,4 +1,4 @@
-"""The normal form of resource quota sets, and that it says the same."""
+"""The normal form of resource quota sets, which is parsed back to the same sets."""
 
 from fractions import Fraction
 
@@ -69,8 +69,8 @@ SETS = st.lists(
 
 
 @given(SETS)
-def test_what_is_printed_is_read_back(sets):
-    """Sets that are printed and read again are the same sets, and print the same text."""
+def test_printed_sets_are_parsed_back(sets):
+    """To equal sets, which print the same text."""
     parsed = parse_sets(format_sets(sets), "f", STANDARD)
     assert parsed.problems == ()
     assert parsed.sets == sets
@@ -79,14 +79,14 @@ def test_what_is_printed_is_read_back(sets):
 
 @given(SETS)
 def test_lines_have_eighty_bytes_where_they_can_be_broken(sets):
-    """A line is longer only where it is one word."""
+    """A line is longer only if it is one word."""
     for line in format_sets(sets).encode().split(b"\n"):
         words = line.removesuffix(b" \\").lstrip(b" ")
         assert len(line) <= 80 or not (words.count(b",", 0, 70) and line.startswith(b"   limit"))
 
 
 def test_a_set_is_printed_in_its_normal_form():
-    """Attributes are aligned, filters stand in the order of the grammar, exclusions after inclusions."""
+    """Aligned attributes, filters in the order of the grammar, exclusions after inclusions."""
     rules = (
         QuotaRule(
             "n",
@@ -121,22 +121,21 @@ def test_a_long_rule_is_broken_after_a_comma_or_at_a_blank():
     ]
 
 
-def test_a_line_of_eighty_is_whole_and_one_of_eighty_one_is_not():
-    """Eighty columns are enough for eighty characters."""
+def test_a_line_of_eighty_bytes_is_not_broken_and_one_of_eighty_one_is():
     for length, lines in ((80, 1), (81, 2)):
         name = "u" * (length - len("   limit        users  to slots=5"))
         set_ = RuleSet("r", (QuotaRule(users=NameFilter((name,)), limits=(RuleLimit("slots", "5"),)),))
         assert len(format_set(set_).splitlines()) == 5 + lines
 
 
-def test_a_name_too_long_for_its_line_has_one_of_its_own():
-    """It is broken before the name, as Grid Engine does."""
+def test_a_line_is_broken_before_a_long_name():
+    """As in Grid Engine."""
     text = format_set(RuleSet("a" * 512, (QuotaRule(limits=(RuleLimit("slots", "5"),)),)))
     assert text.splitlines()[1:3] == ["   name         \\", f"   {'a' * 512}"]
 
 
-def test_formulas_are_printed_as_they_were_written():
-    """The text of a formula is kept; its terms come back with it."""
+def test_formulas_are_printed_as_written():
+    """And parsed back to the same terms."""
     limit = RuleLimit("slots", "1+$num_proc*2", (Term(Fraction(1)), Term(Fraction(2), "num_proc")))
     sets = (RuleSet("r", (QuotaRule(hosts=NameFilter(("*",), expanded=True), limits=(limit,)),)),)
     assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets
@@ -152,7 +151,7 @@ def test_formulas_are_printed_as_they_were_written():
         f"{'x' * 70}  \t  {'y' * 90} z",
     ],
 )
-def test_a_long_description_keeps_each_of_its_blanks(text):
-    """It is broken over lines, and comes back to the letter."""
+def test_a_long_description_keeps_all_blanks(text):
+    """It is broken over lines, and parsed back unchanged."""
     sets = (RuleSet("r", (QuotaRule(limits=(RuleLimit("slots", "5"),)),), f'"{text}"'),)
     assert parse_sets(format_sets(sets), "f", STANDARD).sets == sets

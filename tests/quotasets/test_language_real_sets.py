@@ -1,4 +1,4 @@
-"""Resource quota sets of real sites, manuals and test suites are read, and printed without a change of meaning."""
+"""Resource quota sets of real sites, manuals and test suites, parsed and printed back."""
 
 import os
 import re
@@ -15,7 +15,7 @@ RESOURCE = re.compile(r"([A-Za-z_0-9]+)=(\S+)")
 
 
 def complexes(text):
-    """The standard complexes, and the site's own ones that a text speaks of."""
+    """The standard complexes, and the others that a text refers to."""
     own = {name: value for name, value in RESOURCE.findall(text) if name not in STANDARD}
     return Complexes([*STANDARD, *(made(name, value) for name, value in own.items())])
 
@@ -26,8 +26,8 @@ def made(name, value):
 
 
 @pytest.mark.data
-def test_real_sets_are_read():
-    """Each file but those that Grid Engine refuses too has its sets, and they come back from print."""
+def test_real_sets_are_parsed():
+    """All files but those that Grid Engine refuses too; printed sets are parsed back."""
     files = sorted((SHARED / "data" / "rqs").glob("*.rqs"))
     if not files:
         pytest.skip(f"no real sets in {SHARED / 'data' / 'rqs'}: set NEGOTIATOR_SHARED")

@@ -1,4 +1,4 @@
-"""gridengine.yaml: the objects that rules refer to, and what is wrong with them."""
+"""gridengine.yaml: the objects that rules refer to, and their problems."""
 
 import pytest
 
@@ -15,8 +15,8 @@ def problems(folder, text):
     return [str(each) for each in check_bundle(write(folder, "", text))]
 
 
-def test_a_declared_complex_takes_the_place_of_standard_ones_of_its_names(tmp_path):
-    """By name and by shortcut; the others stay."""
+def test_a_declared_complex_replaces_standard_ones_of_its_name_or_shortcut(tmp_path):
+    """The others stay."""
     own = engine(
         tmp_path,
         "complexes: [{name: virtual_free, shortcut: mf, type: MEMORY, relop: <=, consumable: 'YES', default: 1G}]\n",
@@ -30,7 +30,7 @@ def test_a_declared_complex_takes_the_place_of_standard_ones_of_its_names(tmp_pa
 
 
 def test_values_are_found_by_full_names(tmp_path):
-    """Of the pool, of hosts and of queues, whichever of its names was written; as they were written."""
+    """Of the pool, of hosts and of queues, declared by name or shortcut; texts are unchanged."""
     own = engine(
         tmp_path,
         ENGINE
@@ -44,7 +44,7 @@ def test_values_are_found_by_full_names(tmp_path):
 
 
 def test_nothing_is_declared_by_default(tmp_path):
-    """The standard complexes are there, and how jobs say things."""
+    """Only the standard complexes and the default expressions exist."""
     own = engine(tmp_path, "")
     assert own.all_complexes.find("vf").type is ComplexType.MEMORY
     assert [each.text for each in (own.job.project, own.job.pe, own.job.slots)] == [
@@ -86,8 +86,7 @@ def declared(name="a", type_="INT", consumable="'NO'", default="0", more=""):
         ("usersets: [a]\n", "gridengine.yaml:1:11: error"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(tmp_path, text, words):
-    """And what to do."""
+def test_a_problem_has_a_place_and_a_hint(tmp_path, text, words):
     found = problems(tmp_path, text)
     assert any(words in each for each in found), found
     assert all(each.startswith(("gridengine.yaml:", "entry point quotasets")) for each in found)
@@ -103,6 +102,6 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, text, words):
         "usersets: {none: []}\n",
     ],
 )
-def test_what_is_right_passes(tmp_path, text):
-    """Groups may lie in each other."""
+def test_valid_declarations_have_no_problems(tmp_path, text):
+    """Groups may contain each other."""
     assert problems(tmp_path, text) == []

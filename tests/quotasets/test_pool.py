@@ -1,4 +1,4 @@
-"""Quota sets in a cycle: what job and slot ads say, who gets what, and what the others are told."""
+"""Quota sets in a cycle: attributes of jobs and slots, matches, and the reasons of jobs without one."""
 
 import gc
 import weakref
@@ -25,11 +25,12 @@ def jobs(*each):
 
 
 def alike(count, **more):
+    """So many jobs with the same attributes."""
     return jobs(*[more] * count)
 
 
 def runs(where, **more):
-    """The attributes of a job that runs."""
+    """The attributes of a running job."""
     return {"JobStatus": "2", "RemoteHost": f'"{where}"', **more}
 
 
@@ -38,13 +39,13 @@ def where(result):
 
 
 class TestRules:
-    def test_each_host_has_room_by_the_rule_that_is_for_it(self, tmp_path):
+    def test_each_host_is_limited_by_the_rule_that_applies_to_it(self, tmp_path):
         """Rules with filters of hosts differ from slot to slot of one request."""
         sets = rules("hosts lxa to slots=1", "hosts {@lx} to slots=2", "users {*} to slots=0")
         assert where(decide(bundle(tmp_path, sets, ENGINE), alike(9), HOSTS)) == ["0@lxa", "0@lxb", "1@lxb"]
 
-    def test_all_sets_have_to_be_kept(self, tmp_path):
-        """And those of other plugins."""
+    def test_all_sets_limit_together_with_other_plugins(self, tmp_path):
+        """Queue limits, for example."""
         sets = rules("hosts {*} to slots=1") + rules("users {*} to slots=2", name="s")
         assert where(decide(bundle(tmp_path, sets), alike(9), HOSTS)) == ["0@lxa", "0@lxb"]
         queues = """
@@ -62,8 +63,8 @@ partitions:
         assert where(result) == ["0@lxa"]
         assert counted(result) == {"r/1/slots/////lxa": 1, "s/1/slots/tester////": 1}
 
-    def test_of_several_jobs_those_that_fit_are_matched_and_the_others_are_told(self, tmp_path):
-        """The first full host is named, and how many more there are."""
+    def test_of_several_jobs_those_that_fit_are_matched_and_the_others_get_a_reason(self, tmp_path):
+        """It names the first full host, and how many more there are."""
         sets = rules("name one users {*} hosts {*} to slots=1")
         result = decide(bundle(tmp_path, sets), alike(9), HOSTS)
         assert where(result) == ["0@lxa", "0@lxb", "0@sol"]
@@ -83,13 +84,13 @@ partitions:
         ("cpus", "count"),
         [(None, 4), ("1", 4), ("2", 2), ("3", 1), ("5", 0), ("0", 4), ("-7", 4), ("0.5", 4)],
     )
-    def test_a_job_takes_as_many_slots_as_it_asks_for_and_one_at_least(self, tmp_path, cpus, count):
-        """Of the default expression, RequestCpus."""
+    def test_a_job_takes_the_slots_that_it_requests_and_at_least_one(self, tmp_path, cpus, count):
+        """By the default expression, RequestCpus."""
         result = decide(bundle(tmp_path, rules("users {*} to slots=4")), alike(9, RequestCpus=cpus), HOSTS)
         assert len(matched(result)) == count
 
     def test_users_groups_projects_and_environments_are_those_of_the_job(self, tmp_path):
-        """Groups from where placement has them."""
+        """Groups as placement resolves them."""
         sets = rules(
             "users @staff to slots=1", "projects {*} to slots=1", "pes {mpi*} to slots=1", "to slots=0"
         )
@@ -117,32 +118,32 @@ partitions:
         [("one", True), ("ONE", True), ("root.one", True), ("two", False), ("root.*", True), ("root", False)],
     )
     def test_a_rule_names_queues_by_leaf_or_path(self, tmp_path, name, counts):
-        """As queues.yaml has them, whatever their case."""
+        """Of queues.yaml, ignoring case."""
         queues = "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: One}]}], placementrules: [{name: fixed, value: root.one}]}]"
         result = decide(bundle(tmp_path, rules(f"queues {name} to slots=0"), queues=queues), alike(1), HOSTS)
         assert bool(matched(result)) is not counts
 
     def test_the_sums_of_decimals_are_exact(self, tmp_path):
-        """0.1 + 0.1 + 0.1 is 0.3, and a fourth does not fit; once a job, however many slots it has."""
+        """0.1 + 0.1 + 0.1 is 0.3, and a fourth does not fit; charged once per job, whatever its slots."""
         given = bundle(tmp_path, rules("to shared=0.3"), ENGINE)
         result = decide(
             given, alike(9, Requestshared="0.1", RequestCpus="2"), host_slots("h", each=9, Cpus="9")
         )
         assert (len(matched(result)), counted(result)) == (3, {"r/1/shared/////": 300_000})
 
-    def test_the_smallest_amount_is_not_nothing(self, tmp_path):
-        """It is rounded up, to a millionth."""
+    def test_the_smallest_amount_is_rounded_up(self, tmp_path):
+        """To a millionth."""
         given = bundle(tmp_path, rules("to shared=0"), ENGINE)
         assert matched(decide(given, alike(1, Requestshared="1.0e-9"), HOSTS)) == []
 
     @pytest.mark.parametrize(("ignored", "found"), [("true", []), ("false", ["0@lxa.site"])])
-    def test_domains_count_as_the_bundle_says(self, tmp_path, ignored, found):
+    def test_domains_are_ignored_as_the_bundle_configures(self, tmp_path, ignored, found):
         """ignore_fqdn, which is true by default."""
         given = bundle(tmp_path, rules("hosts lxa to slots=0"), f"ignore_fqdn: {ignored}\n")
         assert where(decide(given, alike(1), host_slots("lxa.site"))) == found
 
-    def test_what_is_consumed_is_multiplied_by_the_slots_and_has_defaults(self, tmp_path):
-        """Memory and times in their units; a default of 1M is taken by jobs that do not ask."""
+    def test_consumables_are_multiplied_by_the_slots_and_have_defaults(self, tmp_path):
+        """Memory and times in their units; a default of 1M is charged to jobs without a request."""
         sets = rules("to mem=10M,tm=1:00:00")
         asked = [
             {"Requestmem": '"2M"', "RequestCpus": "3"},
@@ -158,8 +159,8 @@ partitions:
         )
         assert matched(result) == []
 
-    def test_a_request_of_nothing_is_denied_where_more_is_used_than_allowed(self, tmp_path):
-        """And passes where all is used up; a default of 0 is no request."""
+    def test_a_request_of_0_is_denied_where_more_is_used_than_allowed(self, tmp_path):
+        """And allowed where just all of it is used; a default of 0 is not a request."""
         asks = [runs("0@lxa", Requestlic="2"), {"Requestlic": "0"}, {}]
         for limit, count in ((2, 2), (1, 1)):
             result = decide(
@@ -177,8 +178,8 @@ partitions:
             ("word=sol", {"Requestword": '"lx-*"'}, False),
         ],
     )
-    def test_what_is_not_consumed_is_compared(self, tmp_path, limit, attributes, passes):
-        """By its relation, where a job asks for it."""
+    def test_other_complexes_are_compared(self, tmp_path, limit, attributes, passes):
+        """By their relation, if a job requests them."""
         own = host_slots("lxa", static="9", word='"lx-amd64"')
         result = decide(bundle(tmp_path, rules(f"to {limit}"), ENGINE), jobs(attributes), own)
         assert bool(matched(result)) is passes
@@ -206,8 +207,8 @@ partitions:
             ({"Cpus": None}, 0),
         ],
     )
-    def test_a_formula_takes_what_the_slots_of_a_host_say(self, tmp_path, attributes, room):
-        """A host whose slots do not say it, or nothing that can be read, has no room; others have."""
+    def test_a_formula_uses_the_attributes_of_the_slots_of_a_host(self, tmp_path, attributes, room):
+        """A host whose slots have no valid value has no room; other hosts have."""
         sets = rules("hosts {bad} to slots=$num_proc")
         own = host_slots("bad", each=9, **attributes) + host_slots("good")
         found = where(decide(bundle(tmp_path, sets), alike(12), own))
@@ -215,23 +216,23 @@ partitions:
         assert "0@good" in found
 
 
-class TestWhatRuns:
-    def test_it_charges_the_host_of_its_slot(self, tmp_path):
-        """By the rules that hold now, whatever they say of it."""
+class TestRunningJobs:
+    def test_a_running_job_is_charged_on_the_host_of_its_slot(self, tmp_path):
+        """By the current rules, whatever their limits."""
         given = jobs(runs("0@lxb"), runs("1@lxb", Owner='"eve"'), {}, {})
         result = decide(bundle(tmp_path, rules("hosts {*} to slots=1")), given, HOSTS[2:])
         assert where(result) == ["0@sol"]
         assert counted(result) == {"r/1/slots/////lxb": 2, "r/1/slots/////sol": 1}
 
-    def test_counters_that_are_more_than_full_stop_what_comes_and_nobody_else(self, tmp_path):
+    def test_a_counter_above_its_limit_denies_new_jobs_of_that_counter_only(self, tmp_path):
         """A running job of 5 slots where 2 are allowed."""
         given = jobs(runs("0@lxa", RequestCpus="5"), {}, {"Owner": '"eve"'})
         result = decide(bundle(tmp_path, rules("users {*} to slots=2")), given, HOSTS)
         assert [job for job, _ in matched(result)] == ["1.2"]
         assert "uses 5, needs 1, may have 2" in reasons(result)[0][2]
 
-    def test_other_sets_count_what_runs_anew(self, tmp_path):
-        """A bundle that is loaded again while jobs run."""
+    def test_new_sets_count_running_jobs(self, tmp_path):
+        """After a reload of the bundle while jobs run."""
         given = jobs(runs("0@lxa", Project='"p"'), {"Project": '"p"'})
         first = bundle(tmp_path, rules("users {*} to slots=1"))
         assert matched(decide(first, given, HOSTS)) == []
@@ -239,12 +240,12 @@ class TestWhatRuns:
         second = decide(load_bundle(tmp_path / "b"), given, HOSTS)
         assert counted(second) == {"r/1/slots//p///": 2}
 
-    def test_matches_that_no_job_shows_yet_count(self, tmp_path):
+    def test_matches_that_the_pool_does_not_show_yet_count(self, tmp_path):
         """Those of the journal, on the host of their slot."""
         given = bundle(tmp_path, rules("users {*} hosts {*} to slots=2"))
-        told_ad = ad_text(job(7, RequestCpus="2"))
+        job_text = ad_text(job(7, RequestCpus="2"))
         entry = JournalEntry(
-            "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), told_ad
+            "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), job_text
         )
         state = attrs.evolve(CycleState.new(given, NOW), journal=(entry,))
         result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), state)
@@ -252,8 +253,8 @@ class TestWhatRuns:
         assert counted(result)["r/1/slots/tester////lxa"] == 2
 
     @pytest.mark.parametrize("wrong", [{"Requestlic": '"x"'}, {"Project": "{ 1 }"}, {"Requeststatic": "2.5"}])
-    def test_a_job_that_can_no_longer_be_read_counts_with_what_can(self, tmp_path, wrong):
-        """Else who edits his running jobs would have their slots for nothing."""
+    def test_a_running_job_that_became_invalid_counts_with_its_valid_values(self, tmp_path, wrong):
+        """Otherwise users could edit running jobs to have their slots for free."""
         given = jobs(runs("0@lxa", RequestCpus="2", **wrong), {})
         result = decide(bundle(tmp_path, rules("users {*} to slots=2,lic=1,static=9"), ENGINE), given, HOSTS)
         assert matched(result) == []
@@ -303,8 +304,8 @@ HOSTILE = {
 
 class TestHostileJobs:
     @pytest.mark.parametrize("case", HOSTILE)
-    def test_what_cannot_be_read_is_misconfigured_and_matches_nowhere(self, tmp_path, case):
-        """It is no free ride, no fault of the plugin, and no trouble for others."""
+    def test_a_job_with_invalid_values_is_misconfigured_and_gets_no_match(self, tmp_path, case):
+        """Other jobs are not affected, and the plugin does not fail."""
         sets = rules(
             "users {*} projects {*} pes {*} to slots=9", "users {*} to slots=2,lic=2,static=9,word=x"
         )
@@ -318,14 +319,14 @@ class TestHostileJobs:
     @pytest.mark.parametrize(
         "much", [{"Requestlic": "1e300"}, {"RequestCpus": "1e300"}, {"Requestlic": '"99999999t"'}]
     )
-    def test_a_huge_request_is_more_than_any_limit(self, tmp_path, much):
-        """Denied by the rule, not by a failure."""
+    def test_a_huge_request_is_denied_by_the_rule(self, tmp_path, much):
+        """It is not a failure of the plugin."""
         result = decide(bundle(tmp_path, rules("users {*} to slots=2,lic=2"), ENGINE), jobs(much), HOSTS)
         assert {each[:2] for each in reasons(result)} == {("denied", "resource_quota")}
 
     @pytest.mark.parametrize("value", ["3", "1 + 2", 'eval("3")', "MY.N", "N + 0"])
-    def test_expressions_that_need_no_slot_are_read(self, tmp_path, value):
-        """Only what reaches beyond the job is refused; ``eval`` may."""
+    def test_expressions_over_the_job_alone_are_evaluated(self, tmp_path, value):
+        """An expression that may read the slot, as ``eval`` may, is refused."""
         result = decide(
             bundle(tmp_path, rules("users {*} to lic=2"), ENGINE),
             jobs({"Requestlic": value, "N": "3"}),
@@ -335,7 +336,7 @@ class TestHostileJobs:
         assert [each[0] for each in reasons(result)] == [verdict]
 
     def test_names_with_slashes_do_not_share_a_counter(self, tmp_path):
-        """Though they read alike in reasons."""
+        """Although their reasons look alike."""
         sets = rules("projects {*} pes {*} to slots=1")
         asks = [
             {"Project": '"a/b"', "ParallelEnvironment": '"c"'},
@@ -345,26 +346,25 @@ class TestHostileJobs:
 
 
 class TestHostileSlots:
-    def test_names_of_machines_have_no_case(self, tmp_path):
-        """A host that is spelled in two ways has one counter."""
+    def test_names_of_machines_ignore_case(self, tmp_path):
+        """A host with two spellings has one counter."""
         own = [slot(0, Machine='"h"'), slot(1, Machine='"H"'), slot(2, Machine='strcat("h", "")')]
         assert len(matched(decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own))) == 1
 
-    def test_machines_that_are_computed_are_those_they_come_to(self, tmp_path):
-        """Not one for all slots with the same expression."""
+    def test_a_machine_may_be_computed(self, tmp_path):
+        """Slots with the same expression may be on different hosts."""
         own = [slot(number, Machine='strcat("h", Number)', Number=str(number)) for number in range(3)]
         result = decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own)
         assert sorted(counted(result)) == [f"r/1/slots/////h{number}" for number in range(3)]
 
     @pytest.mark.parametrize("machine", [None, "{ 1 }", "5", "undefined", "error"])
-    def test_slots_without_a_machine_share_what_one_host_may_have(self, tmp_path, machine):
-        """It is no way around a limit."""
+    def test_slots_without_a_machine_share_the_limit_of_one_host(self, tmp_path, machine):
         own = [slot(number, Machine=machine) for number in range(2)] + [slot(2, Machine=None)]
         assert len(matched(decide(bundle(tmp_path, rules("hosts {*} to slots=1")), alike(3), own))) == 1
 
     @pytest.mark.parametrize("machine", [f'"{"m" * 5000}"', '"m\x1b[2J"'])
-    def test_a_machine_with_an_impossible_name_is_no_failure(self, tmp_path, machine):
-        """Of rules of what is consumed, and of what is not."""
+    def test_a_machine_with_an_invalid_name_is_not_a_failure(self, tmp_path, machine):
+        """With limits of consumables and of other complexes."""
         sets = rules("users * hosts {*} to slots=1,static=1")
         given = jobs({"Requeststatic": "5"}, {}, {})
         result = decide(
@@ -375,8 +375,8 @@ class TestHostileSlots:
         assert all(each[2].isprintable() for each in reasons(result))
 
     @pytest.mark.parametrize("value", ['"x"', "-5", "{ 1 }", "2.5", "error", f'"{"9" * 500}"'])
-    def test_a_host_that_says_nonsense_of_what_it_has_has_nothing(self, tmp_path, value):
-        """And the other hosts are used."""
+    def test_a_host_with_an_invalid_value_has_none_of_the_complex(self, tmp_path, value):
+        """Other hosts are used."""
         engine = ENGINE + "complex_values: {lic: 9}\n"
         given = jobs({"Requestlic": "1"}, {"Requeststatic": "1", "Owner": '"eve"'})
         own = host_slots("bad", each=2, lic=value, static=value) + host_slots(
@@ -389,7 +389,7 @@ class TestHostileSlots:
 
 class TestBundles:
     def test_without_sets_nothing_is_read_filtered_or_charged(self, tmp_path):
-        """A pool that has no quotas pays nothing for them."""
+        """A pool without quotas has no cost."""
         given = bundle(tmp_path)
         assert given.job_attributes is not None
         assert not any("project" in name for name in given.job_attributes)
@@ -397,8 +397,8 @@ class TestBundles:
         assert len(matched(result)) == 1
         assert counted(result) == {}
 
-    def test_the_attributes_that_jobs_are_told_apart_by(self, tmp_path):
-        """What the expressions of the bundle read, of complexes that count."""
+    def test_the_significant_attributes_are_those_of_the_expressions(self, tmp_path):
+        """Of complexes that are declared, limited or offered."""
         engine = ENGINE + "job: {project: MY.AcctProject, slots: 'MY.Cores ?: 1'}\n"
         found = bundle(tmp_path, rules("to slots=1,h_rt=5"), engine).job_attributes
         assert {"acctproject", "parallelenvironment", "cores", "requestlic", "requesth_rt"} <= found
@@ -420,7 +420,7 @@ class TestBundles:
             (rules("to slots=1"), "a: [\n", "gridengine.yaml:", ""),
         ],
     )
-    def test_what_is_wrong_is_said_with_its_place_and_the_bundle_is_refused(
+    def test_a_bundle_with_problems_is_refused_and_each_has_its_place(
         self, tmp_path, sets, engine, place, words
     ):
         """File, line and column."""
@@ -431,8 +431,8 @@ class TestBundles:
         with pytest.raises(Exception, match=place.partition(":")[0]):
             load_bundle(tmp_path)
 
-    def test_the_rules_of_a_cycle_go_with_its_table(self, tmp_path):
-        """The memory of a negotiator that runs for months does not grow."""
+    def test_the_rules_of_a_cycle_are_freed_with_its_table(self, tmp_path):
+        """The memory of a daemon does not grow."""
         given = bundle(tmp_path, rules("users {*} hosts {*} to slots=1"), ENGINE)
         result = decide(given, alike(2), HOSTS)
         assert len(matched(result)) == 2
@@ -444,8 +444,8 @@ class TestBundles:
         gc.collect()
         assert gone() is None
 
-    def test_a_plugin_author_can_ask_the_hooks_by_themselves(self, tmp_path):
-        """Without queues the owner is the user."""
+    def test_without_queues_the_owner_is_the_user(self, tmp_path):
+        """The hook is called directly."""
         settings = bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
         pool = snapshot(HOSTS)
         asked = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
@@ -453,8 +453,8 @@ class TestBundles:
         assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
 
 
-def test_what_runs_on_a_slot_that_is_not_in_the_pool_counts_for_every_rule_that_may_be_meant(tmp_path):
-    """Whichever host it was: no rule lets more run than there is room for."""
+def test_a_job_running_on_an_unknown_slot_is_charged_by_every_rule_that_may_apply(tmp_path):
+    """Whichever host it is on, no limit is exceeded."""
     sets = rules("users * hosts @lx to slots=1", "users * to slots=1")
     gone = runs("0@gone", RequestCpus="1")
     result = decide(bundle(tmp_path, sets, ENGINE), jobs(gone), HOSTS)

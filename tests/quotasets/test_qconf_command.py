@@ -1,4 +1,4 @@
-"""qconf as a whole: what is changed, recorded and refused, beyond what transcripts of the real one show."""
+"""The command qconf, beyond the recorded transcripts: changes, audit records and refusals."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def bundle(session):
     return {path.name: path.read_text() for path in session.places.bundle.glob("*.rqs*")}
 
 
-def acts(session):
+def admin_records(session):
     return [(each["user"], each["ok"], each["note"]) for each in records(session.places.audit_log, "admin")]
 
 
@@ -31,14 +31,14 @@ def names(session):
     return session.qconf(["-srqsl"]).stdout.split()
 
 
-def test_a_change_is_recorded_with_who_what_and_the_copy_that_was_kept(session):
+def test_a_change_is_recorded_with_its_caller_its_note_and_the_copy_of_the_old_file(session):
     session.write({"two.txt": TWO})
     assert session.qconf(["-Arqs", "two.txt"]).stdout == 'root@qm added "two" to resource quota set list\n'
-    (kept,) = set(bundle(session)) - {"quotasets.rqs"}
-    assert bundle(session) == {"quotasets.rqs": ONE + TWO, kept: ONE}
-    ((by, ok, note),) = acts(session)
+    (copy,) = set(bundle(session)) - {"quotasets.rqs"}
+    assert bundle(session) == {"quotasets.rqs": ONE + TWO, copy: ONE}
+    ((by, ok, note),) = admin_records(session)
     assert (by, ok) == ("root", True)
-    assert note.startswith(f"quotasets.rqs was written, the old one is saved as {kept}; digest ")
+    assert note.startswith(f"quotasets.rqs was written, the old one is saved as {copy}; digest ")
     assert note.endswith('(qconf -Arqs two.txt: added "two")')
 
 
@@ -61,48 +61,48 @@ def test_a_change_is_recorded_with_who_what_and_the_copy_that_was_kept(session):
         ["-Mc", "complexes.txt"],
     ],
 )
-def test_who_is_no_manager_is_denied_before_anything_is_read_or_edited(session, words):
-    """Whatever is changed; and each attempt stands in the audit log."""
+def test_a_caller_who_is_not_a_manager_is_denied_before_anything_is_read_or_edited(session, words):
+    """Each attempt is in the audit log."""
     before = {path.name: path.read_bytes() for path in session.places.bundle.iterdir()}
     answer = session.qconf(words, user="alice", editor=":")
     assert (answer.stdout, answer.rc, answer.saw) == ("", 1, None)
     assert answer.stderr == 'denied: "alice" must be manager for this operation\n'
     assert before == {path.name: path.read_bytes() for path in session.places.bundle.iterdir()}
-    ((by, ok, note),) = acts(session)
+    ((by, ok, note),) = admin_records(session)
     assert (by, ok) == ("alice", False)
     assert re.fullmatch(r"change of (quotasets\.rqs|gridengine\.yaml) denied: nothing was written", note)
 
 
-def test_everybody_is_shown_the_sets(session):
+def test_everybody_may_show_the_sets(session):
     assert session.qconf(["-srqs"], user="alice").stdout == ONE
-    assert acts(session) == []
+    assert admin_records(session) == []
 
 
-def test_all_sets_are_deleted_where_no_name_is_given(session):
+def test_all_sets_are_deleted_without_a_name(session):
     answer = session.qconf(["-drqs"])
     assert (answer.stderr, answer.rc) == ("root@qm removed resource quota set list\n", 0)
     assert session.sets == ""
-    assert '(qconf -drqs: removed "one")' in acts(session)[0][2]
+    assert '(qconf -drqs: removed "one")' in admin_records(session)[0][2]
 
 
 @pytest.mark.parametrize("empty", ["", ",", " "])
 def test_an_empty_list_of_names_does_not_delete_all_sets(session, empty):
-    """It is what a script gives whose variable is not set."""
+    """It comes from an empty variable of a script."""
     answer = session.qconf(["-drqs", empty])
     assert (answer.rc, answer.stderr) == (1, f'denied: resource quota set "{empty}" does not exist\n')
     assert session.sets == ONE
 
 
-def test_what_changes_nothing_writes_nothing(session):
-    """The comments of a file stay until its sets change."""
+def test_a_change_without_effect_writes_nothing(session):
+    """Comments of a file are kept until its sets change."""
     session.sets = commented = f"# for the students\n{ONE}"
     assert session.qconf([*SCALAR, "true", "one"]).rc == 0
     assert session.sets == commented
-    assert acts(session) == []
+    assert admin_records(session) == []
 
 
-def test_two_rules_are_changed_or_none(session):
-    """The first object is not changed where the second can't be."""
+def test_either_all_objects_are_changed_or_none(session):
+    """The first is unchanged if the second is unknown."""
     answer = session.qconf(["-mattr", "resource_quota", "limit", "slots=5", "one/1", "one/2"])
     assert (answer.stdout, answer.stderr, answer.rc) == (
         "",
@@ -112,15 +112,15 @@ def test_two_rules_are_changed_or_none(session):
     assert session.sets == ONE
 
 
-def test_an_attribute_that_brings_another_one_is_refused(session):
+def test_a_value_that_contains_another_attribute_is_refused(session):
     for value in ("true name other", "true\nname other"):
         answer = session.qconf([*SCALAR, value, "one"])
         assert (answer.stdout, answer.rc) == ("", 1)
     assert session.sets == ONE
 
 
-def test_further_faults_of_a_file_are_told_with_their_places(session):
-    """The first as Grid Engine words it, which stops there."""
+def test_further_problems_of_a_file_are_reported_with_their_places(session):
+    """The first is Grid Engine's message, which reports no others."""
     session.write({"bad.txt": "{\n name a\n limit to nosuch=1\n}\n{\n name b\n limit to slots=x\n}\n"})
     first, second = session.qconf(["-Arqs", "bad.txt"]).stderr.splitlines()
     assert first == '"resource_quota" references not existing complex attribute "nosuch"'
@@ -128,7 +128,7 @@ def test_further_faults_of_a_file_are_told_with_their_places(session):
 
 
 def test_a_bundle_that_would_have_errors_elsewhere_is_not_written(session):
-    """Two complexes of one shortcut: the bundle says where."""
+    """Two complexes with one shortcut: the message names the place."""
     session.write(
         {"c.txt": session.qconf(["-sc"]).stdout.replace("\nbigmem           bm ", "\nbigmem           cl ")}
     )
@@ -140,7 +140,7 @@ def test_a_bundle_that_would_have_errors_elsewhere_is_not_written(session):
     assert (session.places.bundle / "gridengine.yaml").read_text() == before
 
 
-def test_a_bundle_that_has_errors_is_not_worked_on(session):
+def test_a_bundle_with_errors_is_refused(session):
     session.sets = "{\n   name one\n   limit to nosuch=1\n}\n"
     answer = session.qconf(["-drqs", "one"])
     assert answer.rc == 1
@@ -169,8 +169,8 @@ def test_hostile_files_are_refused(session, content, message):
     assert session.sets == ONE
 
 
-def test_what_is_no_file_is_refused(session):
-    """A folder, and what has no end."""
+def test_a_path_that_is_not_a_file_is_refused(session):
+    """A folder, or an endless device."""
     answer = session.qconf(["-Arqs", "."])
     assert answer.stderr == 'error opening file "." for reading: Is a directory\n'
     answer = session.qconf(["-Arqs", "/dev/zero"])
@@ -183,14 +183,14 @@ def test_a_link_is_read_like_the_file(session):
     assert session.qconf(["-Arqs", "link"]).rc == 0
 
 
-def test_sets_of_several_files_are_changed_where_they_stand(session):
+def test_changed_sets_stay_in_their_files(session):
     (session.places.bundle / "site.rqs").write_text(TWO)
     assert session.qconf([*SCALAR, "false", "two"]).rc == 0
     assert bundle(session)["quotasets.rqs"] == ONE
     assert "FALSE" in bundle(session)["site.rqs"]
 
 
-def test_a_change_of_several_files_takes_their_place(session):
+def test_a_change_of_several_files_supersedes_them(session):
     (session.places.bundle / "a.rqs").write_text(TWO)
     (session.places.bundle / "b.rqs").write_text(ONE.replace("one", "three"))
     session.write({"new.txt": TWO})
@@ -203,12 +203,12 @@ def test_a_change_of_several_files_takes_their_place(session):
         "b",
         "quotasets",
     }
-    note = acts(session)[0][2]
+    note = admin_records(session)[0][2]
     assert 'qconf -Mrqs new.txt: in place of "two", "three", "one": "two"' in note
 
 
 def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
-    """At each step of the change: before the file is written, while the others go, and after."""
+    """At each step: before the file is written, while superseded files are removed, and after."""
     new = TWO.replace("two", "new")
 
     def change(folder, tell):
@@ -232,8 +232,8 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
     }
 
 
-def test_one_change_waits_for_another(session, monkeypatch):
-    """Not for ever; and nothing is changed then."""
+def test_a_change_waits_for_another_one(session, monkeypatch):
+    """Not for ever: it is refused after a while."""
     monkeypatch.setattr(lock, "_PAUSE", 0)
     folder = os.open(session.places.bundle, os.O_RDONLY)
     try:
@@ -246,9 +246,9 @@ def test_one_change_waits_for_another(session, monkeypatch):
     assert session.qconf(["-drqs", "one"]).rc == 0
 
 
-def test_the_edited_text_is_private_and_goes(session):
-    """Whatever becomes of it, and with what the editor left beside it."""
-    note = session.desk / "note"
+def test_the_edited_text_is_private_and_removed(session):
+    """Whatever the outcome, together with the editor's copies."""
+    note = session.private / "note"
     for ending in ("true", "exit 3", "rm $1"):
         script = f'stat -c %a,%n "$1" > {note}; touch "$1~"; {ending}'
         session.qconf(["-arqs", "two"], editor=script)
@@ -260,9 +260,9 @@ def test_the_edited_text_is_private_and_goes(session):
 @pytest.mark.parametrize(
     ("signal", "rc", "slots"), [("INT", 0, 9), ("QUIT", 0, 9), ("TERM", 143, 1), ("HUP", 129, 1)]
 )
-def test_signals_while_somebody_edits(session, signal, rc, slots):
-    """Keys that interrupt are the editor's; what ends the program leaves no text behind."""
-    note = session.desk / "note"
+def test_signals_during_editing(session, signal, rc, slots):
+    """Interrupts from the keyboard are left to the editor; a signal that ends the program removes the text."""
+    note = session.private / "note"
     script = f'echo "$1" > {note}; kill -{signal} {os.getpid()}; /bin/sleep 0.3; sed -i s/=1/=9/ "$1"'
     assert session.qconf(["-mrqs", "one"], editor=script).rc == rc
     assert session.sets == ONE.replace("=1", f"={slots}")
@@ -270,7 +270,7 @@ def test_signals_while_somebody_edits(session, signal, rc, slots):
 
 
 def test_an_editor_that_leaves_no_file_changes_nothing(session):
-    outside = session.desk / "outside"
+    outside = session.private / "outside"
     outside.write_text(TWO)
     for script, why in (('rm "$1"', "no file"), (f'ln -sf {outside} "$1"', "no regular file")):
         answer = session.qconf(["-arqs", "two"], editor=script)
@@ -280,7 +280,7 @@ def test_an_editor_that_leaves_no_file_changes_nothing(session):
 
 def test_an_editor_may_be_a_command_with_options(session, monkeypatch):
     """Grid Engine runs it in the shell."""
-    script = session.desk / "sub"
+    script = session.private / "sub"
     script.write_text('#!/bin/sh\nsed -i "s/$1/$2/" "$3"\n')
     script.chmod(stat.S_IRWXU)
     monkeypatch.setattr(session, "_script", lambda *_: f"{script} =1 =7")
@@ -288,8 +288,8 @@ def test_an_editor_may_be_a_command_with_options(session, monkeypatch):
     assert session.sets == ONE.replace("=1", "=7")
 
 
-def test_what_others_change_while_somebody_edits_stays(session):
-    """What is saved is applied to the sets that there are then."""
+def test_changes_of_other_sets_during_editing_are_kept(session):
+    """The saved text is applied to the sets at that time."""
     other = session.places.bundle / "other.rqs"
     text = TWO.replace("\n", "\\n")
     answer = session.qconf(["-mrqs", "one"], editor=f"printf '{text}' > {other}; sed -i s/=1/=8/ \"$1\"")
@@ -299,8 +299,8 @@ def test_what_others_change_while_somebody_edits_stays(session):
 
 
 @pytest.mark.parametrize("names_", [[], ["one"], ["*"]])
-def test_what_others_change_of_what_somebody_edits_is_not_lost(session, names_):
-    """The edited text does not have it: to write that would take it back without a word."""
+def test_a_change_of_the_edited_sets_by_somebody_else_is_not_overwritten(session, names_):
+    """The edited text lacks it, and is refused."""
     file = session.places.bundle / "quotasets.rqs"
     other = ONE.replace("=1", "=3").replace("\n", "\\n")
     answer = session.qconf(["-mrqs", *names_], editor=f"printf '{other}' > {file}; sed -i s/=1/=8/ \"$1\"")
@@ -309,16 +309,16 @@ def test_what_others_change_of_what_somebody_edits_is_not_lost(session, names_):
     assert session.sets == ONE.replace("=1", "=3")
 
 
-def test_objects_go_all_or_none(session):
+def test_either_all_objects_are_deleted_or_none(session):
     answer = session.qconf(["-dprj", "p1,nosuch"])
     assert (answer.stderr, answer.rc) == ('denied: project "nosuch" does not exist\n', 1)
     answer = session.qconf(["-dprj", "p1,p2"])
     assert answer.stderr == 'root@qm removed "p1" from project list\nroot@qm removed "p2" from project list\n'
     assert session.engine.projects == ("proj_x", "qproj")
-    assert '(qconf -dprj: removed "p1", "p2")' in acts(session)[-1][2]
+    assert '(qconf -dprj: removed "p1", "p2")' in admin_records(session)[-1][2]
 
 
-def test_groups_that_go_together_do_not_need_each_other(session):
+def test_groups_that_are_deleted_together_may_refer_to_each_other(session):
     assert session.qconf(["-dhgrp", "@linux_hosts,@lx_hosts"]).stderr.startswith(
         'denied: these hostgroups still reference "@linux_hosts": @allhosts\n'
     )
@@ -326,8 +326,8 @@ def test_groups_that_go_together_do_not_need_each_other(session):
     assert set(session.engine.hostgroups) == {"@sol_hosts", "@empty"}
 
 
-def test_what_is_not_spoken_of_keeps_its_spelling(session):
-    """Words that YAML would read as something else stay what they are."""
+def test_unchanged_entries_keep_their_spelling(session):
+    """Quoted words that YAML would parse as other types stay quoted."""
     path = session.places.bundle / "gridengine.yaml"
     text = "projects: [p1, '010', \"yes\"]\nhosts:\n  lxa: {complex_values: {num_proc: 4, h_rt: '1:30:00', mem_total: 8G}}\n"
     path.write_text(text)
@@ -335,16 +335,16 @@ def test_what_is_not_spoken_of_keeps_its_spelling(session):
     assert path.read_text() == text.replace("p1, ", "")
 
 
-def test_complexes_come_back_as_they_are_printed(session):
-    """Nothing is changed, and nothing written."""
+def test_printed_complexes_are_read_back_unchanged(session):
+    """Nothing is written."""
     session.write({"c.txt": session.qconf(["-sc"]).stdout})
     answer = session.qconf(["-Mc", "c.txt"])
     assert (answer.stdout, answer.stderr, answer.rc) == ("", "", 0)
-    assert acts(session) == []
+    assert admin_records(session) == []
 
 
 def test_complexes_are_changed_from_a_file(session):
-    """One added, one changed, one removed; what is declared beside the columns stays."""
+    """One added, one changed, one removed; keys without a column are kept."""
     path = session.places.bundle / "gridengine.yaml"
     path.write_text(path.read_text().replace("- name: site\n", "- name: site\n  value: MY.Site\n"))
     table = session.qconf(["-sc"]).stdout
@@ -371,7 +371,7 @@ def test_complexes_are_changed_from_a_file(session):
         ("forcedlic", 'Complex attribute "forcedlic" is still referenced in resource quota set "one".'),
     ],
 )
-def test_complexes_that_are_needed_stay(session, drop, why):
+def test_complexes_that_are_referred_to_are_not_removed(session, drop, why):
     session.sets = ONE.replace("slots=1", "forcedlic=1")
     path = session.places.bundle / "gridengine.yaml"
     if drop == "slots":  # of the installation, where it is not declared
@@ -383,7 +383,7 @@ def test_complexes_that_are_needed_stay(session, drop, why):
     assert (answer.stderr, answer.rc) == (f"denied: {why}\n", 1)
 
 
-def test_lines_of_complexes_that_cannot_be_read_are_told_by_number(session):
+def test_invalid_lines_of_complexes_are_reported_by_number(session):
     session.write({"c.txt": "# name\na b INT <= YES NO 0\nc d INT << YES NO 0\ne f\na b INT <= YES NO 0\n"})
     assert session.qconf(["-Mc", "c.txt"]).stderr.splitlines() == [
         'c.txt:3: invalid value "<<": write one of <=, >=, ==, !=, <, >, EXCL',

@@ -1,4 +1,4 @@
-"""Transcripts of a real qconf, against the command; and that the runner of them tells what differs."""
+"""Recorded transcripts of qconf, replayed with the command; and the runner's report of differences."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def site_factory():
 
 
 def test_transcripts_of_qconf(site_factory, tmp_path):
-    """Each line is printed as recorded, or as the runner's table of departures says."""
+    """Each line is printed as recorded, or as the list of departures expects."""
     found = run_sections(SESSIONS, site_factory, tmp_path)
     assert set(found) == {name for name, entries in SESSIONS.items() if any(map(is_ours, entries))}
     assert [line for lines in found.values() for line in lines] == []
@@ -39,14 +39,14 @@ def test_transcripts_of_qconf(site_factory, tmp_path):
         (2, {"stdout": ""}, "stdout"),
     ],
 )
-def test_a_transcript_that_differs_is_told(site_factory, tmp_path, number, change, told):
+def test_a_transcript_that_differs_is_reported(site_factory, tmp_path, number, change, told):
     entries = [dict(entry) for entry in SESSIONS["Arqs"][:3]]
     entries[number] |= change
     (line,), _ = run_section(entries, site_factory, tmp_path)
     assert line.startswith(f"root $ {entries[number]['command']}\n  {told}: ")
 
 
-def test_an_editor_that_saw_something_else_is_told(site_factory, tmp_path):
+def test_an_editor_that_saw_another_text_is_reported(site_factory, tmp_path):
     entry = SESSIONS["arqs-editor"][0]
     (line,), _ = run_section([entry | {"editor_saw": "{}\n"}], site_factory, tmp_path)
     assert "editor saw: '{\\n   name         template" in line

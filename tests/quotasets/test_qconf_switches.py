@@ -1,4 +1,4 @@
-"""The words of qconf's command line: what each switch takes, what is told where it is wrong, and what then goes on."""
+"""The command line of qconf: arguments of switches, errors, and the switches that still run after one."""
 
 import re
 
@@ -7,8 +7,8 @@ import pytest
 from gridengine_sessions import ONE, SCALAR, TWO
 
 
-def test_switches_are_done_one_after_the_other(session):
-    """The next one is done whatever became of the one before; the exit code tells of the failure."""
+def test_switches_are_run_one_after_the_other(session):
+    """A refusal does not stop the next one; the exit code reports it."""
     session.write({"two.txt": TWO})
     answer = session.qconf(["-Arqs", "two.txt", "-drqs", "nosuch", "-srqsl"])
     assert answer.rc == 1
@@ -19,14 +19,14 @@ def test_switches_are_done_one_after_the_other(session):
 @pytest.mark.parametrize(
     "first", [["-Arqs", "nofile"], ["-arqs", "one"], [*SCALAR, "maybe", "one"], ["-Mc"], ["-nosuch"]]
 )
-def test_nothing_is_done_behind_a_switch_that_ends_the_command(session, first):
-    """As Grid Engine does it: what is not added must not be followed by what is deleted."""
+def test_no_switch_is_run_after_one_that_ends_the_command(session, first):
+    """As in Grid Engine: a refused addition must not be followed by a deletion."""
     answer = session.qconf([*first, "-drqs"], editor="echo >> $1")
     assert (answer.rc, answer.stdout) == (1, "")
     assert session.sets == ONE
 
 
-def test_who_is_denied_is_told_once(session):
+def test_a_denial_is_printed_once(session):
     answer = session.qconf(["-drqs", "one", "-Mrqs", "nofile", "-srqsl"], user="alice")
     assert (answer.stdout, answer.rc) == ("", 1)
     assert answer.stderr == 'denied: "alice" must be manager for this operation\n'
@@ -36,14 +36,13 @@ def test_who_is_denied_is_told_once(session):
     ("list_", "shown"),
     [("one,two", ["one", "two"]), ("two one", ["one", "two"]), ("t*, nosuch", ["two"]), ("o?e", ["one"])],
 )
-def test_lists_have_commas_or_blanks_and_may_have_wildcards_where_sets_are_shown(session, list_, shown):
-    """Whether they are printed or edited."""
+def test_lists_have_commas_or_blanks_and_wildcards_for_printing_and_editing(session, list_, shown):
     session.sets = ONE + TWO
     assert re.findall("name +(.*)", session.qconf(["-srqs", list_]).stdout) == shown
     assert re.findall("name +(.*)", session.qconf(["-mrqs", list_], editor=":").saw) == shown
 
 
-def test_of_names_that_a_file_does_not_have_the_first_is_told(session):
+def test_the_first_name_that_a_file_lacks_is_reported(session):
     session.write({"two.txt": TWO})
     answer = session.qconf(["-Mrqs", "two.txt", "two,no,nor"])
     assert answer.stderr == 'resource quota set "no" not found in file "two.txt"\n'
@@ -53,16 +52,16 @@ def test_of_names_that_a_file_does_not_have_the_first_is_told(session):
     ("name", "value"),
     [("limit", "slots=5 x"), ("limit", "slots=5,"), ("limit", ""), ("enabled", "true false"), ("foo", "1")],
 )
-def test_a_value_that_is_no_value_is_told_as_it_was_given(session, name, value):
-    """There is no file with lines whose numbers could be told."""
+def test_an_invalid_value_is_quoted_in_the_message(session, name, value):
+    """There is no file whose lines could be named."""
     answer = session.qconf(["-rattr", "resource_quota", name, value, "one/1"])
     assert answer.stderr == f'The attribute name ("{name}") and/or value ("{value}") is invalid\n'
     assert (answer.rc, session.sets) == (1, ONE)
 
 
 @pytest.mark.parametrize("name", ["one", "other"])
-def test_a_name_is_no_attribute_that_can_be_changed(session, name):
-    """Not to what it is already, either; and nothing beside it is."""
+def test_a_name_can_not_be_changed(session, name):
+    """Not even to the current one; nothing else is changed either."""
     session.write({"named.txt": f"name {name}\nenabled false\n"})
     for words in (["-mattr", "resource_quota", "name", name], ["-Mattr", "resource_quota", "named.txt"]):
         answer = session.qconf([*words, "one"])
@@ -70,8 +69,8 @@ def test_a_name_is_no_attribute_that_can_be_changed(session, name):
     assert session.sets == ONE
 
 
-def test_limits_are_not_modified_to_none(session):
-    """They are replaced by that, which says what is meant."""
+def test_limits_can_not_be_modified_to_none(session):
+    """Only replaced by it."""
     answer = session.qconf(["-mattr", "resource_quota", "limit", "NONE", "one/1"])
     assert (answer.rc, session.sets) == (1, ONE)
     assert answer.stderr.startswith('"NONE" is not a valid list attribute value for -mattr.')
@@ -97,7 +96,7 @@ def test_limits_are_not_modified_to_none(session):
         (["-Mc"], 'error: no option argument provided to "-Mc"'),
     ],
 )
-def test_a_wrong_command_line_is_told(session, words, first):
+def test_an_invalid_command_line_is_reported(session, words, first):
     answer = session.qconf(words)
     assert (answer.rc, answer.stderr.splitlines()[0]) == (1, first)
 

@@ -1,4 +1,4 @@
-"""The command qquota beyond what Grid Engine's transcript has of it."""
+"""The command qquota, beyond the recorded transcript."""
 
 import gzip
 from pathlib import Path
@@ -34,12 +34,12 @@ def session(env, tmp_path):
 
 
 def table(answer):
-    """The lines below the head of what was printed without trouble."""
+    """The lines below the header of a successful call."""
     assert (answer.stderr, answer.rc) == ("", 0)
     return answer.stdout.splitlines()[2:]
 
 
-def test_files_of_switches_and_the_command_line_add_up(session):
+def test_default_switches_and_the_command_line_add_up(session):
     session.rules("users {*} to slots=5")
     session.defaults("-u roland")
     (session.home / ".sge_qquota").write_text('-u "b*"\n')
@@ -47,34 +47,34 @@ def test_files_of_switches_and_the_command_line_add_up(session):
     assert users == {"roland", "bob", "erin"}
 
 
-def test_the_caller_is_who_the_system_says(session):
+def test_the_caller_is_the_user_of_the_process(session):
     session.rules("users {*} to slots=5")
     assert table(session.run(user="bob")) == ["a/1                slots=4/5            users bob"]
 
 
-def test_hosts_are_known_with_their_domain_and_in_any_case(session):
+def test_hosts_are_selected_with_their_domain_and_in_any_case(session):
     session.rules("hosts {*} to slots=5")
     told = table(session.run("-h", "LXA.example.org"))
     assert told == ["a/1                slots=5/5            hosts lxa"]
 
 
-def test_a_queue_is_known_by_its_path_and_its_leaf(session):
-    """As rules know it: fast.q is the leaf q below fast."""
+def test_a_queue_is_selected_by_its_path_or_its_leaf(session):
+    """As in rules: fast.q is the leaf q below fast."""
     session.rules("queues {*} to slots=50")
     for name in ("fast.q", "root.fast.q", "f*.q"):
         assert table(session.run("-q", name)) == ["a/1                slots=2/50           queues fast.q"]
     assert len(table(session.run("-q", "q"))) == 3
 
 
-def test_a_limit_that_is_cut_off_in_the_table_is_whole_in_the_xml(session):
+def test_a_limit_that_is_cut_off_in_the_table_is_complete_in_the_xml(session):
     session.rules("users {roland} to virtual_free=123456789G")
     (line,) = table(session.run("-u", "roland"))
     assert line == "a/1                virtual_free=1.863G/ users roland"
     assert "limit='123456789.000G' value='1.863G'" in session.run("-u", "roland", "-xml").stdout
 
 
-def test_names_that_jobs_made_up_do_no_harm(env, tmp_path):
-    """A project is what a user says in a job ad: elements, say."""
+def test_names_from_job_ads_are_escaped(env, tmp_path):
+    """A project may be anything, such as XML elements."""
     running = [{"user": "eve", "queue": "all.q", "host": "lxa", "project": "<b>&'"}]
     session = Session(tmp_path, env, running)
     session.rules("projects {*} to slots=5")
@@ -82,7 +82,7 @@ def test_names_that_jobs_made_up_do_no_harm(env, tmp_path):
     assert "   <projects>&lt;b&gt;&amp;&#x27;</projects>\n" in session.run("-xml").stdout
 
 
-def test_what_cannot_be_counted_is_said_beside_what_can(session):
+def test_a_failure_to_count_is_printed_beside_the_rest(session):
     session.rules("users {*} to slots=5")
     plugins = session.places.bundle / "plugins"
     plugins.mkdir(mode=0o755)
@@ -101,34 +101,34 @@ def test_help_needs_neither_a_bundle_nor_a_pool(session, words):
     assert session.run(*words) == Answer(USAGE, "", 0)
 
 
-def test_a_wrong_switch_is_an_error_with_help_too(session):
+def test_an_invalid_switch_is_an_error_with_the_help(session):
     assert session.run("-help", "-badopt") == Answer(
         "", f'{USAGE}error: invalid option argument "-badopt"\n', 1
     )
 
 
-def test_a_wrong_switch_in_a_file_is_told_with_its_place(session):
+def test_an_invalid_switch_in_a_file_is_reported_with_its_place(session):
     session.defaults("-u roland\n-badopt\n")
     path = session.places.bundle / "sge_qquota"
     told = f'{USAGE}error: {path}:2: invalid option argument "-badopt"\n'
     assert session.run() == Answer("", told, 1)
 
 
-def test_a_file_that_cannot_be_read_is_told_without_the_help(session):
+def test_an_unreadable_file_is_reported_without_the_help(session):
     session.defaults('-u "roland\n')
     answer = session.run()
     assert (answer.stdout, answer.rc) == ("", 1)
     assert answer.stderr.endswith("sge_qquota:1: unclosed quote or backslash: close it on the same line\n")
 
 
-def test_a_broken_bundle_is_told(session):
+def test_a_broken_bundle_is_reported(session):
     session.rules("nonsense")
     answer = session.run()
     assert (answer.stdout, answer.rc) == ("", 1)
     assert "rules.rqs:4:" in answer.stderr
 
 
-def test_without_a_pool_it_says_how_to_name_one(session):
+def test_without_a_pool_the_error_says_how_to_name_one(session):
     words = options(session.places)
     place = words.index("--pool")
     done = invoke(qquota, words[:place] + words[place + 2 :], ProgramContext(lambda: ("bob", ())))
@@ -138,7 +138,7 @@ def test_without_a_pool_it_says_how_to_name_one(session):
     )
 
 
-def test_its_own_help_tells_of_the_long_options(session):
+def test_the_help_of_the_program_lists_the_long_options(session):
     answer = session.run("--help")
     assert answer.rc == 0
     assert "-pe PES" in answer.stdout

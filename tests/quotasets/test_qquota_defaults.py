@@ -1,4 +1,4 @@
-"""Switches in files: for everybody in the bundle, for the caller at home."""
+"""Default switches in files: of the bundle for everybody, of the home for the caller."""
 
 import os
 
@@ -17,17 +17,17 @@ def folders(tmp_path):
 
 
 def test_both_files_add_up(folders):
-    """The file for everybody first, then that of who calls."""
+    """The file for everybody first, then the caller's."""
     (folders[0] / "sge_qquota").write_text("-u roland -xml\n")
     (folders[1] / ".sge_qquota").write_text("-u andre\n")
     assert read_defaults(*folders) == QquotaArguments({"users": ("roland", "andre")}, frozenset({"-xml"}))
 
 
-def test_without_files_and_without_a_home_nothing_is_asked_for(folders):
+def test_without_files_or_a_home_there_are_no_defaults(folders):
     assert read_defaults(*folders) == read_defaults(folders[0], None) == QquotaArguments()
 
 
-def test_words_are_quoted_as_on_a_command_line(folders):
+def test_arguments_are_quoted_as_on_a_command_line(folders):
     (folders[0] / "sge_qquota").write_text(
         "# everybody's\n-u \"*\"\n  # and\n'alice'\n-l virtual_free -q #1\n"
     )
@@ -46,7 +46,7 @@ def test_words_are_quoted_as_on_a_command_line(folders):
     ],
     ids=["no switch", "quote", "encoding", "size"],
 )
-def test_a_file_that_cannot_be_read_is_named_with_the_line(folders, content, message):
+def test_an_invalid_file_is_named_with_the_line(folders, content, message):
     path = folders[1] / ".sge_qquota"
     path.write_bytes(content)
     with pytest.raises(DefaultsError) as caught:
@@ -54,8 +54,8 @@ def test_a_file_that_cannot_be_read_is_named_with_the_line(folders, content, mes
     assert str(caught.value) == f"{path}{message}"
 
 
-def test_what_is_no_file_is_not_waited_for(folders):
-    """A pipe that nobody writes to, say, or a folder."""
+def test_a_path_that_is_not_a_regular_file_is_ignored(folders):
+    """A pipe without a writer, or a folder."""
     os.mkfifo(folders[0] / "sge_qquota")
     (folders[1] / ".sge_qquota").mkdir()
     assert read_defaults(*folders) == QquotaArguments()

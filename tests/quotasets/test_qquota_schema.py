@@ -1,4 +1,4 @@
-"""The XML of qquota against the schema that comes along: rows of all kinds, names of all kinds."""
+"""The XML of qquota, validated by the schema of the plugin: all kinds of rows and names."""
 
 from importlib.resources import files
 from xml.etree import ElementTree as ET
@@ -39,12 +39,12 @@ def document(*given_rows):
     return "".join(f"{line}\n" for line in markup.lines(given_rows, HOSTS))
 
 
-def test_the_schema_is_for_the_namespace_that_is_printed():
+def test_the_schema_has_the_printed_namespace():
     assert SCHEMA.target_namespace == markup.NAMESPACE
 
 
 @given(st.lists(rows(), max_size=3))
-def test_what_is_printed_is_valid_whatever_names_there_are(found):
+def test_the_document_is_valid_whatever_the_names(found):
     text = document(*found)
     SCHEMA.validate(text.encode())
     assert len(ET.fromstring(text)) == len(found)  # noqa: S314 - our own text
@@ -53,8 +53,8 @@ def test_what_is_printed_is_valid_whatever_names_there_are(found):
 @given(
     st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=20)
 )
-def test_names_are_read_back_as_they_were(name):
-    """In elements, and in attributes, where quotes would end them."""
+def test_names_are_read_back_unchanged(name):
+    """In elements and in quoted attributes."""
     (rule,) = ET.fromstring(document(UsageRow(name, {"users": NameFilter((name,))}, {}, SLOTS, name, name)))  # noqa: S314
     user, limit = rule
     assert (rule.get("name"), user.text or "") == (name, name)
@@ -64,7 +64,7 @@ def test_names_are_read_back_as_they_were(name):
 @pytest.mark.parametrize(
     ("name", "read"), [("a\nb\tc\rd", "a\nb\tc\rd"), ("a\x1bb\x00", "a\ufffdb\ufffd"), ("\ud800", "\ufffd")]
 )
-def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
+def test_characters_that_xml_forbids_are_replaced_and_white_space_is_kept(name, read):
     (rule,) = ET.fromstring(document(UsageRow(name, {"users": NameFilter((name,))}, {}, SLOTS, "5")))  # noqa: S314
     assert (rule.get("name"), rule[0].text) == (read, read)
     assert rule[1].attrib == {"resource": "slots", "limit": "5"}
@@ -81,8 +81,8 @@ def test_what_xml_cannot_hold_is_replaced_and_white_space_is_kept(name, read):
         ("   <limit resource='slots' limit='5' value='1'/>\n", ""),
     ],
 )
-def test_the_schema_refuses_what_is_never_printed(element, other):
-    """Each part that a program relies on, otherwise than it is."""
+def test_the_schema_refuses_other_documents(element, other):
+    """With a change of any part that a program relies on."""
     text = document(UsageRow("a/1", {"users": NameFilter(("a",))}, {}, SLOTS, "5", "1"))
     SCHEMA.validate(text.encode())
     wrong = text.replace(element, other).replace("</users>" if other == "<user>" else "\0", "</user>")

@@ -1,4 +1,4 @@
-"""Which rows the switches show."""
+"""The rows that the switches select."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def row(scope, names, excluded=(), value=None, resource="slots"):
     ],
     ids=str,
 )
-def test_shown(selected, shown):
+def test_a_row_is_selected(selected, shown):
     assert list(RowSelection(**shown).select([selected], MEMBERS, COMPLEXES))
 
 
@@ -55,13 +55,13 @@ def test_shown(selected, shown):
         (row("users", ["*"], value="alice"), {"users": ["Alice"]}),
         (row("users", ["*"], value="alice"), {"users": ["@staff"]}),
         (row("users", ["*"], value="alice"), {"users": ["@nosuch"]}),
-        # A group stands for its members, each by himself.
+        # A group stands for each of its members, not for a shared counter.
         (row("users", ["@staff"]), {"users": ["@staff"]}),
         (row("users", [], ["bob"]), {"users": ["bob"]}),
         (row("users", ["*"], ["@eng"]), {"users": ["alice"]}),
         (row("hosts", ["*"], value="Durin"), {"hosts": ["lx*"]}),
         (row("hosts", ["@lx"], value="Durin"), {"hosts": ["@empty"]}),
-        # As Grid Engine has it: the rule is for @all, so @lx, which is in it, is none of the rule's groups.
+        # As in Grid Engine: the rule names @all; @lx is a part of it, but not named.
         (row("hosts", ["@all"], value="Durin"), {"hosts": ["@lx"]}),
         (row("queues", [], ["my.q"]), {"queues": ["my.q"]}),
         (row("projects", [], ["p1"], value="-"), {"projects": ["p1"]}),
@@ -70,12 +70,12 @@ def test_shown(selected, shown):
     ],
     ids=str,
 )
-def test_hidden(selected, hidden):
+def test_a_row_is_not_selected(selected, hidden):
     assert not list(RowSelection(**hidden).select([selected], MEMBERS, COMPLEXES))
 
 
 def test_rows_of_a_rule_come_user_by_user():
-    """As Grid Engine goes through them: of each user all resources; then project by project, host by host."""
+    """In Grid Engine's order: of each user all resources, then project by project, host by host."""
     filters = {scope: NameFilter(("*",), (), True) for scope in ("users", "hosts")}
     rows = [
         UsageRow("a/1", filters, {"users": user, "hosts": host}, COMPLEXES.find(resource), "5", "1")
@@ -96,8 +96,8 @@ def test_rows_of_a_rule_come_user_by_user():
     ]
 
 
-def test_rows_of_several_rules_are_decided_each_by_its_own_rule():
-    """What is decided of a rule is forgotten at the next one."""
+def test_rows_of_several_rules_are_selected_each_by_its_own_rule():
+    """The cache of one rule is not used for the next one."""
     rows = [row("users", ["*"], value="alice"), row("users", [], ["alice"]), row("users", ["*"], value="bob")]
     rows += [row("hosts", ["@all"], value="Durin"), row("hosts", ["@lx"], value="Durin")]
     selection = RowSelection(users=["alice"], hosts=["@lx"])

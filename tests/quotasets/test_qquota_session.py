@@ -1,4 +1,4 @@
-"""What Grid Engine's qquota printed, word for word: the transcript of a real cluster, on one that is like it."""
+"""The recorded transcript of qquota, replayed on a similar cluster: every answer is the recorded one."""
 
 import gzip
 from pathlib import Path
@@ -40,7 +40,7 @@ def transcript():
 
 
 def recorded(entry):
-    """What an entry says, with what is told otherwise."""
+    """The recorded output of an entry, with the listed differences."""
     answer = Answer(entry["stdout"], entry["stderr"], entry["rc"])
     for command, was, told, _ in DEPARTURES:
         if entry["command"] == command:
@@ -50,13 +50,13 @@ def recorded(entry):
 
 
 def section(transcript, name):
-    """Its sets, and what was asked of qquota."""
+    """Its sets, and its calls of qquota."""
     own = [entry for entry in transcript if entry["section"] == name]
     return [entry for entry in own if entry["command"].startswith(("qquota", "qconf -Arqs"))]
 
 
 def test_every_answer_is_the_recorded_one(transcript, env, tmp_path):
-    """Rows, their order, the XML, the help, the errors, the files of switches: stdout, stderr and exit code alike."""
+    """Rows and their order, XML, help, errors, default switches: stdout, stderr and exit code."""
     done = list(run_qquota(section(transcript, "qquota"), tmp_path, env))
     assert len(done) == 41
     assert [(entry["command"], answer) for entry, answer in done] == [
@@ -70,7 +70,7 @@ def test_without_rule_sets_nothing_is_printed(transcript, env, tmp_path):
     assert [answer for _, answer in done] == [recorded(entry) for entry, _ in done]
 
 
-def test_a_counter_that_is_more_than_full_is_shown_as_it_is(transcript, env, tmp_path):
+def test_a_counter_above_its_limit_is_shown(transcript, env, tmp_path):
     running = (*RUNNING, *MORE_RUNNING)
     ((entry, answer),) = run_qquota(section(transcript, "qsub-qstat"), tmp_path, env, running)
     assert "slots=4/3 " in answer.stdout

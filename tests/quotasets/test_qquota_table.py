@@ -1,4 +1,4 @@
-"""Rows of usage as lines of text."""
+"""Usage rows as lines of text."""
 
 import pytest
 
@@ -13,13 +13,13 @@ HOSTS = Hosts(["Durin", "lxa"], {})
 
 
 def line(filters, values=None, resource="slots", limit="5", used="1"):
-    """The one line below the head."""
+    """The one line below the header."""
     row = UsageRow("a/1", filters, values or {}, COMPLEXES.find(resource), limit, used)
     *_, found = table.lines([row], HOSTS)
     return found
 
 
-def test_without_rows_there_is_no_head():
+def test_without_rows_there_is_no_header():
     assert list(table.lines([], HOSTS)) == []
 
 
@@ -37,21 +37,21 @@ def test_without_rows_there_is_no_head():
         ),
     ],
 )
-def test_filters_are_told_as_rules_have_them_and_values_in_their_place(filters, values, text):
+def test_filters_are_printed_as_in_rules_and_expanded_ones_by_their_value(filters, values, text):
     """Hosts are spelled as the pool spells them."""
     assert line(filters, values) == f"a/1                slots=1/5            {text}"
 
 
-def test_the_limit_is_cut_off_where_the_filters_begin():
+def test_the_limit_is_cut_off_at_its_column():
     assert line({}, limit="12345678901234567890") == "a/1                slots=1/123456789012 -"
 
 
-def test_a_limit_of_what_is_not_consumed_has_no_usage():
+def test_a_limit_of_a_complex_that_is_not_consumed_has_no_usage():
     assert line({}, resource="arch", limit="x86", used=None) == "a/1                arch=x86             -"
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "\n[2J", "\u202e[2J"])
-def test_what_would_move_the_cursor_is_replaced(name):
-    """Users and projects are named by job ads."""
+def test_control_characters_are_replaced(name):
+    """Names of users and projects come from job ads."""
     found = line({"users": NameFilter(("*",), expanded=True)}, {"users": name})
     assert found == "a/1                slots=1/5            users \N{REPLACEMENT CHARACTER}[2J"

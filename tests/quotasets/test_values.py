@@ -1,4 +1,4 @@
-"""Values of complexes: read exactly, printed as qquota prints them, compared by the complex's relation."""
+"""Values of complexes: parsed exactly, printed as qquota prints them, compared by the complex's relation."""
 
 from fractions import Fraction
 
@@ -82,14 +82,14 @@ NO_NUMBERS = [
 
 
 @pytest.mark.parametrize(("type_", "text", "expected"), READ)
-def test_a_number_is_read_exactly(type_, text, expected):
-    """Multipliers, clocks, hexadecimal and octal constants are read as sge_types(1) says."""
+def test_a_number_is_parsed_exactly(type_, text, expected):
+    """Multipliers, clocks, hexadecimal and octal constants as in sge_types(1)."""
     assert parse_number(type_, text) == expected
 
 
 @pytest.mark.parametrize(("type_", "text"), NO_NUMBERS)
-def test_what_is_no_number_is_refused(type_, text):
-    """Other systems' numbers, other scripts' digits and numbers without end are no numbers here."""
+def test_an_invalid_number_is_refused(type_, text):
+    """Other notations, digits of other scripts, and overlong numbers."""
     with pytest.raises(InvalidNumberError):
         parse_number(type_, text)
 
@@ -107,8 +107,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "text", "message"), REFUSED)
-def test_a_bad_value_is_told_as_grid_engine_tells_it(name, text, message):
-    """The message names the complex in the words that administrators know, and a hint says what to write."""
+def test_an_invalid_value_has_grid_engine_s_message(name, text, message):
+    """It names the complex; a hint says what to write."""
     with pytest.raises(InvalidValueError) as caught:
         parse_value(STANDARD.find(name), text)
     assert str(caught.value) == message
@@ -116,12 +116,11 @@ def test_a_bad_value_is_told_as_grid_engine_tells_it(name, text, message):
 
 
 def test_only_consumables_may_not_be_negative():
-    """What is not used up may be negative, as a sequence number may."""
+    """Others may be, such as a sequence number."""
     assert parse_value(STANDARD.find("seq_no"), "-1") == -1
 
 
-def test_words_have_no_number():
-    """A complex of words takes any word."""
+def test_a_complex_of_words_takes_any_word():
     assert parse_value(STANDARD.find("arch"), "lx24-amd64") is None
 
 
@@ -146,8 +145,8 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("type_", "amount", "expected"), SHOWN)
-def test_amounts_are_shown_as_qquota_shows_them(type_, amount, expected):
-    """Memory has three places and binary units, times are clocks, doubles have six places."""
+def test_amounts_are_printed_as_by_qquota(type_, amount, expected):
+    """Memory has three decimals and binary units, times are clocks, doubles have six decimals."""
     assert format_amount(type_, Fraction(amount)) == expected
 
 
@@ -163,15 +162,15 @@ def test_amounts_are_shown_as_qquota_shows_them(type_, amount, expected):
         (BOOL, "TRUE", "TRUE"),
     ],
 )
-def test_only_times_are_stored_otherwise_than_written(type_, text, expected):
-    """Times become whole seconds, halves to even; the rest stays as the administrator wrote it."""
+def test_only_times_are_normalized(type_, text, expected):
+    """To whole seconds, halves to even."""
     assert normalized(type_, text) == expected
 
 
 @given(st.fractions(min_value=0, max_value=10**15))
 @example(Fraction(1, 2))
-def test_what_is_shown_of_a_double_is_nearest(amount):
-    """No other number of six places is nearer to the amount than the one that is shown."""
+def test_a_double_is_printed_as_the_nearest_number(amount):
+    """No other number with six decimals is nearer."""
     assert abs(Fraction(format_amount(DOUBLE, amount)) - amount) <= Fraction(1, 2 * 10**6)
 
 
@@ -216,19 +215,19 @@ COMPARED = [
 
 @pytest.mark.parametrize(("type_", "relation", "requested", "limit", "expected"), COMPARED)
 def test_a_request_is_compared_by_the_relation_of_the_complex(type_, relation, requested, limit, expected):
-    """The request stands on the left of the relation; patterns are the request's, never the limit's."""
+    """The request is on the left of the relation; only requests may be patterns."""
     assert satisfies(kind(type_, Relation(relation)), requested, limit) is expected
 
 
 @pytest.mark.parametrize("expression", ["", "a|", "(a", "a)", "()", "a" * 1001, "(" * 100 + "a" + ")" * 100])
-def test_an_expression_that_cannot_be_read_is_refused(expression):
-    """A user's request neither passes by being broken nor costs more than it may."""
+def test_an_invalid_expression_is_refused(expression):
+    """A user's broken request neither passes nor takes unbounded time."""
     with pytest.raises(InvalidValueError):
         satisfies(kind(ComplexType.RESTRING, Relation.EQ), expression, "north")
 
 
 def test_complexes_are_found_by_name_and_shortcut():
-    """Both are known, case counts, and the order is the one they came in."""
+    """Case-sensitively; they keep their order."""
     assert STANDARD.find("s") is STANDARD.find("slots")
     assert STANDARD.find("S") is None
     assert "vf" in STANDARD
@@ -236,8 +235,7 @@ def test_complexes_are_found_by_name_and_shortcut():
     assert STANDARD.find("slots").consumable is Consumable.YES
 
 
-def test_a_word_that_means_two_complexes_is_refused():
-    """A shortcut is never ambiguous."""
+def test_an_ambiguous_name_or_shortcut_is_refused():
     slots = STANDARD.find("slots")
     with pytest.raises(ValueError, match='"slots" and "s2" are both called "s"'):
         Complexes([slots, attrs.evolve(slots, name="s2")])

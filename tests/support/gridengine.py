@@ -1,8 +1,8 @@
-"""Conformance cases of Grid Engine, recorded from a real qmaster: reading them, and what became of them.
+"""Conformance cases of Grid Engine, recorded from a real qmaster: loading them, and their verdicts.
 
-A folder of cases has files ``*.yaml`` and ``*.yaml.gz`` of any names, each a list; and ``env_NAME.yaml``, the cluster that
-``env: NAME`` means. What a case has says what runs it: ``section`` a session of commands, ``request`` or ``requests`` the
-quota interface, all else the reader of texts. What cannot be read is named by file; nothing is raised for it.
+A folder of cases has files ``*.yaml`` and ``*.yaml.gz``, each a list, and ``env_NAME.yaml``, the cluster of ``env: NAME``. The
+keys of a case select its runner: ``section`` a session of commands, ``request`` or ``requests`` a decision, all others the
+parser. An unreadable case is reported with its file; nothing is raised for it.
 """
 
 import gzip
@@ -29,24 +29,24 @@ PASSED, DEPARTED, FAILED, UNREAD = "passed", "otherwise, as listed", "failed", "
 
 @attrs.frozen
 class Folder:
-    """A folder of cases; ``spare`` is where clusters are looked for that it does not have."""
+    """A folder of cases; clusters that it lacks are looked for in ``spare``."""
 
     path: Path
     spare: Path
 
     def files(self):
-        """The names of its files of cases, sorted."""
+        """Return the names of its files of cases, sorted."""
         names = [each.name for each in self.path.iterdir()] if self.path.is_dir() else []
         return sorted(
             name for name in names if name.endswith((".yaml", ".yaml.gz")) and not name.startswith("env_")
         )
 
     def read(self, name):
-        """The cases of a file; None where it is none."""
+        """Return the cases of a file."""
         return _loaded(self.path / name)
 
     def env(self, name):
-        """The cluster of a name, as a mapping."""
+        """Return the cluster of a name, as a mapping."""
         for folder in (self.path, self.spare):
             for end in (".yaml", ".yaml.gz"):
                 path = folder / f"env_{name}{end}"
@@ -56,11 +56,11 @@ class Folder:
 
     @cached_property
     def clusters(self):
-        """Clusters by name, made when they are first asked for."""
+        """Clusters by name, loaded when they are first used."""
         return {}
 
     def cluster(self, name):
-        """A cluster, for the quota interface."""
+        """Return a cluster for decisions."""
         if name not in self.clusters:
             self.clusters[name] = Cluster.of(self.env(name))
         return self.clusters[name]
@@ -72,7 +72,7 @@ def _loaded(path):
 
 
 def sections(cases):
-    """The sessions of a file, by section, in their order."""
+    """Return the sessions of a file by section, in their order."""
     found = {}
     for case in cases:
         if isinstance(case, dict) and "section" in case:
@@ -81,7 +81,7 @@ def sections(cases):
 
 
 def verdict(folder, name):
-    """Counts of what became of the cases of a file, sessions left out, and a text for each failure."""
+    """Return the counts of verdicts of a file without its sessions, and a text for each failure."""
     counts = dict.fromkeys((PASSED, DEPARTED, FAILED, UNREAD), 0)
     failures = []
     try:
@@ -92,10 +92,10 @@ def verdict(folder, name):
         if isinstance(case, dict) and "section" in case:
             continue
         try:
-            became, wrong = _judged(folder, case)
+            outcome, wrong = _judged(folder, case)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            became, wrong = UNREAD, [f"{type(error).__name__}: {error}"]
-        counts[became] += 1
+            outcome, wrong = UNREAD, [f"{type(error).__name__}: {error}"]
+        counts[outcome] += 1
         label = case.get("id", number) if isinstance(case, dict) else number
         failures += [f"{name}: {label}: {each}" for each in wrong]
     return counts, failures
@@ -108,23 +108,23 @@ def _judged(folder, case):
     elif is_about_text(case):
         found = check_parse(case, cluster.complexes, hosts=list(cluster.env["hosts"]))
         wrong, listed = [found] if found else [], "conflicts_with_seed" in case
-    elif is_told(case):
+    elif is_command(case):
         with tempfile.TemporaryDirectory() as place:
-            wrong, listed = _told(folder, case, Path(place)), False
+            wrong, listed = _command_differences(folder, case, Path(place)), False
     else:
-        raise ValueError("neither a text nor a request nor a command")
+        raise ValueError("unknown kind of case: neither a text nor a request nor a command")
     if wrong:
         return FAILED, wrong
     return DEPARTED if listed else PASSED, []
 
 
-def is_told(case):
-    """Whether a case is what one command of qconf comes to, in words: the specification alone says it."""
+def is_command(case):
+    """True if a case is the output of one qconf command, from the specification."""
     return "command" in case["expect"]
 
 
 def sessions(folder, name, tmp_path):
-    """What became of the sessions of a file: by section, how many lines were run, and a text for each that differs."""
+    """Return for each section of a file how many lines were run, and a text for each that differs."""
     found = {}
     by_section = sections(folder.read(name))
 
@@ -139,7 +139,7 @@ def sessions(folder, name, tmp_path):
         place = tmp_path / key
         place.mkdir()
         done = list(run_qquota(by_section[key], place, folder.env("std")))
-        wrong = [text for entry, answer in done if (text := _otherwise(entry, answer))]
+        wrong = [text for entry, answer in done if (text := _difference(entry, answer))]
         found[f"{key}, qquota"] = len(done), wrong
     return found
 
@@ -148,14 +148,14 @@ def _asks(entry):
     return entry["command"].startswith("qquota")
 
 
-#: The sections whose sets qquota is asked about, and those that need a cluster to submit to.
+#: The sections that call qquota on their sets, and those that need a cluster to submit to.
 ASKING, NOT_RUN = ("qquota",), ("qsub-qstat",)
-#: A limit that the real one did not know; NOTES: it is not none.
+#: A limit that Grid Engine did not evaluate; NOTES: it is not unlimited.
 _UNKNOWN = re.compile(r"/9999( *)")
 
 
-def _otherwise(entry, answer):
-    """How an answer of qquota differs from the recorded one."""
+def _difference(entry, answer):
+    """Return the differences of an answer of qquota from the recorded one."""
     pairs = itertools.zip_longest(entry["stdout"].splitlines(), answer.stdout.splitlines(), fillvalue="")
     lines = [(want, _UNKNOWN.sub(_same_limit(got), want)) for want, got in pairs]
     stdout = "".join(f"{want}\n" for _, want in lines)
@@ -173,8 +173,8 @@ def _same_limit(line):
     return found[1] if found else ""
 
 
-def _told(folder, case, place):
-    """How what one command comes to differs from what the specification says."""
+def _command_differences(folder, case, place):
+    """Return the differences of the output of one command from the specification."""
     expect = case["expect"]
     session = Session(place, lambda each: write_site(each, folder.env(case["env"])))
     session.sets = _ONE

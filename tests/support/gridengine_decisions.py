@@ -1,7 +1,7 @@
-"""Runs the decision cases of Grid Engine: rule sets, running jobs and a request, and what comes of it.
+"""Replays the decision cases of Grid Engine: rule sets, running jobs and a request, and the decision.
 
-``DEPARTURES`` is the list of what is not as recorded: for each kind of case the reason, and what is expected instead. A
-case's ``quirk`` says what is not to be copied, and what to do instead.
+``DEPARTURES`` lists the cases with another result than the recorded one: the reason, and what is expected instead. A case's
+``quirk`` describes behaviour that is not to be copied, and what to do instead.
 """
 
 import re
@@ -19,7 +19,7 @@ from negotiator_quotasets.qquota.selection import RowSelection
 
 @attrs.frozen
 class Departure:
-    """Cases that differ: which, why, and ``expected`` of ours, a text that says what is wrong, or nothing."""
+    """Cases that differ: which, why, and ``expected``, which returns a text if a case does not come out as expected."""
 
     reason: str
     concerns: Callable
@@ -38,7 +38,7 @@ def _allowed(case, cluster):
 
 
 def _as_sequential(case, cluster):
-    """A parallel job and the same job without its environment fare alike, where neither is short of slots."""
+    """A parallel job and the same sequential job are decided alike if neither lacks slots."""
     request = _request(case)
     alone = {key: value for key, value in request.items() if key not in {"pe", "slots"}}
     parallel, sequential = (_allocation(case, cluster).decide(cluster.job(each)) for each in (request, alone))
@@ -58,11 +58,11 @@ def _says_reject(case):
 
 
 def _is_sound(case):
-    """Some cases are marked for a stray brace and have none: these come to what was recorded."""
+    """True for a case that is marked for a stray brace but has none: it is decided as recorded."""
     return "stray brace" in case["quirk"] and not _STRAY.search(case["rulesets"])
 
 
-#: A brace in a filter that neither begins nor ends it.
+#: A brace inside a filter.
 _STRAY = re.compile(
     r"limit .*(?:\{[^}\n]*\{|\}[^{\n]*\}|[^ \n{]\{|\}[^ \n])|limit [^{\n]*\}|limit .*\{[^}\n]*\n"
 )
@@ -73,7 +73,7 @@ DEPARTURES = (
         lambda case: _says_reject(case) and not _is_sound(case),
         _refused,
     ),
-    Departure("parse cases say: a resource stands once in a rule", _quirk("same resource twice"), _refused),
+    Departure("parse cases say: a rule limits a resource once", _quirk("same resource twice"), _refused),
     Departure(
         "the case says: static resources of parallel jobs are compared as those of sequential ones",
         _quirk("same comparison as for sequential jobs"),
@@ -86,7 +86,7 @@ DEPARTURES = (
         _refused,
     ),
     Departure(
-        "NOTES: only $num_proc, other numbers behind a switch; this is no number",
+        "NOTES: only $num_proc, other numbers behind a switch; this is not a number",
         lambda case: "beyond the seed" in case.get("quirk", "") and "$bigmem" in case["rulesets"],
         _refused,
     ),
@@ -96,7 +96,7 @@ DEPARTURES = (
         _allowed,
     ),
     Departure(
-        "NOTES: enabled is TRUE where it is left out",
+        "NOTES: enabled is TRUE by default",
         lambda case: "enabled" not in case["rulesets"],
         _counts,
     ),
@@ -109,12 +109,12 @@ DEPARTURES = (
 
 
 def departure(case):
-    """The departure that a case falls under; None for most."""
+    """Return the departure of a case; None for most."""
     return next((each for each in DEPARTURES if each.concerns(case)), None)
 
 
 def differences(case, cluster):
-    """What a case comes to that is not as expected, a text each."""
+    """Return a text for each result of a case that is not as expected."""
     listed = departure(case)
     if listed is not None:
         wrong = listed.expected(case, cluster)

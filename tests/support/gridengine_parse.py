@@ -1,7 +1,7 @@
-"""Conformance cases of the language of resource quota sets: texts, and what becomes of them.
+"""Conformance cases of the language of resource quota sets: texts, accepted or refused.
 
-``check_parse`` runs a case of parse.yaml, and one of spec_only.yaml that is about a text alone. It gives nothing where
-the program does what it should, else what differs. ``conflicts_with_seed`` decides over what was recorded:
+``check_parse`` runs a case of parse.yaml, or one of spec_only.yaml about a text alone. It returns the difference from the
+expected result, empty if there is none. ``conflicts_with_seed`` takes precedence over the recorded result:
 ``accept ...`` and ``reject ...``, and ``accept only VALUE; reject the rest`` for a family of values.
 """
 
@@ -16,7 +16,7 @@ _ENABLED = re.compile(r"^\s*enabled\b", re.MULTILINE)
 
 
 def complexes_of(entries):
-    """The complexes of a recorded cluster, as env_std.yaml lists them."""
+    """Return the complexes of a recorded cluster, as env_std.yaml lists them."""
     return Complexes(
         Complex(
             entry["name"],
@@ -32,12 +32,12 @@ def complexes_of(entries):
 
 
 def is_about_text(case):
-    """Whether a case of spec_only.yaml asks nothing but what becomes of a text."""
+    """True if a case of spec_only.yaml is about a text alone."""
     return "rulesets" in case and "accepted" in case["expect"]
 
 
 def check_parse(case, complexes, hosts=None):
-    """Nothing, or how the program differs from what the case expects."""
+    """Return the difference from the expected result; empty if there is none."""
     parsed = parse_sets(case["rulesets"], "FILE", complexes, hosts=hosts, required=True)
     accepted = not parsed.problems
     messages = [problem.message for problem in parsed.problems]
@@ -52,7 +52,7 @@ def check_parse(case, complexes, hosts=None):
 
 
 def _wanted(case):
-    """Whether the text is to be accepted."""
+    """True if the text must be accepted."""
     conflict = str(case.get("conflicts_with_seed", ""))
     family = re.match(r"accept only (\S+);", conflict)
     if family:
@@ -63,7 +63,7 @@ def _wanted(case):
 
 
 def _refused(case, messages):
-    """A refused text gets the recorded message, where the real system refuses it for the same reason."""
+    """Compare the message of a refused text with the recorded one, if Grid Engine refuses it for the same reason."""
     recorded = case["expect"].get("stderr", "")
     if "conflicts_with_seed" in case or "stderr" not in case["expect"] or recorded.startswith(_CRASH):
         return ""
@@ -76,7 +76,7 @@ def _differing_sets(case, sets, complexes):
     printed = format_sets(sets)
     again = parse_sets(printed, "FILE", complexes)
     if again.problems or again.sets != sets:
-        return f"it does not come back: {printed!r} gives {again}"
+        return f"not parsed back: {printed!r} gives {again}"
     if "enabled" in expect and any(set_.enabled != expect["enabled"] for set_ in sets):
         return f"enabled: {[set_.enabled for set_ in sets]}, expected {expect['enabled']}"
     rules = [format_rule(rule) for set_ in sets for rule in set_.rules]

@@ -1,4 +1,4 @@
-"""Runs transcripts of qquota against the command, over a bundle and a pool that are written for it."""
+"""Replays transcripts of qquota with the command, on a bundle and a pool that are written for it."""
 
 import contextlib
 import re
@@ -17,7 +17,7 @@ _OF_ALL = re.compile(r'cluster-wide sge_qquota file has "(.*)"')
 
 @attrs.frozen
 class Answer:
-    """What a command printed, and how it ended."""
+    """The output and the exit code of a command."""
 
     stdout: str
     stderr: str
@@ -25,7 +25,7 @@ class Answer:
 
 
 class Session:
-    """A site on which commands are run one after another; ``caller`` has an empty home elsewhere."""
+    """A site on which commands are run one after another; the caller has an empty home."""
 
     def __init__(self, folder, env, running=RUNNING, files=None):
         self.places = write_site(folder, env, running, files)
@@ -34,7 +34,7 @@ class Session:
         self.cwd.mkdir()
 
     def run(self, *words, user="root"):
-        """Run ``qquota`` as somebody."""
+        """Run ``qquota`` as a user."""
         site = ProgramContext(lambda: (user, ()))
         with contextlib.chdir(self.cwd):
             done = invoke(qquota, [*words, *options(self.places)], site, env={"HOME": str(self.home)})
@@ -47,19 +47,19 @@ class Session:
         (self.places.bundle / name).write_text(text)
 
     def rules(self, *limits):
-        """Make these the rules of the one set that there is; ``limit`` is left out of them."""
+        """Replace the rules of the only set; each is given without its ``limit``."""
         lines = "".join(f"   limit {each}\n" for each in limits)
         self.write("rules.rqs", f"{{\n   name a\n   enabled TRUE\n{lines}}}\n")
 
     def defaults(self, text):
-        """Write the file of switches that is for everybody."""
+        """Write the default switches for everybody."""
         self.write("sge_qquota", text)
 
 
 def run_qquota(entries, folder, env, running=RUNNING):
-    """Run the entries of a section; gives for each ``qquota`` among them the entry, and what came of it.
+    """Run the entries of a section; yield each ``qquota`` entry with its answer.
 
-    Files of an entry lie in the folder it was run in. A note that says what the file for everybody has is true from there.
+    Files of an entry are written to its working folder. A note about the default switches applies from its entry on.
     """
     session = Session(folder, env, running)
     for entry in entries:

@@ -1,8 +1,8 @@
-"""Runs transcripts of qconf against the command: what is printed, on which stream, how it ends, what the editor saw.
+"""Replays transcripts of qconf with the command: output, streams, exit codes, and the text that the editor was given.
 
-A transcript is a section: entries with ``command``, ``user``, ``rc``, ``stdout``, ``stderr``, and where there are some
-``files``, ``editor`` and ``editor_saw``. State carries over from entry to entry. Where the program departs from what was
-recorded, ``gridengine_departures`` says so, with the reason, and the session goes on from the recorded state.
+A transcript is a section: entries with ``command``, ``user``, ``rc``, ``stdout``, ``stderr``, and optionally ``files``,
+``editor`` and ``editor_saw``. State carries over from entry to entry. ``gridengine_departures`` lists the departures from
+the recorded output, with reasons; after one, the session continues from the recorded state.
 """
 
 import contextlib
@@ -27,24 +27,24 @@ from negotiator_quotasets.qconf.file_changes import NEW_FILE
 
 PROGRAM = "qconf"
 HOST = "qm"
-"""Where the transcripts were recorded."""
+"""The host on which the transcripts were recorded."""
 
 _CASES = Path(__file__).parents[1] / "conformance" / "gridengine" / "env_std.yaml.gz"
 ENV = yaml.safe_load(gzip.decompress(_CASES.read_bytes()))
-"""The cluster that transcripts were recorded on."""
+"""The cluster on which the transcripts were recorded."""
 
 ONE = "{\n   name         one\n   description  NONE\n   enabled      TRUE\n   limit        to slots=1\n}\n"
 TWO = ONE.replace("one", "two").replace("=1", "=2")
 SCALAR = ("-mattr", "resource_quota", "enabled")
 
-_SLEEP = re.compile(r"\bsleep [0-9.]+;? *")  # the real one tells a saved file by the second
+_SLEEP = re.compile(r"\bsleep [0-9.]+;? *")  # Grid Engine compares times of files in seconds
 
 
 @attrs.frozen
 class Answer:
-    """What a command printed, and how it ended.
+    """The output and the exit code of a command.
 
-    ``both`` is all of it as it came; ``saw`` what the editor was given, None where it was not called.
+    ``both`` are both streams in their order; ``saw`` is the text that the editor was given, None if it was not run.
     """
 
     stdout: str
@@ -55,23 +55,23 @@ class Answer:
 
 
 @attrs.frozen
-class Left:
-    """What a section leaves behind: the text of the sets, and the files where commands were run."""
+class FinalState:
+    """The state after a section: the text of the sets, and the files of the working folder."""
 
     sets: str = ""
     files: dict[str, str] = attrs.field(factory=dict)
 
 
 class Session:
-    """A site on which commands are run one after another, in a folder of their own."""
+    """A site on which commands are run one after another, in a working folder."""
 
     def __init__(self, folder, site_factory):
         self.places = site_factory(folder / "site")
-        self.home, self.cwd, self.desk = (folder / name for name in ("home", "cwd", "desk"))
-        for each in (self.home, self.cwd, self.desk):
+        self.home, self.cwd, self.private = (folder / name for name in ("home", "cwd", "private"))
+        for each in (self.home, self.cwd, self.private):
             each.mkdir()
-        self.refused = set()  # names of sets that the real one took
-        self.unsaid = set()  # sets of which it was not said whether they are enabled
+        self.refused = set()  # names of sets that Grid Engine accepted
+        self.unspecified = set()  # sets from texts without ``enabled``
 
     @property
     def sets(self):
@@ -85,21 +85,21 @@ class Session:
 
     @property
     def engine(self):
-        """What is declared in the bundle."""
+        """The objects that the bundle declares."""
         return ProgramContext().bundle(self.places).settings(PLUGIN).gridengine
 
     def parsed(self, text):
-        """The sets of a text, and what is wrong with it."""
+        """Return the sets and the problems of a text."""
         return parse_sets(text, "text", self.engine.all_complexes)
 
     def write(self, files):
-        """Put files where commands are run."""
+        """Write files to the working folder."""
         for name, text in files.items():
             (self.cwd / name).write_text(text)
 
     def qconf(self, words, user="root", editor=None):
-        """Run ``qconf`` as somebody; ``editor`` is what a script does with the file ``$1``."""
-        saw = self.desk / "saw"
+        """Run ``qconf`` as a user; ``editor`` is a script for the file ``$1``."""
+        saw = self.private / "saw"
         saw.unlink(missing_ok=True)
         env = {"HOME": str(self.home), "EDITOR": str(self._script(editor, saw))}
         with contextlib.chdir(self.cwd):
@@ -112,7 +112,7 @@ class Session:
         return Answer(out, err, done.exit_code, both, saw.read_text() if saw.exists() else None)
 
     def _script(self, editor, saw):
-        script = self.desk / "editor"
+        script = self.private / "editor"
         body = "exit 99" if editor is None else _SLEEP.sub("", editor)
         script.write_text(f'#!/bin/sh\ncp "$1" {shlex.quote(str(saw))}\n{body}\n')
         script.chmod(0o700)
@@ -120,18 +120,18 @@ class Session:
 
 
 class UnknownCommandError(Exception):
-    """A command line of which the runner knows too little."""
+    """A command line that the runner does not support."""
 
 
 def words_of(command):
-    """The words of a line of the shell; what is punctuation is a word of its own."""
+    """Return the words of a shell command line; punctuation is a separate word."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.commenters, lexer.whitespace_split = "", True
     return list(lexer)
 
 
 def stages(command):
-    """The commands of a line: for each whether its errors are joined, what it pipes through, and where it writes to."""
+    """Yield each command of a line, whether its streams are joined, its filters, and its output file."""
     for words in _split(words_of(command), ";"):
         first, *filters = _split(words, "|")
         joined = first[-3:] == ["2", ">&", "1"]
@@ -150,7 +150,7 @@ def _split(words, separator):
 
 
 def filtered(text, filters):
-    """What is left of a text after ``head -N`` and ``grep -v PATTERN``."""
+    """Return a text filtered by ``head -N`` and ``grep -v PATTERN``."""
     lines = text.splitlines(keepends=True)
     for program, *arguments in filters:
         match (program, *arguments):
@@ -164,7 +164,7 @@ def filtered(text, filters):
 
 
 def run_command(session, entry):
-    """Run the line of an entry; what is joined, filtered or written is so at once."""
+    """Run the command line of an entry, with its redirections and filters."""
     out, err, rc, saw = "", "", 0, None
     for words, joined, filters, target in stages(entry["command"]):
         if words[0] != PROGRAM:
@@ -182,36 +182,36 @@ def run_command(session, entry):
 
 
 def is_ours(entry):
-    """Whether it is a command of qconf."""
+    """True if an entry is a call of qconf."""
     return entry["command"].split()[0] == PROGRAM
 
 
 def run_section(entries, site_factory, tmp_path, before=None):
-    """Run a section; gives what differs, a text for each entry, and what is left.
+    """Run a section; return a text for each entry that differs, and the final state.
 
-    :param site_factory: writes a site below a folder, and gives its places.
-    :param before: what is there when it begins.
+    :param site_factory: writes a site below a folder, and returns its targets.
+    :param before: the state at its beginning.
     """
     session = Session(tmp_path, site_factory)
-    before = before or Left()
+    before = before or FinalState()
     ours = [entry for entry in entries if is_ours(entry)]
     first = _shown_first(ours)
     session.sets = first or before.sets
     session.write(before.files)
-    told = []
+    differences = []
     for entry, after in itertools.zip_longest(ours, ours[1:]):
-        told += _entry(session, entry, after, first)
+        differences += _entry(session, entry, after, first)
     files = {path.name: path.read_text() for path in session.cwd.iterdir()}
-    return told, Left(session.sets, files)
+    return differences, FinalState(session.sets, files)
 
 
 def run_sections(sections, site_factory, tmp_path):
-    """Run sections in their order; gives for each what differs.
+    """Run sections in their order; return the differences of each.
 
-    Some sections go on with what the one before left, others began anew, which was not recorded: the one that fits is
-    taken.
+    A section began either from the final state of the one before, or from an empty one; which of them was not recorded:
+    the one that fits is taken.
     """
-    found, left = {}, Left()
+    found, left = {}, FinalState()
     for number, (name, entries) in enumerate(sections.items()):
         if not any(map(is_ours, entries)):
             continue
@@ -229,7 +229,7 @@ def run_sections(sections, site_factory, tmp_path):
 
 
 def _shown_first(entries):
-    """The sets that were there when a section began: those that are shown before anything was changed."""
+    """Return the sets at the beginning of a section: those that are shown before the first change."""
     for entry in entries:
         if is_done(entry):
             return ""
@@ -239,10 +239,10 @@ def _shown_first(entries):
 
 
 def _entry(session, entry, after, first):
-    """What differs in an entry.
+    """Return the differences of an entry.
 
-    Where sets were there before a section, they were put back now and then, which was not recorded: an entry may be about
-    the ones that are there, or about the first ones, as long as what is shown next fits, too.
+    The sets at the beginning of a section were restored now and then, which was not recorded: an entry may be about the
+    current sets or about the first ones, as long as the sets shown next fit too.
     """
     is_change = first and words_of(entry["command"])[1].endswith("attr")
     if not is_change:
@@ -264,13 +264,13 @@ def _all(session, entries):
 
 
 def _once(session, entry):
-    """Run an entry; a text for what differs."""
+    """Run an entry, and return a text if it differs."""
     session.write(entry.get("files", {}))
     try:
         wanted = expected(session, entry)
         answer = run_command(session, entry)
     except UnknownCommandError as error:
-        return [f"$ {entry['command']}\n  the runner does not know: {error}"]
+        return [f"$ {entry['command']}\n  unsupported by the runner: {error}"]
     wrong = [
         f"  {what}: {got!r}, expected {want!r}" for what, got, want in wanted.compared(answer) if got != want
     ]

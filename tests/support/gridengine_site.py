@@ -1,6 +1,6 @@
 """A site like the cluster that Grid Engine's transcripts were recorded on (``env_std.yaml``): a bundle, and a pool of ads.
 
-``all.q`` is the queue ``root.all.q`` here. What runs is told by job ads, and by the claimed slots that they run on.
+``all.q`` is the queue ``root.all.q`` here. Running jobs are shown by job ads, and by the claimed slots that they run on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from negotiator.runtime.state import StateStore
 from pools import ad
 
 SCHEDD, DOMAIN = "qm", "pool"
-#: When the jobs of the transcripts began to run.
+#: The time at which the jobs of the transcripts began to run.
 NOW = 1_795_199_229.0
 FIRST_JOB = 1532
 SLOTS = "slots"
@@ -27,20 +27,20 @@ RUNNING = (
     {"user": "roland", "queue": "all.q", "host": "lxa", "project": "p1", "resources": {"compiler_lic": "1"}},
     {"user": "erin", "queue": "all.q", "host": "solx"},
 )
-"""What ran while the transcripts were recorded, in the order of the jobs' numbers."""
+"""The jobs that ran while the transcripts were recorded, in the order of their numbers."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes each value where it stands: the reader takes no aliases."""
+    """Writes no aliases, which the bundle does not accept."""
 
     def ignore_aliases(self, _data):
         return True
 
 
 def write_site(folder, env, running=(), files=None):
-    """Write the bundle and the pool below a folder; the places are those that a command is given.
+    """Write the bundle and the pool below a folder; return the targets of commands.
 
-    :param env: what ``env_std.yaml`` says.
+    :param env: the contents of ``env_std.yaml``.
     :param running: jobs, as the decision cases have them.
     :param files: more files of the bundle, by name, such as ``q.rqs``.
     """
@@ -56,7 +56,7 @@ def write_site(folder, env, running=(), files=None):
 
 
 def options(places):
-    """The options that give a command its places."""
+    """Return the options that give a command its targets."""
     return [
         *("--bundle", str(places.bundle), "--state", str(places.state), "--audit-log", str(places.audit_log)),
         *(word for path in places.pool for word in ("--pool", str(path))),
@@ -78,7 +78,7 @@ def write_bundle(folder, env, files=None):
 
 
 def gridengine(env):
-    """What ``gridengine.yaml`` says of the objects that rules refer to."""
+    """Return the contents of ``gridengine.yaml``."""
     pes = {name: str(rule).split(" ")[0] for name, rule in env["pes"].items()}
     return {
         "complexes": [{key: str(value) for key, value in each.items()} for each in env["complexes"]],
@@ -114,7 +114,7 @@ def _queues(env):
 
 
 def write_pool(folder, env, running=()):
-    """Write the ads of a pool in which jobs run, in place of those that are there."""
+    """Write the ads of a pool with running jobs, replacing the previous ones."""
     folder.mkdir(parents=True, exist_ok=True)
     jobs = list(running)
     hosts = [job.get("host") or next(iter(env["hosts"])) for job in jobs]
@@ -132,7 +132,7 @@ def write_pool(folder, env, running=()):
 
 
 def _machine(name, host):
-    """What is left of a host: enough for anything that is asked."""
+    """The unclaimed rest of a host, with enough of everything."""
     return ad(
         MyType='"Machine"',
         Name=f'"slot1@{name}"',

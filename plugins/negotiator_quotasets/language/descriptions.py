@@ -30,7 +30,7 @@ def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
     text = line.text[start : line.at].strip(" \t")
     if not text.replace("\t", " ").isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
-        raise SyntaxProblemError("the description has a character that cannot be kept", source, hint)
+        raise SyntaxProblemError("the description has a character that cannot be stored", source, hint)
     return text
 
 

@@ -87,7 +87,7 @@ def _valued(complex_: Complex, text: str, source: Source, known: KnownObjects) -
     value = parse_value(complex_, text)
     if not text.isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
-        raise InvalidValueError(f'attribute "{complex_.name}" has a character that cannot be kept', hint)
+        raise InvalidValueError(f'attribute "{complex_.name}" has a character that cannot be stored', hint)
     if complex_.type is ComplexType.HOST and known.hosts is not None and text not in known.hosts:
         raise InvalidValueError(f'can\'t resolve hostname "{quotable(text)}"')
     return RuleLimit(complex_.name, normalized(complex_.type, text), source=source, value=value)

@@ -36,7 +36,7 @@ def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: So
                 f'attribute "{word}" appears more than once', at, "write each of them once"
             )
         if limits is not None:
-            message = f'attribute "{word}" stands after the limits'
+            message = f'attribute "{word}" is after the limits'
             raise SyntaxProblemError(message, at, "write the filters before to")
         if not line.peek():
             raise missing_value(line)

@@ -1,4 +1,4 @@
-"""The switches of qquota, word for word."""
+"""The arguments of qquota."""
 
 import pytest
 from hypothesis import given
@@ -44,18 +44,18 @@ def test_a_switch_takes_all_names_up_to_the_next_one(line, lists, switches):
         ("-u bob -xml yes", "yes", 3),
     ],
 )
-def test_a_word_that_is_no_switch_is_named_with_its_place(line, word, number):
+def test_an_invalid_argument_is_named_with_its_index(line, word, number):
     with pytest.raises(InvalidArgumentError, match=f'^invalid option argument "{word}"$') as caught:
         read_arguments(line.split())
     assert caught.value.number == number
 
 
-def test_names_in_one_word_are_separated_by_commas_and_white_space():
+def test_names_in_one_argument_are_separated_by_commas_and_white_space():
     assert read_arguments(["-u", "alice bob,\tcarol"]).names("users") == ("alice", "bob", "carol")
 
 
 @given(WORDS, WORDS)
-def test_what_is_read_apart_adds_up_to_what_is_read_together(first, second):
+def test_two_command_lines_add_up_to_the_joined_one(first, second):
     apart, together = read_arguments(first) + read_arguments(second), read_arguments([*first, *second])
     assert apart.switches == together.switches
     assert all(apart.names(key) == together.names(key) for key in LISTS.values())

@@ -1,4 +1,4 @@
-"""Which files a change of the sets writes, and what a crash in between leaves."""
+"""The file that a change of the sets writes, and the result of a crash."""
 
 import pytest
 from hypothesis import given
@@ -46,50 +46,50 @@ def names(found):
         ({"site_rqs": sets("a")}, "site.rqs"),
         ({"a_rqs": "", "b_rqs": ""}, NEW_FILE),
         ({"a_rqs": "", "b_rqs": "", "quotasets_rqs": ""}, NEW_FILE),
-        # quotasets.rqs would not be read: another one stands for it
+        # quotasets.rqs is superseded: it would not be read
         ({"a_rqs": "", "b_rqs": "# in place of: quotasets.rqs\n"}, "a.rqs"),
     ],
 )
-def test_where_new_sets_go(files, expected):
+def test_the_file_of_new_sets(files, expected):
     assert file_of_new_sets(settings(**files)) == expected
 
 
 def test_a_change_of_one_file_writes_that_file_alone():
-    said = settings(a_rqs=sets("x", "y"), b_rqs=sets("z"))
-    write = planned_write(said, with_changed(said, [a_set("x", 5)]))
+    current = settings(a_rqs=sets("x", "y"), b_rqs=sets("z"))
+    write = planned_write(current, with_changed(current, [a_set("x", 5)]))
     assert (write.name, write.superseded) == ("a.rqs", ())
     assert write.content.decode() == format_sets([a_set("y"), a_set("x", 5)])
 
 
-def test_a_change_of_several_files_is_one_file_in_their_place():
-    said = settings(a_rqs=sets("x"), b_rqs=sets("y", "z"), c_rqs=sets("w"))
-    write = planned_write(said, without(said, ["x", "z"]))
+def test_a_change_of_several_files_writes_one_that_supersedes_them():
+    current = settings(a_rqs=sets("x"), b_rqs=sets("y", "z"), c_rqs=sets("w"))
+    write = planned_write(current, without(current, ["x", "z"]))
     assert (write.name, write.superseded) == (NEW_FILE, ("a.rqs", "b.rqs"))
     assert write.content.decode() == "# in place of: a.rqs b.rqs\n" + sets("y")
 
 
-def test_what_a_crash_left_over_goes_with_the_next_change():
-    """Whether that is of one file or of several: else it would be read again."""
-    said = settings(
+def test_the_next_change_after_a_crash_removes_superseded_files():
+    """Whether it is of one file or of several: otherwise they would be read again."""
+    current = settings(
         a_rqs=sets("old"), c_rqs=sets("z"), quotasets_rqs="# in place of: a.rqs b.rqs\n" + sets("x")
     )
     for wanted, gone in ((["x"], ("a.rqs",)), (["x", "z"], ("c.rqs", "a.rqs"))):
-        write = planned_write(said, without(said, wanted))
+        write = planned_write(current, without(current, wanted))
         assert (write.name, write.superseded) == (NEW_FILE, gone)
         assert write.content.decode() == f"# in place of: {' '.join(gone)}\n"
 
 
-def test_what_is_as_it_was_is_not_written():
-    """Comments and spelling stay, where the sets do."""
-    said = settings(a_rqs="# why\n{ name x limit to slots=1 }\n")
-    assert planned_write(said, replaced(said, said.sets)) is None
+def test_unchanged_sets_are_not_written():
+    """Comments and spelling are kept."""
+    current = settings(a_rqs="# why\n{ name x limit to slots=1 }\n")
+    assert planned_write(current, replaced(current, current.sets)) is None
 
 
-def test_a_file_that_cannot_be_told_is_not_taken_in():
-    """The line that names the files has blanks between them."""
-    said = QuotaSettings({"a b.rqs": sets("x"), "c.rqs": sets("y")})
+def test_a_file_with_a_blank_in_its_name_is_not_superseded():
+    """The first line separates names by blanks."""
+    current = QuotaSettings({"a b.rqs": sets("x"), "c.rqs": sets("y")})
     with pytest.raises(QconfRefusedError, match="give the file a name without blanks first"):
-        planned_write(said, replaced(said, [a_set("z")]))
+        planned_write(current, replaced(current, [a_set("z")]))
 
 
 FILES = st.sampled_from(["a.rqs", "b.rqs", "m.rqs", NEW_FILE, "z.rqs"])
@@ -102,20 +102,20 @@ CHANGES = st.one_of(
 )
 
 
-def changed(said, kind, chosen, slots=2):
-    there = set(names(said))
+def changed(current, kind, chosen, slots=2):
+    there = set(names(current))
     if kind == "add":
-        return with_added(said, [a_set(name, slots) for name in chosen if name not in there])
+        return with_added(current, [a_set(name, slots) for name in chosen if name not in there])
     if kind == "change":
-        return with_changed(said, [a_set(name, slots) for name in chosen if name in there])
+        return with_changed(current, [a_set(name, slots) for name in chosen if name in there])
     if kind == "remove":
-        return without(said, chosen)
-    return replaced(said, [a_set(name, slots) for name in chosen])
+        return without(current, chosen)
+    return replaced(current, [a_set(name, slots) for name in chosen])
 
 
-def told(said):
-    """The files of which it is said that they are not read; nothing else is said."""
-    found = list(check(said))
+def told(current):
+    """The superseded files; there are no other problems."""
+    found = list(check(current))
     assert all(each.severity is Severity.WARNING and "is not read" in each.message for each in found)
     return {each.source.file for each in found}
 
@@ -124,14 +124,14 @@ def told(said):
     st.dictionaries(WORDS, FILES, max_size=8),
     st.lists(st.tuples(CHANGES, st.sets(FILES)), min_size=1, max_size=4),
 )
-def test_a_bundle_means_the_new_sets_whatever_was_removed(placed, steps):
-    """After each change all sets are the wanted ones, also where a crash left some of the files that were to go."""
+def test_a_bundle_has_the_new_sets_whichever_files_were_removed(placed, steps):
+    """After each change, even if a crash left some of the superseded files."""
     files = {file: sets(*(name for name in placed if placed[name] == file)) for file in set(placed.values())}
     for change, survivors in steps:
-        said = QuotaSettings(dict(sorted(files.items())))
-        assert told(said) == said.superseded & files.keys()
-        wanted = changed(said, *change)
-        write = planned_write(said, wanted)
+        current = QuotaSettings(dict(sorted(files.items())))
+        assert told(current) == current.superseded & files.keys()
+        wanted = changed(current, *change)
+        write = planned_write(current, wanted)
         if write is not None:
             assert write.name not in write.superseded
             gone = set(write.superseded) - survivors
@@ -144,6 +144,6 @@ def test_a_bundle_means_the_new_sets_whatever_was_removed(placed, steps):
         assert told(after) == after.superseded & files.keys()
 
 
-def test_files_in_their_order_keep_the_order_of_their_sets():
-    said = settings(a_rqs=sets("y", "x"), b_rqs=sets("w"))
-    assert [each.name for found in sets_by_file(said).values() for each in found] == ["y", "x", "w"]
+def test_a_merged_file_keeps_the_order_of_the_sets():
+    current = settings(a_rqs=sets("y", "x"), b_rqs=sets("w"))
+    assert [each.name for found in sets_by_file(current).values() for each in found] == ["y", "x", "w"]
