@@ -1,4 +1,4 @@
-"""The ads that an expression is tried on: read from a file, found by their names, and how they are called."""
+"""Reads the ads that an expression is evaluated on, and finds them by name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from negotiator.records import Severity
 
 @attrs.frozen
 class Ads:
-    """The ads of a file that could be read; ``complete`` where those are all."""
+    """The ads of a file that could be read; ``complete`` is true if all could be."""
 
     ads: tuple[ClassAd, ...]
     complete: bool
 
 
 def load(path: Path) -> Ads:
-    """Read the ads of a file or folder, of standard input for ``-``; what is wrong is told on standard error."""
+    """Return the ads of a file or folder, of standard input for ``-``; print problems to standard error."""
     try:
         file = read_ads("-" if str(path) == "-" else path, sys.stdin.buffer if sys.stdin else None)
     except PoolError as error:
@@ -33,13 +33,13 @@ def load(path: Path) -> Ads:
     for problem in file.problems:
         click.echo(printable(str(problem)), err=True)
     if not file.ads:
-        click.echo(f"error: {printable(str(path))} has no ad that can be read", err=True)
+        click.echo(f"error: {printable(str(path))}: no readable ad", err=True)
     errors = any(problem.severity is Severity.ERROR for problem in file.problems)
     return Ads(tuple(ad for ad, _ in file.ads), complete=not errors)
 
 
 def label(ad: ClassAd, row: int) -> str:
-    """Name an ad: by its Name, the id of its job, or its number in the file, from 1."""
+    """Return the name of an ad: its Name, the id of its job, or its number in the file, from 1."""
     name = ad.string("Name")
     if name:
         return name
@@ -48,6 +48,6 @@ def label(ad: ClassAd, row: int) -> str:
 
 
 def named(ads: Sequence[ClassAd], name: str) -> int | None:
-    """Find the first ad that ``label`` calls so, in any case of the letters; its row, or None."""
+    """Return the row of the first ad with this label, in any case of the letters; None if there is none."""
     wanted = name.lower()
     return next((row for row, ad in enumerate(ads) if label(ad, row).lower() == wanted), None)

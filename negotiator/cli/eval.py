@@ -1,4 +1,4 @@
-"""``negotiator eval``: an expression against one or two ads."""
+"""``negotiator eval``: evaluate an expression on one or two ads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate_table, unparse_value
 from negotiator.classad.scalar import trace
 from negotiator.cli.ads import Ads, label, load
-from negotiator.cli.expressions import Unparsable, read_expression
+from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import POINT_IN_TIME, printable
 from negotiator.cli.steps import print_trace
 
@@ -23,9 +23,9 @@ _ADS = click.Path(path_type=Path, allow_dash=True)
 
 @click.command("eval")
 @click.argument("expression")
-@click.option("--my", type=_ADS, help="File with the ad that the expression belongs to, or with several.")
-@click.option("--target", type=_ADS, help="File with the other ad of the match; the first of it counts.")
-@click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
+@click.option("--my", type=_ADS, help="File with the ads that are MY, one after the other.")
+@click.option("--target", type=_ADS, help="File whose first ad is TARGET, the other ad of a match.")
+@click.option("--now", type=POINT_IN_TIME, help="Use this as the current time, in seconds since the epoch.")
 @click.option("--trace", "traced", is_flag=True, help="Print each part of the expression with its value.")
 def evaluate_command(
     expression: str, my: Path | None, target: Path | None, now: float | None, *, traced: bool
@@ -35,16 +35,16 @@ def evaluate_command(
     It may refer to the attributes of an ad (MY) and of the ad it would be matched with (TARGET). Where the file of --my has
     several ads, a line is printed for each, with its name. - is standard input.
 
-    With --trace the parts of the expression are printed below it, each with the value that it had, and those of the
-    attributes that it refers to; MY and TARGET tell in which of the two ads an attribute was found. To try several
-    expressions on the same ads: negotiator repl.
+    With --trace each part of the expression is printed with its value, and so are the expressions of the attributes that
+    it refers to; MY and TARGET show which of the two ads has an attribute. For several expressions on the same ads:
+    negotiator repl.
 
     \b
     Exit codes:
       0  a value was printed, undefined and error among them
-      1  the expression does not parse
-      2  the command line is wrong
-      4  an ad could not be read; values of the others were printed
+      1  invalid expression
+      2  invalid command line
+      4  an ad could not be read; values of the target_ads were printed
 
     \b
     Examples:
@@ -54,17 +54,17 @@ def evaluate_command(
     """
     try:
         tree = read_expression(expression)
-    except Unparsable as wrong:
-        wrong.show()
+    except UnparsableExpressionError as error:
+        error.show()
         sys.exit(BAD_EXPRESSION)
-    mine = load(my) if my else Ads((ClassAd(),), complete=True)
-    others = load(target) if mine.ads and target else Ads((), complete=True)
-    if not mine.ads or (target and not others.ads):
+    my_ads = load(my) if my else Ads((ClassAd(),), complete=True)
+    target_ads = load(target) if my_ads.ads and target else Ads((), complete=True)
+    if not my_ads.ads or (target and not target_ads.ads):
         sys.exit(BAD_ADS)
-    other = others.ads[0] if others.ads else None
+    other = target_ads.ads[0] if target_ads.ads else None
     env = Environment(now=time.time() if now is None else now)
-    (_trace if traced else _values)(tree, mine.ads, other, env)
-    if not (mine.complete and others.complete):
+    (_trace if traced else _values)(tree, my_ads.ads, other, env)
+    if not (my_ads.complete and target_ads.complete):
         sys.exit(BAD_ADS)
 
 

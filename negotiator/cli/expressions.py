@@ -1,4 +1,4 @@
-"""What commands do with the text of an expression: parse it, or show where it is wrong."""
+"""Parses the expressions of a command line, and shows where they are wrong."""
 
 from __future__ import annotations
 
@@ -6,29 +6,32 @@ import re
 
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.cli.problems import print_problems
+from negotiator.errors import NegotiatorError
 from negotiator.records import Problem, Severity, Source
 
 _ASSIGNMENT = re.compile(r"\s*[\w.]+\s*=(?![=?!])")
 
-_HINT = "== compares; in the repl, :set puts an attribute into an ad"
+_HINT = "use == to compare; in the repl, :set gives an ad an attribute"
 
 
-class Unparsable(Exception):  # noqa: N818 - it is not an error of the program
-    """A text is no expression; ``problem`` says what is wrong and where."""
+class UnparsableExpressionError(NegotiatorError):
+    """Invalid expression; ``problem`` says what is wrong and where."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
     def show(self) -> None:
-        """Print the problem on standard error, with a caret below the place."""
+        """Print the problem to standard error, with a caret below the place."""
         print_problems([self.problem], err=True)
 
 
 def read_expression(text: str, start: int = 0, *, name: str = "expression", line: int = 0) -> Expr:
-    """Parse an expression that begins at ``start`` of a text (Unparsable).
+    """Return the expression that begins at ``start`` of a text.
 
-    ``name`` and ``line`` say where the text stands: it is line 1 unless it came from the middle of a file.
+    :param name: the name of the file, for the place of a problem.
+    :param line: the line of the file that the text is; 0 or 1 is the first.
+    :raises UnparsableExpressionError: it does not parse.
     """
     try:
         return parse(text[start:])
@@ -37,4 +40,4 @@ def read_expression(text: str, start: int = 0, *, name: str = "expression", line
         column = error.column + (start if error.line == 1 else 0)
         hint = _HINT if _ASSIGNMENT.match(shown, start) else ""
         source = Source(name, max(line, 1) - 1 + error.line, column)
-        raise Unparsable(Problem(Severity.ERROR, source, error.message, hint, shown)) from None
+        raise UnparsableExpressionError(Problem(Severity.ERROR, source, error.message, hint, shown)) from None

@@ -1,4 +1,4 @@
-"""How findings are printed: for people with the part underlined in its expression, and as JSON."""
+"""Prints lint findings: for people with the part underlined in its expression, and as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
 from negotiator.classad.syntax import shorten
-from negotiator.cli.expressions import Unparsable
+from negotiator.cli.expressions import UnparsableExpressionError
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable
 from negotiator.records import Problem, Severity
@@ -26,7 +26,7 @@ _COLOURS = {Severity.WARNING: "yellow", Severity.NOTICE: "cyan"}
 
 @attrs.frozen
 class Linted:
-    """One expression, and what was found; or what keeps it from being one."""
+    """One expression and its findings, or the problem if it does not parse."""
 
     text: str
     found: tuple[Finding, ...] = ()
@@ -34,11 +34,11 @@ class Linted:
 
     @property
     def is_bad(self) -> bool:
-        """Whether there is something to warn of."""
+        """True if it does not parse or has a warning."""
         return self.problem is not None or any(each.severity is Severity.WARNING for each in self.found)
 
     def plain(self) -> dict[str, Any]:
-        """Make plain data of it."""
+        """Return it as plain data."""
         return {
             "expression": self.text,
             "problem": None if self.problem is None else problem_json(self.problem),
@@ -47,7 +47,7 @@ class Linted:
 
 
 def _plain(finding: Finding) -> dict[str, Any]:
-    """Make plain data of a finding; ``start`` and ``end`` count characters from 0, null where they are not known."""
+    """Return a finding as plain data; ``start`` and ``end`` count characters from 0, null if unknown."""
     start, end = finding.span or (None, None)
     return {
         "code": str(finding.code),
@@ -61,24 +61,24 @@ def _plain(finding: Finding) -> dict[str, Any]:
 
 
 def print_findings(linted: Sequence[Linted]) -> None:
-    """Print what was found for people, at most 100 columns wide, with a line of counts."""
+    """Print findings for people, at most 100 columns wide, with a line of counts."""
     width = max(NARROWEST, min(shutil.get_terminal_size().columns, WIDEST))
     for each in linted:
         if len(linted) > 1 and (each.found or each.problem):
             click.secho(printable(shorten(" ".join(each.text.split()), width)), bold=True)
         if each.problem is not None:
-            Unparsable(each.problem).show()
+            UnparsableExpressionError(each.problem).show()
         for finding in each.found:
-            click.echo("\n".join(_told(finding, each.text, width)))
+            click.echo("\n".join(_lines(finding, each.text, width)))
     severities = [finding.severity for each in linted for finding in each.found]
     counts = [(severities.count(kind), kind) for kind in (Severity.WARNING, Severity.NOTICE)]
     if severities:
         click.echo(", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts))
     elif not any(each.problem for each in linted):
-        click.echo("nothing found")
+        click.echo("no findings")
 
 
-def _told(finding: Finding, text: str, width: int) -> Iterator[str]:
+def _lines(finding: Finding, text: str, width: int) -> Iterator[str]:
     head = f"{finding.severity}[{finding.code}]:"
     lines = wrap(
         printable(f"{head} {finding.message}"), width, subsequent_indent="  ", break_on_hyphens=False
@@ -98,7 +98,7 @@ def _told(finding: Finding, text: str, width: int) -> Iterator[str]:
 
 
 def _underlined(text: str, start: int, end: int, width: int) -> Iterator[str]:
-    """The line in which a part begins, or what is around its beginning, and the part underlined."""
+    """Yield the line in which a part begins, cut around its beginning, and a line that underlines the part."""
     first = text.rfind("\n", 0, start) + 1
     line = text[first:].partition("\n")[0]
     start, end = start - first, min(end - first, len(line))

@@ -1,4 +1,4 @@
-"""Where the lines of the REPL come from: a terminal, with history and completion, or a pipe."""
+"""Reads the lines of the REPL: from a terminal, with history and completion, or from a pipe."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from negotiator.cli.session import COMMANDS, Session
 PROMPT = "> "
 MOST_HISTORY = 1000
 
-#: What ends a word that is completed. A dot does not: what may follow MY. are the attributes of MY.
+#: The characters that end a word to complete. Not the dot: MY. is completed with the attributes of MY.
 DELIMITERS = " \t\n!%^&*()-=+[]{}|;:,<>/?~\"'"
 
 
 def piped_lines() -> Iterator[str]:
-    """Give the lines of standard input; bytes that are no text are kept as those of ads are."""
+    """Yield the lines of standard input; bytes that are not UTF-8 become lone surrogates, as in ads."""
     for line in sys.stdin.buffer if sys.stdin else ():
         yield line.decode("utf-8", "surrogateescape")
 
 
 @contextlib.contextmanager
 def line_editing(session: Session) -> Iterator[None]:
-    """Edit lines, complete words and keep a history, where Python was built with the means to."""
+    """Provide line editing, completion and a history, if Python was built with readline."""
     readline = _readline()
     if readline is None:
         yield
@@ -48,24 +48,24 @@ def line_editing(session: Session) -> Iterator[None]:
         yield
     finally:
         readline.set_completer(None)
-        with contextlib.suppress(OSError):  # a history that can't be kept is no reason to complain
+        with contextlib.suppress(OSError):  # without a history the session works all the same
             if file:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 readline.write_history_file(file)
 
 
 def history_file() -> Path | None:
-    """Say where the history is kept: in the folder for the state of programs (XDG Base Directory Specification)."""
+    """Return the file of the history, in the state folder of the XDG Base Directory Specification; None without a home."""
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     try:
         state = named if named.is_absolute() else Path.home() / ".local" / "state"
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # no home folder
         return None
     return state / "negotiator" / "repl_history"
 
 
 def completions(session: Session, line: str, begin: int, end: int) -> list[str]:
-    """Give what ``line[begin:end]`` may be the beginning of: a command, a file, an attribute, a function."""
+    """Return the completions of ``line[begin:end]``: commands, files, attributes or functions."""
     word = line[begin:end]
     command, blank, rest = line[:end].partition(" ")
     if command.startswith(":") and not blank:
@@ -78,26 +78,26 @@ def completions(session: Session, line: str, begin: int, end: int) -> list[str]:
 def _names(session: Session, word: str) -> Iterable[str]:
     scope, dot, _ = word.rpartition(".")
     if not dot:
-        names = {name for held in session.ads.values() for name in held.ad}
+        names = {name for each in session.ads.values() for name in each.ad}
         return names | {f"{name}(" for name in function_names()} | {f"{side}." for side in Side}
     side = Side.__members__.get(scope.upper())
-    held = session.ads.get(side) if side else None
-    return [f"{scope}.{name}" for name in held.ad] if held else []
+    each = session.ads.get(side) if side else None
+    return [f"{scope}.{name}" for name in each.ad] if each else []
 
 
 def _files(path: str, shown: int) -> list[str]:
-    """Give the paths that begin so, each without what readline does not take as a part of the word."""
+    """Return the paths with this beginning, each from the last ``shown`` characters of the beginning on, as readline expects."""
     found = sorted(glob.glob(f"{glob.escape(path)}*"))  # noqa: PTH207 - the spelling of the path is kept
     return [(f"{each}/" if Path(each).is_dir() else each)[len(path) - shown :] for each in found]
 
 
 @attrs.define
 class _Completer:
-    """What readline asks for one completion after the other."""
+    """The completer of readline, which is called for one completion after the other."""
 
     session: Session
     readline: ModuleType
-    found: list[str] = attrs.field(factory=list)
+    matches: list[str] = attrs.field(factory=list)
 
     def __call__(self, _text: str, state: int) -> str | None:
         if state == 0:
@@ -106,13 +106,13 @@ class _Completer:
                 self.readline.get_begidx(),
                 self.readline.get_endidx(),
             )
-            self.found = completions(self.session, line, begin, end)
-        return self.found[state] if state < len(self.found) else None
+            self.matches = completions(self.session, line, begin, end)
+        return self.matches[state] if state < len(self.matches) else None
 
 
 def _readline() -> ModuleType | None:
     try:
-        import readline  # noqa: PLC0415 - it takes hold of the terminal, and not every Python has it
+        import readline  # noqa: PLC0415 - it changes the terminal, and not every Python has it
     except ImportError:
         return None
     return readline

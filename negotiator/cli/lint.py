@@ -1,4 +1,4 @@
-"""``negotiator lint``: what an author of expressions should look at."""
+"""``negotiator lint``: find mistakes in expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 from negotiator.classad import ClassAd, Environment, Table, bind
 from negotiator.classad.lint import lint
 from negotiator.cli.ads import load
-from negotiator.cli.expressions import Unparsable, read_expression
+from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.findings import Linted, print_findings
 from negotiator.cli.render import POINT_IN_TIME
 from negotiator.pool.ad_kind import ad_kind
@@ -24,20 +24,22 @@ FOUND, BAD_ADS = 1, 4
 _ADS = click.Path(path_type=Path, allow_dash=True)
 
 
-@click.command("lint", short_help="Find what is wrong, or looks it, in expressions.")
+@click.command("lint", short_help="Find mistakes in expressions.")
 @click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
-@click.option("--my", type=_ADS, help="File with the ads that the expression belongs to.")
-@click.option("--target", type=_ADS, help="File with the ads that they are matched with.")
-@click.option("--alone", is_flag=True, help="There is no other ad: the expression is a gate.")
-@click.option("--value", is_flag=True, help="The value counts, not whether it is true: a Rank, a text.")
-@click.option("--now", type=POINT_IN_TIME, help="Take this as the time, in seconds since the epoch.")
+@click.option("--my", type=_ADS, help="File with the ads that are MY.")
+@click.option("--target", type=_ADS, help="File with the ads that are TARGET.")
+@click.option("--alone", is_flag=True, help="The expression is a gate: there is no TARGET.")
+@click.option(
+    "--value", is_flag=True, help="The expression is used for its value, as a Rank is, not for being true."
+)
+@click.option("--now", type=POINT_IN_TIME, help="Use this as the current time, in seconds since the epoch.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="For people or for programs.",
+    help="Output for people or for programs.",
 )
 def lint_command(
     expressions: tuple[str, ...],
@@ -49,18 +51,18 @@ def lint_command(
     alone: bool,
     value: bool,
 ) -> None:
-    """Find what is wrong, or looks it, in each ClassAd EXPRESSION, before it goes into a policy.
+    """Find mistakes in each ClassAd EXPRESSION before it is used in a policy.
 
-    What is found by the text alone holds for any ads: always true, always undefined, a string compared with a number. With
-    the ads of a pool, attributes that none of them has are found, those of the other side, and what is true, undefined or
-    an error for all of them. MY and TARGET are the two ads, as in a policy. - is standard input.
+    Without ads only findings that hold for any ads are reported: always true, always undefined, a string compared with a
+    number. With the ads of a pool also: attributes that no ad has or only the other side has, and parts that are true,
+    undefined or an error for all ads. MY and TARGET are the two ads, as in a policy. - is standard input.
 
     \b
     Exit codes:
-      0  there is nothing to warn of
+      0  no warnings
       1  there are warnings, or an expression does not parse
-      2  the command line is wrong
-      4  an ad could not be read; what was found with the others was printed
+      2  invalid command line
+      4  an ad could not be read; the findings with the others were printed
 
     \b
     Examples:
@@ -69,22 +71,22 @@ def lint_command(
       negotiator lint --alone 'MY.Mips < 1000' --my machines.ads
     """
     if alone and target:
-        raise click.UsageError("--alone says that there is no other ad: leave out --target")
-    mine, others = _side(my), _side(target)
+        raise click.UsageError("--alone and --target exclude each other")
+    my_side, target_side = _side(my), _side(target)
     env = Environment(now=time.time() if now is None else now)
-    linted = [_linted(text, mine, others, env, alone=alone, value=value) for text in expressions]
+    linted = [_linted(text, my_side, target_side, env, alone=alone, value=value) for text in expressions]
     if form == "json":
         click.echo(json.dumps({"expressions": [each.plain() for each in linted]}, indent=2))
     else:
         print_findings(linted)
-    if not (mine.complete and others.complete):
+    if not (my_side.complete and target_side.complete):
         sys.exit(BAD_ADS)
     sys.exit(FOUND if any(each.is_bad for each in linted) else 0)
 
 
 @attrs.frozen(eq=False)
 class _Side:
-    """The ads of one side, and what one of them is called."""
+    """The ads of one side, and the word for one of them in messages."""
 
     table: Table | None = None
     word: str = "ad"
@@ -106,19 +108,21 @@ def _word(ads: Sequence[ClassAd]) -> str:
     return word if word in {"slot", "job", "schedd", "submitter"} else "ad"
 
 
-def _linted(text: str, mine: _Side, others: _Side, env: Environment, *, alone: bool, value: bool) -> Linted:
+def _linted(
+    text: str, my_side: _Side, target_side: _Side, env: Environment, *, alone: bool, value: bool
+) -> Linted:
     try:
         expr = read_expression(text)
-    except Unparsable as wrong:
-        return Linted(text, problem=wrong.problem)
+    except UnparsableExpressionError as error:
+        return Linted(text, problem=error.problem)
     found = lint(
         bind(expr),
-        my=mine.table,
-        target=others.table,
+        my=my_side.table,
+        target=target_side.table,
         alone=alone,
         truth_counts=not value,
-        my_word=mine.word,
-        target_word=others.word if others.word != mine.word else f"other {others.word}",
+        my_word=my_side.word,
+        target_word=target_side.word if target_side.word != my_side.word else f"other {target_side.word}",
         text=text,
         env=env,
     )

@@ -1,4 +1,4 @@
-"""What the REPL knows and does: two ads, expressions on them, and the commands that begin with a colon."""
+"""A session of the REPL: two ads, expressions on them, and the commands that begin with a colon."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from negotiator.classad import ClassAd, Environment, Expr, Side, evaluate, unpar
 from negotiator.classad.scalar import trace
 from negotiator.classad.syntax import SIDES, Attr, fold
 from negotiator.cli.ads import label, load, named
-from negotiator.cli.expressions import Unparsable, read_expression
+from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import printable
 from negotiator.cli.steps import print_trace
+from negotiator.errors import NegotiatorError
 from negotiator.pool.secrets import redact
 
 _COMMENTS = ("#", "//")
 _COMMAND = re.compile(r":\s*(\S*)\s*")
 
 
-class RefusedLineError(Exception):
-    """A line asks for what there is not."""
+class RefusedLineError(NegotiatorError):
+    """A line names an unknown command, or its arguments are invalid."""
 
 
-class Leave(Exception):  # noqa: N818 - as StopIteration
-    """The session is over."""
+class EndOfSessionError(Exception):
+    """The user ended the session; caught by its loop."""
 
 
 @attrs.frozen
 class TypedLine:
-    """A line that was typed: the part after the command begins at ``start``; its ``number`` in a file, or 0."""
+    """A line that was entered. Its arguments begin at ``start``; ``number`` is its line in a file, or 0."""
 
     text: str
     start: int = 0
@@ -43,11 +44,14 @@ class TypedLine:
 
     @property
     def rest(self) -> str:
-        """What stands after the command."""
+        """The text after the command."""
         return self.text[self.start :]
 
     def expression(self, start: int | None = None, end: int | None = None) -> Expr:
-        """Parse a part of the line (Unparsable)."""
+        """Parse a part of the line.
+
+        :raises UnparsableExpressionError: it does not parse.
+        """
         name = "<stdin>" if self.number else "expression"
         begin = self.start if start is None else start
         return read_expression(self.text[:end], begin, name=name, line=self.number)
@@ -55,21 +59,21 @@ class TypedLine:
 
 @attrs.frozen
 class SessionAd:
-    """An ad of the session, and for people, which it is."""
+    """An ad of the session, and a text for people that identifies it."""
 
     ad: ClassAd
-    what: str
+    origin: str
 
 
 @attrs.define
 class Session:
-    """Two ads, of which TARGET may be missing, and the time that expressions see (None for the clock's).
+    """Two ads, of which TARGET may be missing, and the current time of expressions (None for that of the clock).
 
-    ``talks`` is whether somebody is listening who wants more than was asked for.
+    ``interactive`` sessions print hints too.
     """
 
     now: float | None = None
-    talks: bool = False
+    interactive: bool = False
     ads: dict[Side, SessionAd] = attrs.field(factory=lambda: {Side.MY: SessionAd(ClassAd(), "an empty ad")})
 
     @property
@@ -85,18 +89,19 @@ class Session:
 
     @property
     def environment(self) -> Environment:
-        """What expressions see of the world at this moment."""
+        """The environment of an evaluation now."""
         return Environment(now=time.time() if self.now is None else self.now)
 
     def read(self, text: str, number: int = 0) -> bool:
-        """Do what a line says: print the value of an expression, or obey a command (Leave). False where that fails.
+        """Print the value of an expression, or run a command; return False after printing an error to standard error.
 
-        ``number`` is that of a line of a file; what is wrong is told on standard error.
+        :param number: the number of the line in a file; 0 if it was entered.
+        :raises EndOfSessionError: the command ends the session.
         """
         try:
-            self._do(text.strip(), number)
-        except Unparsable as wrong:
-            wrong.show()
+            self._run(text.strip(), number)
+        except UnparsableExpressionError as error:
+            error.show()
         except RefusedLineError as refusal:
             where = f"<stdin>:{number}: " if number else ""
             click.echo(f"{where}error: {printable(str(refusal))}", err=True)
@@ -104,7 +109,7 @@ class Session:
             return True
         return False
 
-    def _do(self, text: str, number: int) -> None:
+    def _run(self, text: str, number: int) -> None:
         if not text or text.startswith(_COMMENTS):
             return
         word = _COMMAND.match(text)
@@ -112,42 +117,45 @@ class Session:
             value = evaluate(TypedLine(text, 0, number).expression(), self.my, self.target, self.environment)
             click.echo(printable(unparse_value(value)))
             return
-        command = COMMANDS[_full(word[1])]
-        if command.needs_more and word.end() == len(text):
-            raise RefusedLineError(f"say {command.usage}")
+        command = COMMANDS[_command_name(word[1])]
+        if command.needs_arguments and word.end() == len(text):
+            raise RefusedLineError(f"usage: {command.usage}")
         command.run(self, TypedLine(text, word.end(), number))
 
-    def take(self, side: Side, path: Path, name: str | None = None) -> None:
-        """Let an ad of a file be MY or TARGET: the one of that name, else the first (Refused)."""
+    def use(self, side: Side, path: Path, name: str | None = None) -> None:
+        """Make an ad of a file MY or TARGET: the first with this name, or the first of all.
+
+        :raises RefusedLineError: there is no such ad.
+        """
         if str(path) == "-":
-            raise RefusedLineError("expressions come from standard input; name a file")
+            raise RefusedLineError("must be a file: standard input has the expressions")
         read = load(path).ads
         if not read:
-            raise RefusedLineError(f"{side} stays as it was")
+            raise RefusedLineError(f"{side} is unchanged")
         row = 0 if name is None else named(read, name)
         if row is None:
             some = ", ".join(label(ad, place) for place, ad in enumerate(read[:3]))
             more = ", ..." if len(read) > 3 else ""
-            raise RefusedLineError(f"{path} has no ad called {name}; it has {some}{more}")
+            raise RefusedLineError(f"{path}: no ad with the name {name}; it has {some}{more}")
         which = f", ad {row + 1} of {len(read)}" if len(read) > 1 else ""
         self.ads[side] = SessionAd(read[row], f"{label(read[row], row)} ({path}{which})")
-        if self.talks:
-            click.echo(self.told(side))
+        if self.interactive:
+            click.echo(self.describe(side))
             if len(read) > 1 and name is None:
-                click.echo(f":{side.lower()} FILE NAME takes another one.")
+                click.echo(f"Use :{side.lower()} FILE NAME for another one.")
 
-    def told(self, side: Side) -> str:
-        """Tell which ad is MY or TARGET."""
-        held = self.ads.get(side)
-        if held is None:
-            return f"{side} is none"
-        count = len(held.ad)
-        return printable(f"{side} is {held.what}, {count} attribute{'' if count == 1 else 's'}")
+    def describe(self, side: Side) -> str:
+        """Return a line on the ad that is MY or TARGET."""
+        current = self.ads.get(side)
+        if current is None:
+            return f"{side} is not set"
+        count = len(current.ad)
+        return printable(f"{side} is {current.origin}, {count} attribute{'' if count == 1 else 's'}")
 
-    def put(self, side: Side, ad: ClassAd) -> None:
-        """Let a changed ad take the place of MY or TARGET."""
-        held = self.ads.get(side)
-        self.ads[side] = SessionAd(ad, held.what if held else "an ad made here")
+    def replace(self, side: Side, ad: ClassAd) -> None:
+        """Replace MY or TARGET with a changed ad."""
+        current = self.ads.get(side)
+        self.ads[side] = SessionAd(ad, current.origin if current else "an ad made here")
 
 
 Run: TypeAlias = Callable[[Session, TypedLine], None]
@@ -155,50 +163,50 @@ Run: TypeAlias = Callable[[Session, TypedLine], None]
 
 @attrs.frozen
 class Command:
-    """What a word after a colon does, how that is told, and whether it has to say more than the word."""
+    """A command, its help, and whether it needs arguments."""
 
     run: Run
     usage: str
     help: str
-    needs_more: bool = False
+    needs_arguments: bool = False
 
 
-def _take(side: Side) -> Run:
+def _use(side: Side) -> Run:
     def run(session: Session, line: TypedLine) -> None:
         try:
             words = shlex.split(line.rest)
         except ValueError as error:
-            raise RefusedLineError(f"{error}: a quote in the name of a file has to be closed") from None
+            raise RefusedLineError(f"{error}: close the quotes of the file name") from None
         if not 1 <= len(words) <= 2:
-            raise RefusedLineError(
-                f"say :{side.lower()} FILE, or :{side.lower()} FILE NAME for one of its ads"
-            )
-        session.take(side, Path(words[0]).expanduser(), words[1] if len(words) > 1 else None)
+            raise RefusedLineError(f"usage: :{side.lower()} FILE [NAME]")
+        session.use(side, Path(words[0]).expanduser(), words[1] if len(words) > 1 else None)
 
     return run
 
 
 def _ads(session: Session, line: TypedLine) -> None:  # noqa: ARG001
     for side in Side:
-        click.echo(session.told(side))
+        click.echo(session.describe(side))
 
 
 def _set(session: Session, line: TypedLine) -> None:
     equals = line.text.find("=", line.start)
     if equals < 0:
-        raise RefusedLineError("say :set NAME = EXPR, or :set TARGET.NAME = EXPR")
+        raise RefusedLineError("usage: :set NAME = EXPR, or :set TARGET.NAME = EXPR")
     side, name = _reference(line.expression(end=equals))
     expr = line.expression(equals + 1)
-    held = session.ads.get(side or Side.MY)
-    session.put(side or Side.MY, (held.ad if held else ClassAd()).with_items([(name, expr)]))
+    current = session.ads.get(side or Side.MY)
+    session.replace(side or Side.MY, (current.ad if current else ClassAd()).with_items([(name, expr)]))
 
 
 def _unset(session: Session, line: TypedLine) -> None:
     side, name = _attribute(line)
-    held = session.ads.get(side or Side.MY)
-    if held is None or name not in held.ad:
+    current = session.ads.get(side or Side.MY)
+    if current is None or name not in current.ad:
         raise RefusedLineError(f"{side or Side.MY} has no attribute {name}")
-    session.put(side or Side.MY, ClassAd([item for item in held.ad.items() if fold(item[0]) != fold(name)]))
+    session.replace(
+        side or Side.MY, ClassAd([item for item in current.ad.items() if fold(item[0]) != fold(name)])
+    )
 
 
 def _show(session: Session, line: TypedLine) -> None:
@@ -206,16 +214,16 @@ def _show(session: Session, line: TypedLine) -> None:
     if line.rest and chosen is None:
         _show_attribute(session, *_attribute(line))
         return
-    for each, held in session.ads.items():
+    for each, current in session.ads.items():
         if chosen not in {None, each}:
             continue
-        click.echo(f"{session.told(each)}{':' if len(held.ad) else ''}")
-        for name, expr in held.ad.items():
+        click.echo(f"{session.describe(each)}{':' if len(current.ad) else ''}")
+        for name, expr in current.ad.items():
             click.echo(f"  {_shown(name, expr)}")
 
 
 def _show_attribute(session: Session, side: Side | None, name: str) -> None:
-    ads = {each: held.ad for each, held in session.ads.items() if side in {None, each}}
+    ads = {each: current.ad for each, current in session.ads.items() if side in {None, each}}
     found = {each: expr for each, ad in ads.items() if (expr := ad.get(name)) is not None}
     if not found:
         raise RefusedLineError(
@@ -234,14 +242,14 @@ def _trace(session: Session, line: TypedLine) -> None:
 
 
 def _help(session: Session, line: TypedLine) -> None:  # noqa: ARG001
-    click.echo("Expressions are evaluated on two ads, MY and TARGET. Commands:")
+    click.echo("An expression is evaluated on two ads, MY and TARGET. Commands:")
     width = max(len(command.usage) for command in COMMANDS.values())
     for command in COMMANDS.values():
         click.echo(f"  {command.usage.ljust(width)}  {command.help}")
 
 
 def _quit(session: Session, line: TypedLine) -> NoReturn:  # noqa: ARG001
-    raise Leave
+    raise EndOfSessionError
 
 
 def _attribute(line: TypedLine) -> tuple[Side | None, str]:
@@ -249,35 +257,33 @@ def _attribute(line: TypedLine) -> tuple[Side | None, str]:
 
 
 def _reference(expr: Expr) -> tuple[Side | None, str]:
-    """Take ``Name``, ``MY.Name`` or ``TARGET.Name`` apart."""
+    """Return side and name of ``Name``, ``MY.Name`` or ``TARGET.Name``."""
     match expr:
         case Attr(name, None, absolute=False):
             return None, name
         case Attr(name, Attr(scope, None, absolute=False)) if fold(scope) in SIDES:
             return SIDES[fold(scope)], name
-    raise RefusedLineError("name an attribute: Name, MY.Name or TARGET.Name")
+    raise RefusedLineError("must be an attribute: Name, MY.Name or TARGET.Name")
 
 
-def _full(word: str) -> str:
-    """Complete the beginning of a command."""
+def _command_name(word: str) -> str:
+    """Return the name of the command with this beginning."""
     found = [name for name in COMMANDS if name.startswith(word.lower())]
     if word.lower() in COMMANDS:
         return word.lower()
     if len(found) == 1:
         return found[0]
-    raise RefusedLineError(f"there is no command :{word}; :help lists those there are")
+    raise RefusedLineError(f"unknown command :{word}; :help lists the commands")
 
 
 COMMANDS: dict[str, Command] = {
-    "my": Command(
-        _take(Side.MY), ":my FILE [NAME]", "let the first ad of a file be MY, or that of a name", True
-    ),
-    "target": Command(_take(Side.TARGET), ":target FILE [NAME]", "the same for TARGET", True),
-    "ads": Command(_ads, ":ads", "which ads are MY and TARGET"),
-    "show": Command(_show, ":show [NAME]", "an attribute as it is written; MY, TARGET or nothing: all"),
-    "set": Command(_set, ":set NAME = EXPR", "put an attribute into MY, or TARGET.NAME into TARGET", True),
-    "unset": Command(_unset, ":unset NAME", "take one out again", True),
-    "trace": Command(_trace, ":trace EXPR", "the value, and how it came about", True),
-    "help": Command(_help, ":help", "this list"),
-    "quit": Command(_quit, ":quit", "leave, as Ctrl-D does"),
+    "my": Command(_use(Side.MY), ":my FILE [NAME]", "make the first ad of a file, or this one, MY", True),
+    "target": Command(_use(Side.TARGET), ":target FILE [NAME]", "the same for TARGET", True),
+    "ads": Command(_ads, ":ads", "show which ads are MY and TARGET"),
+    "show": Command(_show, ":show [NAME]", "show an attribute; MY, TARGET or nothing: all"),
+    "set": Command(_set, ":set NAME = EXPR", "give MY an attribute, or TARGET for TARGET.NAME", True),
+    "unset": Command(_unset, ":unset NAME", "remove an attribute", True),
+    "trace": Command(_trace, ":trace EXPR", "print each part of an expression with its value", True),
+    "help": Command(_help, ":help", "list the commands"),
+    "quit": Command(_quit, ":quit", "end the session, as Ctrl-D does"),
 }

@@ -1,4 +1,4 @@
-"""How the steps of an evaluation are printed: an indented tree, each line with an expression and its value."""
+"""Prints the steps of an evaluation: an indented tree, each line with an expression and its value."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from negotiator.classad.syntax import excerpt
 from negotiator.cli.render import printable
 from negotiator.pool.secrets import is_safe_to_show, redact
 
-#: Where the output is no terminal, texts are cut to so many characters.
+#: The longest text, in characters, if the output is not a terminal.
 LONGEST = 200
-#: So much of an expression stands beside its value; where there is less room, the value has a line of its own.
+#: Columns that an expression needs beside its value; with less, the value gets a line of its own.
 LEAST = 24
-#: Deeper steps are not indented further, but numbered.
+#: The deepest indentation; the depth of deeper steps is printed as a number.
 DEEPEST = 12
 
 _SEARCHED = 2000
@@ -39,41 +39,41 @@ def print_trace(trace: Trace) -> None:
 
 
 def trace_lines(trace: Trace, width: int | None) -> Iterator[Text]:
-    """Give the lines of a trace, none wider than ``width`` columns (which are 40 at least)."""
+    """Yield the lines of a trace, none wider than ``width`` columns (at least 40; None for no limit)."""
     pending = [(trace.root, 0)]
     while pending:
         step, depth = pending.pop()
         yield from _lines(step, depth, width and max(width, 40))
         pending.extend((below, depth + 1) for below in reversed(step.steps))
     if not trace.complete:
-        yield Text("There are more steps than these.")
+        yield Text("More steps were left out.")
 
 
 def _lines(step: TraceStep, depth: int, width: int | None) -> Iterator[Text]:
-    """Print one step: on one line, or the value on a second one where there is no room."""
+    """Yield the lines of one step: one, or a second one with the value if there is no room."""
     indent = "  " * depth if depth <= DEEPEST else f"{'  ' * DEEPEST}[{depth}] "
     expression = _expression(step)
     outcome = _outcome(step, LONGEST if width is None else width // 2)
     if width is None:
         yield Text.assemble(indent, _cut(expression, LONGEST), outcome)
         return
-    room = width - len(indent) - outcome.cell_len
-    if room >= min(LEAST, cell_len(expression)):
-        yield Text.assemble(indent, _cut(expression, room), outcome)
+    columns = width - len(indent) - outcome.cell_len
+    if columns >= min(LEAST, cell_len(expression)):
+        yield Text.assemble(indent, _cut(expression, columns), outcome)
         return
     yield Text.assemble(indent, _cut(expression, width - len(indent)))
-    told = _outcome(step, width).plain.strip()
-    for line in textwrap.wrap(told, width - len(indent) - 4, subsequent_indent="   "):
+    value = _outcome(step, width).plain.strip()
+    for line in textwrap.wrap(value, width - len(indent) - 4, subsequent_indent="   "):
         yield Text.assemble(indent, "    ", (line, _style(step)))
 
 
 def _outcome(step: TraceStep, most: int) -> Text:
-    """Tell the value of a step, and what there is to say of it."""
+    """Return the value of a step, and where it comes from."""
     if step.value is None:
         return Text.assemble("  ", ("(not evaluated)", "dim"))
-    remark = "; ".join(filter(None, (step.location, step.note)))
+    origin = "; ".join(filter(None, (step.location, step.note)))
     value = printable(excerpt_value(step.value, most))
-    return Text.assemble(" => ", (value, _style(step)), (f"  ({printable(remark)})" if remark else "", "dim"))
+    return Text.assemble(" => ", (value, _style(step)), (f"  ({printable(origin)})" if origin else "", "dim"))
 
 
 def _style(step: TraceStep) -> str:
@@ -82,7 +82,7 @@ def _style(step: TraceStep) -> str:
 
 
 def _expression(step: TraceStep) -> str:
-    """Print the expression without what may be a secret: beside a claim id, even in half a string."""
+    """Return the expression without strings if it mentions a secret, such as a claim id, even in a string that was cut."""
     text = excerpt(step.expr, _SEARCHED)
     if not is_safe_to_show(text):
         text = redact(f'{text}"').removesuffix('"')

@@ -98,14 +98,14 @@ def test_a_text_that_is_no_expression_is_shown_with_a_caret(call):
     assert first.startswith("expression:2:10: error: expected an operand")
     assert excerpt == '    "日本" + * 2)'
     assert caret.index("^") == len('    "日本" + ') + 2  # the two characters take two columns each
-    assert "== compares" in call("Memory = 5").stderr
+    assert "use == to compare" in call("Memory = 5").stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["1", "--my", "nosuch.ads"], 4, "nosuch.ads does not exist"),
-        (["1", "--my", "job.ads", "--target", "empty.ads"], 4, "empty.ads has no ad"),
+        (["1", "--my", "job.ads", "--target", "empty.ads"], 4, "empty.ads: no readable ad"),
         ([], 2, "Missing argument"),
     ],
 )

@@ -54,10 +54,10 @@ def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):
 @pytest.mark.parametrize(
     ("arguments", "code", "last"),
     [
-        (["MY.Memory >= 1024"], 0, "nothing found"),
+        (["MY.Memory >= 1024"], 0, "no findings"),
         (["a && true"], 0, "0 warnings, 1 notice"),
         (["x == undefined"], 1, "1 warning, 0 notices"),
-        (["--value", "strcat(a, b)"], 0, "nothing found"),
+        (["--value", "strcat(a, b)"], 0, "no findings"),
         (["strcat(a, b)"], 1, "1 warning, 0 notices"),
         (["--alone", "TARGET.x > 5"], 1, "2 warnings, 0 notices"),
     ],

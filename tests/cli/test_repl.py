@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_values_alone_are_printed_where_lines_come_from_a_pipe(piped):
 def test_it_needs_no_ads(piped):
     """MY is an empty ad then, and there is no TARGET."""
     done = piped("1 + 1", ":ads", arguments=())
-    assert done.stdout.splitlines() == ["2", "MY is an empty ad, 0 attributes", "TARGET is none"]
+    assert done.stdout.splitlines() == ["2", "MY is an empty ad, 0 attributes", "TARGET is not set"]
 
 
 def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
@@ -78,7 +79,7 @@ def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
 <stdin>:1:4: error: expected an operand, found end of text
   1 +
      ^
-<stdin>:3: error: there is no command :bogus; :help lists those there are
+<stdin>:3: error: unknown command :bogus; :help lists the commands
 <stdin>:4: error: neither ad has an attribute nosuch
 <stdin>:5:13: error: expected an operand, found end of text
   :set A = 5 +
@@ -86,8 +87,8 @@ def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
 <stdin>:6:8: error: expected an operator or the end of the text, found '='
   Memory = 5
          ^
-  hint: == compares; in the repl, :set puts an attribute into an ad
-<stdin>:7: error: say :trace EXPR
+  hint: use == to compare; in the repl, :set gives an ad an attribute
+<stdin>:7: error: usage: :trace EXPR
 """
     )
 
@@ -132,7 +133,7 @@ def test_an_ad_is_taken_by_its_name_or_the_id_of_the_job(piped, name, expected):
     """The first one without a name; where there is none of that name all stays as it was."""
     done = piped(f":target jobs.ads {name}", ":ads")
     assert re.search(rf"^TARGET is {expected} \(jobs.ads, ad . of 2\)", done.stdout, re.MULTILINE)
-    assert ("jobs.ads has no ad called 7.9; it has 7.0, 7.1" in done.stderr) is (name == "7.9")
+    assert ("jobs.ads: no ad with the name 7.9; it has 7.0, 7.1" in done.stderr) is (name == "7.9")
 
 
 def test_names_of_files_may_have_blanks_and_names_of_ads_any_case(piped):
@@ -141,11 +142,11 @@ def test_names_of_files_may_have_blanks_and_names_of_ads_any_case(piped):
     done = piped(":my 'two words.ads' SLOT1@B", "Memory", ":my 'two", ":my a b c", ":my nosuch.ads", ":my -")
     assert done.stdout == "256\n"
     assert done.stderr.splitlines() == [
-        "<stdin>:3: error: No closing quotation: a quote in the name of a file has to be closed",
-        "<stdin>:4: error: say :my FILE, or :my FILE NAME for one of its ads",
+        "<stdin>:3: error: No closing quotation: close the quotes of the file name",
+        "<stdin>:4: error: usage: :my FILE [NAME]",
         "error: nosuch.ads does not exist: name a folder or file of ads, or - to read them from standard input",
-        "<stdin>:5: error: MY stays as it was",
-        "<stdin>:6: error: expressions come from standard input; name a file",
+        "<stdin>:5: error: MY is unchanged",
+        "<stdin>:6: error: must be a file: standard input has the expressions",
     ]
 
 
@@ -157,7 +158,7 @@ def test_a_trace_is_one_command_away(piped):
         "  TARGET.RequestMemory < 600 => true",
         "    TARGET.RequestMemory => 512  (in TARGET)",
     ]
-    assert "no command :s;" in piped(":s").stderr
+    assert "unknown command :s;" in piped(":s").stderr
 
 
 def test_a_string_beside_a_claim_id_is_not_shown(piped):
@@ -180,7 +181,7 @@ def test_bytes_that_are_no_text_come_out_as_they_went_in(folder):  # noqa: ARG00
     ("arguments", "code", "message"),
     [
         (["--my", "nosuch.ads"], 4, "nosuch.ads does not exist"),
-        (["--my", "-"], 2, "expressions come from standard input; name a file"),
+        (["--my", "-"], 2, "must be a file: standard input has the expressions"),
     ],
 )
 def test_ads_that_cannot_be_had_end_it_at_once(piped, arguments, code, message):
@@ -219,8 +220,8 @@ def test_what_tab_completes(folder, line, expected):
     (folder / "sub").mkdir()
     (folder / "sub" / "inner.ads").touch()
     session = Session()
-    session.take(Side.MY, Path("machines.ads"))
-    session.take(Side.TARGET, Path("jobs.ads"))
+    session.use(Side.MY, Path("machines.ads"))
+    session.use(Side.TARGET, Path("jobs.ads"))
     begin = max(line.rfind(mark) for mark in " +:/") + 1
     found = completions(session, line, begin, len(line))
     if expected is None:
@@ -286,16 +287,28 @@ class Conversation:
         os.write(self.terminal, keys.encode())
         return self.until(ending)
 
-    def interrupt(self):
-        """Press Ctrl-C, again where it came while Python was not listening, as people do; give what comes of it."""
-        seen = ""
-        for _ in range(_PATIENCE):
-            os.write(self.terminal, b"\x03")
-            while self.hears(1):
-                seen += os.read(self.terminal, 4096).decode().replace("\r", "")
-            if seen.endswith("> "):
-                break
-        return seen
+    def interrupt(self, *, evaluating=False):
+        """Press Ctrl-C once the command waits for keys, or evaluates a line; give what is printed up to the next prompt.
+
+        While a line is read the terminal hands over single keys, during an evaluation whole lines. A signal that comes
+        before the wait for keys would be noticed at the next key only.
+        """
+        self._wait(lambda: self._takes_lines() == evaluating and (evaluating or self._sleeps()))
+        os.write(self.terminal, b"\x03")
+        return self.until("\n> ")
+
+    def _wait(self, is_so):
+        end = time.monotonic() + _PATIENCE
+        while not is_so():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def _takes_lines(self):
+        return bool(termios.tcgetattr(self.terminal)[3] & termios.ICANON)
+
+    def _sleeps(self):
+        """Whether the process waits, by its state in /proc (proc(5))."""
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
     def close(self):
         """End the command where it has not ended, and give its exit code."""
@@ -365,5 +378,5 @@ def test_an_evaluation_that_takes_long_can_be_interrupted(talk):
         conversation.say(f":set A{number} = A{number + 1} + A{number + 1}\n")
     conversation.say(":set A40 = 1\n")
     conversation.say("A0\n", "A0\r\n")
-    assert conversation.interrupt().endswith("\n> ")
+    assert conversation.interrupt(evaluating=True).endswith("\n> ")
     assert conversation.say("1 + 1\n").splitlines()[-2] == "2"
