@@ -10,6 +10,7 @@ from negotiator.cli.access import access
 from negotiator.cli.admin import admin
 from negotiator.cli.audit import audit
 from negotiator.cli.check import check
+from negotiator.cli.debug import plugin_tracebacks
 from negotiator.cli.eval import evaluate_command
 from negotiator.cli.group import PluginGroup
 from negotiator.cli.lint import lint_command
@@ -25,8 +26,11 @@ from negotiator.cli.usage import usage
     cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
 @click.version_option(__version__, prog_name="negotiator")
+@click.option(
+    "--debug", is_flag=True, help="Print the traceback of each failure of a plugin to standard error."
+)
 @click.pass_context
-def main(context: click.Context) -> None:
+def main(context: click.Context, *, debug: bool) -> None:
     """Match the jobs of a compute pool with its slots, under policies that are all plugins.
 
     \b
@@ -35,6 +39,8 @@ def main(context: click.Context) -> None:
       negotiator check policies/default           every problem of a policy bundle
       negotiator audit verify var/audit           has the audit log been tampered with?
     """
+    if debug:
+        context.with_resource(plugin_tracebacks())
     if context.obj is None:
         context.obj = ProgramContext()
 

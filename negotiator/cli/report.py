@@ -10,6 +10,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.cli.render import print_table, printable
 from negotiator.cycle.reasons import CORE
 from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
+from negotiator.hooks.answers import HookFailure, SlowCalls
 from negotiator.records import Mode, Provenance, Reason
 from negotiator.runtime.run import CycleReport
 
@@ -53,13 +54,11 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         ("QUEUE", "CHANGE"),
         [(change.path, change.change) for change in result.changes],
     )
+    failures: tuple[HookFailure | SlowCalls, ...] = (*result.failures, *report.observers, *report.slow)
     print_table(
-        "Plugins that failed",
-        ("PLUGIN", "HOOK", "FAILURE"),
-        [
-            (f"{item.plugin} {item.version}", item.hook, item.message)
-            for item in (*result.failures, *report.observers)
-        ],
+        "Plugins that failed, or were slow",
+        ("PLUGIN", "HOOK", "DETAIL"),
+        [(f"{item.plugin} {item.version}", item.hook, item.detail) for item in failures],
     )
 
 

@@ -155,9 +155,9 @@ class LogOutput:
         result = report.result
         self.problems(report.snapshot.problems)
         for failure in (*result.failures, *report.observers):
-            self.log.warning(
-                "plugin failed", plugin=failure.plugin, hook=failure.hook, detail=failure.message
-            )
+            self.log.warning("plugin failed", plugin=failure.plugin, hook=failure.hook, detail=failure.detail)
+        for slow in report.slow:
+            self.log.warning("plugin slow", plugin=slow.plugin, hook=slow.hook, detail=slow.detail)
         for change in result.changes:
             self.log.info("queue changed", queue=change.path, change=str(change.change))
         for delivery in report.deliveries:

@@ -42,8 +42,12 @@ class HookFailure:
 
     def __str__(self) -> str:
         """``plugin maintenance 1.2, hook negotiator_filter_slots: ValueError: no such calendar (maintenance.py:12)``."""
-        place = f" ({self.source})" if self.source else ""
-        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.message}{place}"
+        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.detail}"
+
+    @property
+    def detail(self) -> str:
+        """The message, and the line of the plugin's own code in parentheses."""
+        return f"{self.message} ({self.source})" if self.source else self.message
 
 
 @attrs.frozen
@@ -57,12 +61,14 @@ class SlowCalls:
 
     def __str__(self) -> str:
         """``plugin maintenance 1.2, hook negotiator_filter_slots: 3 slow calls, the slowest took 2.5 s``."""
-        count = (
-            "1 slow call, it" if len(self.seconds) == 1 else f"{len(self.seconds)} slow calls, the slowest"
-        )
-        return (
-            f"plugin {self.plugin} {self.version}, hook {self.hook}: {count} took {max(self.seconds):.3g} s"
-        )
+        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.detail}"
+
+    @property
+    def detail(self) -> str:
+        """``3 slow calls, the slowest took 2.5 s``."""
+        if len(self.seconds) == 1:
+            return f"slow call: it took {self.seconds[0]:.3g} s"
+        return f"{len(self.seconds)} slow calls, the slowest took {max(self.seconds):.3g} s"
 
 
 @attrs.frozen

@@ -32,11 +32,15 @@ class PluginRefusedError(Exception):
 
 @attrs.frozen
 class Candidate:
-    """A plugin that could be loaded. ``load`` gives it and its version; it may raise anything."""
+    """A plugin that could be loaded. ``load`` returns it and its version; it may raise anything.
+
+    Only ``installed`` plugins can bring commands, since commands are looked up before a bundle is known.
+    """
 
     name: str
     origin: str
     load: Callable[[], tuple[object, str]]
+    installed: bool = False
 
 
 def from_entry_points() -> tuple[Candidate, ...]:
@@ -51,7 +55,12 @@ def from_entry_points() -> tuple[Candidate, ...]:
         hint = "some installed distribution is broken; pip check may name it"
         raise PluginRefusedError(Problem(Severity.ERROR, Source("entry points"), message, hint)) from error
     return tuple(
-        Candidate(entry.name, f"entry point {entry.name} = {entry.value} ({by})", _EntryPointLoad(entry))
+        Candidate(
+            entry.name,
+            f"entry point {entry.name} = {entry.value} ({by})",
+            _EntryPointLoad(entry),
+            installed=True,
+        )
         for entry, by in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
     )
 

@@ -1,8 +1,9 @@
 """Plugins dropped into a folder: a ``.py`` file, or a folder with an ``__init__.py``.
 
-All of a plugin's code is read and checked first, then executed from memory, so what the version in the audit log
-stands for is what ran. Nothing is read from or written to ``__pycache__``. The modules get names of their own: a
-plugin can't take the place of another module, and loading a folder again loads its new content.
+All of a plugin's code is read and checked first, then executed from memory, so that the version in the audit log
+identifies the code that ran. Nothing is read from or written to ``__pycache__``. The modules get unique names: a plugin
+can't replace another module, and loading a folder again loads its new content. They are removed from ``sys.modules`` when
+the manager of their plugins is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib.util
 import itertools
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -87,7 +88,25 @@ def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
     _finder.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})
     if _finder not in sys.meta_path:
         sys.meta_path.append(_finder)
-    return importlib.import_module(name)
+    try:
+        return importlib.import_module(name)
+    except BaseException:
+        unload([name])
+        raise
+
+
+def unload(names: Iterable[str]) -> None:
+    """Forget the modules of plugins, by the names of their first modules, so that nothing is left in ``sys.modules``."""
+    for name in names:
+        for loaded in (name, *(each for each in _finder.code if each.startswith(f"{name}."))):
+            _finder.code.pop(loaded, None)
+            sys.modules.pop(loaded, None)
+
+
+def module_names(plugins: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of those plugins that are modules of dropped-in plugins."""
+    names = (plugin.__name__ for plugin in plugins if isinstance(plugin, ModuleType))
+    return tuple(name for name in names if name.startswith(PREFIX))
 
 
 def digest(code: Mapping[str, SourceCode]) -> str:

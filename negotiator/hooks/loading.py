@@ -8,6 +8,7 @@ keeps the others from being loaded.
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
@@ -15,6 +16,7 @@ from types import MappingProxyType
 
 import attrs
 
+from negotiator.hooks import dropins
 from negotiator.hooks.candidates import (
     Candidate,
     PluginRefusedError,
@@ -56,7 +58,13 @@ def load_plugins(
     for candidate in loader.chosen(entry_points=entry_points, extra=extra):
         loader.load(candidate)
     manager = HookManager(loader.registry, loader.loaded, settings, tracer, clock)
+    forget_modules_with(manager, loader.plugins)
     return manager, tuple(loader.problems)
+
+
+def forget_modules_with(manager: HookManager, plugins: Iterable[object]) -> None:
+    """Remove the modules of dropped-in plugins from ``sys.modules`` once their manager is gone."""
+    weakref.finalize(manager, dropins.unload, dropins.module_names(plugins)).atexit = False
 
 
 @attrs.define
@@ -65,6 +73,7 @@ class _PluginLoader:
     registry: Registry = attrs.field(factory=lambda: Registry(HOOKS))
     loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
+    plugins: list[object] = attrs.field(factory=list)
     objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
 
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
@@ -94,6 +103,7 @@ class _PluginLoader:
             ]
             self.problems += problems
             if any(problem.severity is Severity.ERROR for problem in problems):
+                dropins.unload(dropins.module_names([plugin]))
                 return
             self.registry.register(plugin, candidate.name)
         except KeyboardInterrupt:
@@ -102,7 +112,10 @@ class _PluginLoader:
             self.problems.append(refusal(candidate, error))
             return
         self.objects[id(plugin)] = candidate.name
-        self.loaded.append(LoadedPlugin(candidate.name, version, candidate.origin))
+        self.plugins.append(plugin)
+        self.loaded.append(
+            LoadedPlugin(candidate.name, version, candidate.origin, installed=candidate.installed)
+        )
 
     def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points, extra=extra):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
@@ -23,6 +23,7 @@ from negotiator.hooks.hook import Hook, PerPlugin, hooks_of
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues import QueueTree
+from negotiator.records import Problem, Severity, Source
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +38,7 @@ class LoadedPlugin:
     name: str
     version: str
     origin: str
+    installed: bool = False
 
 
 class HookManager:
@@ -149,6 +151,15 @@ class HookManager:
             if answer.plugin in trusted:
                 groups.setdefault(answer.record.user, answer.record.groups)
         return {user: groups[user] for user in wanted if user in groups}, answers.failures
+
+    def commands_not_offered(self) -> Iterator[Problem]:
+        """Warn of the commands of plugins that are not installed: commands are looked up before a bundle is known."""
+        bringing = self._implementing(specs.negotiator_commands)
+        for plugin in self._plugins:
+            if plugin.name in bringing and not plugin.installed:
+                message = f"plugin {plugin.name}: its commands are not offered, since it is not installed"
+                hint = "install it with an entry point of group negotiator"
+                yield Problem(Severity.WARNING, Source(plugin.origin), message, hint)
 
     def end_cycle(self) -> tuple[SlowCalls, ...]:
         """Switch off what was slow too many times in a row, and return the slow calls since the last cycle ended.

@@ -22,7 +22,7 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
 from negotiator.hooks import specs
-from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle, Match
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
@@ -46,6 +46,7 @@ class CycleReport:
     deliveries: tuple[Delivery, ...]
     observers: tuple[HookFailure, ...]  # observers that failed, which changes nothing else
     head: str  # "seq:hash" of the last audit record; empty without a log
+    slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
 
 
 @attrs.define
@@ -108,8 +109,9 @@ class Runtime:
         with _timed(seconds, "record_outcome"):
             self._record_outcome(result, deliveries)
         observers = self._tell_observers(result, deliveries, cycle, seconds)
-        self.bundle.hooks.end_cycle()
-        return CycleReport(snapshot, result, deliveries, observers, self.audit.head if self.audit else "")
+        slow = self.bundle.hooks.end_cycle()
+        head = self.audit.head if self.audit else ""
+        return CycleReport(snapshot, result, deliveries, observers, head, slow)
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Carry out what was requested since the last cycle: requests of administrators, and a reload of the bundle.

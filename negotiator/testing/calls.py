@@ -9,6 +9,7 @@ from typing import Any
 from negotiator.hooks import dropins
 from negotiator.hooks.charges import CounterUsage
 from negotiator.hooks.hook import Hook
+from negotiator.hooks.loading import forget_modules_with
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.records import AdKind
@@ -78,9 +79,10 @@ def load(plugin: object) -> HookManager:
         raise PluginFailedError("\n".join(map(str, problems)))
     registry = Registry(HOOKS)
     registry.register(plugin, NAME)
-    return HookManager(
-        registry, [LoadedPlugin(NAME, "0", "plugin")], PluginSettings(slow_seconds=float("inf"))
-    )
+    loaded = [LoadedPlugin(NAME, "0", "plugin")]
+    manager = HookManager(registry, loaded, PluginSettings(slow_seconds=float("inf")))
+    forget_modules_with(manager, [plugin])
+    return manager
 
 
 def from_path(plugin: object) -> object:

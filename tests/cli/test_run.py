@@ -255,3 +255,23 @@ def test_a_secret_in_a_jobs_requirements_is_neither_shown_nor_recorded(tmp_path)
     assert b"the job's Requirements" in done.stdout
     (file,) = (tmp_path / "var" / "audit").glob("*.jsonl")
     assert b"S3CR3T" not in done.stdout + done.stderr + file.read_bytes()
+
+
+def test_a_failure_is_told_with_its_line_and_with_debug_its_traceback(tmp_path):
+    (tmp_path / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  slow_seconds: 0.000000001\n")
+    (tmp_path / "mine").mkdir(mode=0o755)
+    file = tmp_path / "mine" / "bad.py"
+    file.write_text(
+        "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_filter_slots(slots):\n    return helper()\n"
+        "def helper():\n    raise ValueError('no calendar')\n"
+    )
+    file.chmod(0o644)
+    done = negotiator("--debug", "run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "bad.py:6)" in re.sub(r"\s", "", out)
+    assert "slow calls, the slowest took" in out
+    assert "Traceback (most recent call last)" in err
+    assert (
+        "Traceback"
+        not in negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path).stderr.decode()
+    )

@@ -468,6 +468,21 @@ def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
     assert (manager.plugins[0].slow_calls, manager.plugins[0].status) == (2, PluginStatus.OK)
 
 
+def test_slow_calls_are_named_at_the_end_of_their_cycle(plugins):
+    """Once, and with how long they took; nothing is decided by it."""
+    plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
+    manager = plugins.load(slow_seconds=1.0, max_failures=9, takes=[1.5, 0.1, 2.5, 0.5, 3.0])
+    for _ in range(3):
+        assert filter_slots(manager).failures == ()
+    (slow,) = manager.end_cycle()
+    named = f"plugin {manager.plugin_set[0]}, hook negotiator_filter_slots"
+    assert str(slow) == f"{named}: 2 slow calls, the slowest took 2.5 s"
+    filter_slots(manager)
+    assert manager.end_cycle() == ()
+    filter_slots(manager)
+    assert [str(each) for each in manager.end_cycle()] == [f"{named}: slow call: it took 3 s"]
+
+
 def answer_of(policy):
     """What comes through the guard: the records, or the text of the failure."""
     try:

@@ -1,12 +1,13 @@
 """The three ways a plugin comes in, and what is said of those that are refused."""
 
+import gc
 import sys
 from importlib.metadata import distribution
 from itertools import count
 
 import pytest
 
-from negotiator.hooks import specs
+from negotiator.hooks import dropins, specs
 from negotiator.hooks.candidates import from_entry_points
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.records import Severity
@@ -367,3 +368,40 @@ def test_the_plugins_that_come_along_register_like_anybodys():
     origins = {info.name: info.origin for info in manager.plugins}
     assert origins.keys() >= set(OURS)
     assert origins["expressions"].startswith("entry point expressions = negotiator_expressions (negotiator ")
+
+
+def dropped_in():
+    """The modules of dropped-in plugins that Python knows."""
+    return {name for name in sys.modules if name.startswith(dropins.PREFIX)}
+
+
+def test_the_modules_of_dropped_in_plugins_go_with_their_manager(plugins):
+    """A process that loads bundles again and again does not grow."""
+    before = dropped_in()
+    plugins.write("a/__init__.py", "from . import name\n@hookimpl\ndef negotiator_commands(): return []\n")
+    plugins.write("a/name.py", "x = 1")
+    manager = plugins.load()
+    assert len(dropped_in() - before) == 2
+    assert manager.plugin_set
+    del manager
+    gc.collect()
+    assert dropped_in() == before
+
+
+@pytest.mark.parametrize(
+    "source", ["from . import name\n1 / 0\n", "@hookimpl\ndef negotiator_nothing(): pass\n"]
+)
+def test_the_modules_of_a_refused_plugin_go_at_once(plugins, source):
+    """Whether it fails, or something is wrong with it."""
+    before = dropped_in()
+    plugins.write("a/__init__.py", source)
+    plugins.write("a/name.py", "x = 1")
+    assert plugins.refusals()
+    assert dropped_in() == before
+
+
+def test_commands_of_a_plugin_that_is_not_installed_are_warned_of(plugins):
+    """Commands are looked up before a bundle is known."""
+    plugins.write("a.py", "@hookimpl\ndef negotiator_commands(): return []\n")
+    (problem,) = plugins.load().commands_not_offered()
+    assert "plugin a: its commands are not offered, since it is not installed" in str(problem)
