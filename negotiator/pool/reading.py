@@ -157,6 +157,6 @@ def _store(result: ReadResult, dictionary: AdDictionary) -> ReadResult:
     if isinstance(result, Problem):
         return result
     try:
-        return ParsedAd(dictionary.kept(result.ad), result.source, result.claims)
+        return ParsedAd(dictionary.intern(result.ad), result.source, result.claims)
     except TooManyNamesError as error:
         return ad_problem(result.source, str(error))

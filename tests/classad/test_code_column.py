@@ -1,4 +1,4 @@
-"""The entries of one attribute, row by row, whatever form they are kept in."""
+"""The codes of one attribute for all rows, in any of the forms in which they are stored."""
 
 import tracemalloc
 
@@ -21,29 +21,29 @@ steps = st.lists(
 
 
 @given(steps)
-def test_what_was_put_is_read(steps):
-    """As from a list, however rows are added and changed, and whether they are read one by one or together."""
-    codes, wanted = CodeColumn(), []
+def test_codes_are_read_as_they_were_put(steps):
+    """As from a list, however rows are added and changed, read one by one or all together."""
+    codes, expected = CodeColumn(), []
     for what, places, entry in steps:
         if what == "grow":
-            rows = list(range(len(wanted), len(wanted) + places))
-            wanted += [0] * len(rows)
+            rows = list(range(len(expected), len(expected) + places))
+            expected += [0] * len(rows)
         else:
-            rows = [place for place in places if place < len(wanted)]
+            rows = [place for place in places if place < len(expected)]
         new = [place % 4 for place in rows] if what == "mixed" else [entry] * len(rows)
         if what == "drop":
-            codes.drop(np.array(rows, np.int64), len(wanted))
+            codes.drop(np.array(rows, np.int64), len(expected))
             new = [0] * len(rows)
         else:
-            codes.put(np.array(rows, np.int64), np.array(new, np.int32), len(wanted))
+            codes.put(np.array(rows, np.int64), np.array(new, np.int32), len(expected))
         for row, code in zip(rows, new, strict=True):
-            wanted[row] = code
-        assert np.broadcast_to(codes.read(len(wanted)), (len(wanted),)).tolist() == wanted
-    assert [codes.of(row) for row in range(len(wanted))] == wanted
+            expected[row] = code
+        assert np.broadcast_to(codes.read(len(expected)), (len(expected),)).tolist() == expected
+    assert [codes.code(row) for row in range(len(expected))] == expected
 
 
 def test_an_attribute_that_all_rows_share_is_one_number():
-    """However many rows there are, and also after rows were replaced by others that share it."""
+    """For any number of rows, also after rows were replaced by others with the same value."""
     codes = CodeColumn()
     for start in range(0, 1000, 100):
         codes.put(np.arange(start, start + 100), np.full(100, 7, np.int32), start + 100)
@@ -52,8 +52,8 @@ def test_an_attribute_that_all_rows_share_is_one_number():
     assert codes.read(1001).tolist() == [7] * 1000 + [0]
 
 
-def test_an_attribute_that_becomes_rare_takes_little_room():
-    """One that the first rows have, and of a million that follow only the last."""
+def test_an_attribute_that_becomes_rare_takes_little_memory():
+    """The first rows have it, and of a million further rows only the last."""
     tracemalloc.start()
     try:
         codes = [CodeColumn() for _ in range(10)]
@@ -64,4 +64,4 @@ def test_an_attribute_that_becomes_rare_takes_little_room():
     finally:
         tracemalloc.stop()
     assert codes[0].read(1_000_001).nonzero()[0].tolist() == [*range(100), 1_000_000]
-    assert [codes[0].of(row) for row in (0, 99, 100, 1_000_000)] == [1, 100, 0, 7]
+    assert [codes[0].code(row) for row in (0, 99, 100, 1_000_000)] == [1, 100, 0, 7]

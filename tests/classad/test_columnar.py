@@ -1,4 +1,4 @@
-"""Evaluation by columns: the values of the scalar evaluator, row by row, whatever the expression and the ads."""
+"""Evaluation by columns: the values of the scalar evaluator in every row, for any expression and ads."""
 
 import attrs
 import numpy as np
@@ -95,7 +95,7 @@ def _ad(cells_by_name, only):
 
 
 def _canonical(value):
-    """A value with its type: Python takes 1, 1.0 and True for the same."""
+    """Return a value with its type: in Python 1, 1.0 and True are equal."""
     text = unparse_value(value) if isinstance(value, ListValue | AdValue) else repr(value)
     return f"{type(value).__name__} {text}"
 
@@ -107,7 +107,7 @@ def _scalar(expr, row, other, side):
 
 
 def check(expr, rows, other, side):
-    """Every row of the column is what the scalar evaluator says, and what the column derives from it agrees."""
+    """Assert that every row has the value of the scalar evaluator, and that derived arrays agree."""
     table = Table.from_ads(rows)
     column = evaluate_table(expr, table, other, side=side, env=ENV)
     wanted = [_scalar(expr, row, other, side) for row in rows]
@@ -142,7 +142,7 @@ def test_every_row_has_the_value_of_the_scalar_evaluator(text, rows, other, side
     st.sampled_from(Side),
 )
 def test_every_construct_of_the_language(text, rows, other, side):
-    """The same for what the tests of the scalar evaluator are made of: nested ads, lists, all ways to a name."""
+    """Also for the expressions of the scalar evaluator's tests: nested ads, lists, every kind of reference."""
     check(parse(text), [parse_ad(row) for row in rows], None if other is None else parse_ad(other), side)
 
 
@@ -163,7 +163,7 @@ def oracle():
     st.sampled_from(Side),
 )
 def test_every_row_has_the_value_that_htcondor_computes(oracle, text, rows, other, side):
-    """Kind and value, reals to the bit, among rows of other kinds, on either side of a match and alone."""
+    """Type and value, reals to the bit, among rows of other types, on either side of a match and alone."""
     if side is Side.TARGET:
         other = other or "[]"
     last = len(rows)
@@ -220,7 +220,7 @@ SELECTED = [
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("other", [OTHER, "[]", "[MY = 1; A = 2]", "[TARGET = [A = 6]; A = 2]", None])
 def test_selected_expressions(text, side, other):
-    """Each operator and each way to look a name up, over rows that mix all kinds and absence."""
+    """Each operator and each kind of reference, over rows that mix all kinds and absence."""
     check(parse(text), [parse_ad(row) for row in ROWS], None if other is None else parse_ad(other), side)
 
 
@@ -278,7 +278,7 @@ def test_operators_with_a_constant_on_either_side(constant):
 
 
 def test_an_unscoped_name_falls_through_in_the_rows_that_lack_it_only():
-    """Absent is not undefined: only where the own ad has no such attribute the other ad is asked."""
+    """Absent is not undefined: the other ad is searched only if the own ad does not have the attribute."""
     table = Table.from_ads([parse_ad("[A = 1]"), parse_ad("[]"), parse_ad("[A = undefined]")])
     column = evaluate_table(parse("A"), table, parse_ad("[A = 7]"), env=ENV)
     assert [column.value(row) for row in range(3)] == [1, 7, UNDEFINED]
@@ -287,12 +287,12 @@ def test_an_unscoped_name_falls_through_in_the_rows_that_lack_it_only():
 @pytest.mark.parametrize(
     "text", ["A" + " || A" * 350, "A" + " + 1" * 500, "(" * 160 + "A" + ")" * 160, "!" * 300 + "A"]
 )
-def test_deep_expressions_end_as_the_scalar_evaluator_says(text):
+def test_deep_expressions_give_the_result_of_the_scalar_evaluator(text):
     """Long chains and deep nesting neither raise nor differ, whether or not they are too deep to evaluate."""
     check(parse(text), [parse_ad(row) for row in ROWS], parse_ad(OTHER), Side.MY)
 
 
-def test_long_ways_through_attributes_end_as_the_scalar_evaluator_says():
+def test_long_chains_of_attributes_give_the_result_of_the_scalar_evaluator():
     """A chain of 500 attributes is too deep, one of 100 is not; neither ends in a RecursionError."""
     for length in (50, 100, 350, 500):
         chain = "; ".join(f"X{at} = X{at + 1} + 1" for at in range(length))
@@ -303,7 +303,7 @@ def test_long_ways_through_attributes_end_as_the_scalar_evaluator_says():
 
 @pytest.mark.parametrize("depth", [0, 50, 100, 110, 120, 160])
 @pytest.mark.parametrize("text", ["({X0}[0])", "X0 + (X0)", "X0 + ({X0}[0])", "X0 + (floor(X0))"])
-def test_what_is_known_counts_where_it_is_used_again(depth, text):
+def test_the_depth_of_an_evaluated_attribute_counts_each_time_it_is_used(depth, text):
     """X0 is 288 levels high: used again below many parentheses it is too deep, though it is not evaluated again."""
     hops = "; ".join(f"X{at} = X{at + 1}{' + 1' * 46}" for at in range(6))
     row = parse_ad(f"[{hops}; X6 = 0]")
@@ -314,8 +314,8 @@ def test_what_is_known_counts_where_it_is_used_again(depth, text):
 @pytest.mark.parametrize(
     "text", ["isUndefined(evalInEachContext(Nope, TARGET.L)) && A == 1", "countMatches(Nope, L) > 9"]
 )
-def test_functions_that_wander_are_not_cut_off_from_what_follows(text):
-    """After some functions later names of the same expression are undefined: it is evaluated as a whole."""
+def test_expressions_with_calls_that_move_the_evaluator_are_evaluated_as_a_whole(text):
+    """After such a call, later names of the same expression are looked up elsewhere."""
     rows = [parse_ad(row) for row in ("[A = 1]", "[A = 2]", "[A = 1; L = {[q = 1]}]", "[]")]
     check(parse(text), rows, parse_ad("[L = {[q = 1], [q = 2]}; A = 1]"), Side.MY)
 
@@ -333,8 +333,8 @@ def test_work_that_doubles_each_time_is_an_error_as_it_is_for_one_ad(monkeypatch
     ]
 
 
-def test_rows_are_told_apart_by_what_their_expressions_reach():
-    """A function without a kernel is evaluated for each different B where A is made of B, of C where it is of C."""
+def test_rows_are_grouped_by_the_attributes_that_their_expressions_read():
+    """A function without a kernel is evaluated for each different B in rows where A reads B, likewise for C."""
     rows = [
         parse_ad(f"[A = {expr}; B = {b}; C = {c}]")
         for expr in ("B + 1", "C + 1", "[X = MY.D; D = 7].X", "{B, C}[1]")
@@ -346,22 +346,22 @@ def test_rows_are_told_apart_by_what_their_expressions_reach():
 
 
 def test_a_table_without_rows_has_a_column_without_rows():
-    """Nothing is evaluated for nobody."""
+    """Nothing is evaluated."""
     column = evaluate_table(parse("A + B > 2"), Table.from_ads([]), parse_ad("[A = 1]"), side=Side.TARGET)
     assert len(column) == 0
     assert column.is_true().shape == (0,)
 
 
 def test_many_expressions_of_few_rows_each():
-    """An attribute that is another expression in almost every row is evaluated all the same."""
+    """An attribute with a different expression in almost every row is evaluated."""
     rows = [parse_ad(f"[A = B + {row}; B = {row % 3}]") for row in range(60)]
     rows += [parse_ad("[A = B * 2; B = 4]")] * 40
     check(parse("A > 10"), rows, parse_ad("[B = 1]"), Side.MY)
     check(parse("TARGET.A + B"), rows, parse_ad("[B = 1]"), Side.TARGET)
 
 
-def test_the_scalar_evaluator_runs_once_for_rows_that_are_alike(monkeypatch):
-    """A function without a kernel is called once for each different value of what it refers to."""
+def test_the_scalar_evaluator_runs_once_for_equal_rows(monkeypatch):
+    """A function without a kernel is called once for each different value of the attributes it reads."""
     calls = []
 
     def counted(*args):
@@ -380,8 +380,8 @@ def test_the_scalar_evaluator_runs_once_for_rows_that_are_alike(monkeypatch):
     assert len(calls) == 3
 
 
-def test_a_function_of_values_is_called_once_for_arguments_that_are_alike(monkeypatch):
-    """Alike is what has the same kind and value, whatever attributes it comes from."""
+def test_a_function_of_values_is_called_once_for_equal_arguments(monkeypatch):
+    """Equal in kind and value, whatever attributes they come from."""
     calls = []
     function = FUNCTIONS["strcat"]
 
@@ -415,7 +415,7 @@ def test_a_function_of_values_is_called_once_for_arguments_that_are_alike(monkey
 
 
 def test_results_are_read_only():
-    """Columns are shared; nobody writes into them."""
+    """Columns are shared, so they cannot be written."""
     table = Table.from_ads([parse_ad("[A = 1]"), parse_ad("[A = 2]")])
     column = evaluate_table(parse("A > 1"), table)
     for array in (column.is_true(), column.numbers(0.0), column.kinds):

@@ -1,4 +1,4 @@
-"""Tables of ads: cells as they stand, rows taken from tables, groups of rows that are alike."""
+"""Tables of ads: cells as written, rows taken from tables, groups of equal rows."""
 
 import math
 
@@ -28,7 +28,7 @@ KINDS = [
 
 
 def test_cells_have_the_kind_they_are_written_with():
-    """Absent is not undefined, and only what is no literal, sign and parentheses apart, is an expression."""
+    """Absent is not undefined; a literal with a sign or in parentheses is not an expression."""
     assert MIXED.column("a").kinds.tolist() == KINDS
     times = Table.from_ads([ClassAd([("A", RelTime(60.0))]), ClassAd([("A", RelTime(60.0))])])
     assert times.column("A").kind is Kind.OTHER
@@ -36,7 +36,7 @@ def test_cells_have_the_kind_they_are_written_with():
 
 
 def test_cells_have_the_value_they_are_written_with():
-    """Values come back as the language has them, with their type; absent reads as undefined."""
+    """Values have the type of the language; an absent attribute reads as undefined."""
     column = MIXED.column("A")
     values = [column.value(row) for row in (0, 1, 2, 3, 4, 5, 6, 7, 12, 13)]
     assert values == [1, 1.0, True, UNDEFINED, UNDEFINED, "a", "A", ERROR, -2, 1]
@@ -49,8 +49,8 @@ def test_cells_have_the_value_they_are_written_with():
             column.value(row)
 
 
-def test_groups_tell_kinds_and_case_apart():
-    """1, 1.0, true, absent, undefined, "a" and "A" are seven groups; expressions go by their text."""
+def test_groups_differ_by_kind_and_case():
+    """1, 1.0, true, absent, undefined, "a" and "A" are seven groups; expressions are compared by text."""
     ids, first = MIXED.group(["A"])
     assert ids.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 0, 12, 13, 14]
     assert first.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16]
@@ -71,7 +71,7 @@ def _rows_table(cells):
 
 @given(rows, st.lists(st.sampled_from(["A", "b", "C", "Nobody"]), max_size=4))
 def test_groups_are_numbered_by_first_appearance(cells, names):
-    """As going through the rows one by one and looking each up in a dictionary would number them."""
+    """As a loop over the rows with a dictionary would number them."""
     ids, first = _rows_table(cells).group(names)
     seen = {}
     wanted = []
@@ -83,7 +83,7 @@ def test_groups_are_numbered_by_first_appearance(cells, names):
 
 
 @given(rows, st.data())
-def test_a_table_taken_from_another_is_that_of_its_ads(cells, data):
+def test_a_table_taken_from_another_equals_one_made_of_its_ads(cells, data):
     """Rows may be taken by number, in any order and repeatedly, or by a mask; and again from what was taken."""
     table = _rows_table(cells)
     numbers = data.draw(st.lists(st.integers(0, len(cells) - 1), max_size=20) if cells else st.just([]))
@@ -99,8 +99,8 @@ def test_a_table_taken_from_another_is_that_of_its_ads(cells, data):
     assert again.names() == fresh.names()
 
 
-def test_taking_rows_that_are_not_there_is_an_error():
-    """Neither numbers out of range nor masks of another length are taken for something else."""
+def test_taking_rows_that_do_not_exist_is_an_error():
+    """Row numbers out of range, and masks of another length."""
     with pytest.raises(IndexError):
         MIXED.take(np.array([len(MIXED)]))
     with pytest.raises(IndexError):
@@ -108,7 +108,7 @@ def test_taking_rows_that_are_not_there_is_an_error():
 
 
 def test_groups_of_many_distinct_values():
-    """Attributes of a different value in each row are grouped as well, alone and together."""
+    """Attributes with a different value in each row, alone and together."""
     table = _table(*(f"[A = {row // 2}; B = {row % 500}; C = {row}]" for row in range(1000)))
     ids, first = table.group(["A", "B", "C"])
     assert ids.tolist() == list(range(1000)) == first.tolist()
@@ -116,7 +116,7 @@ def test_groups_of_many_distinct_values():
 
 
 def test_rows_of_one_expression_come_together():
-    """The parts of an attribute cover the rows where it is an expression, each part those of one."""
+    """The parts of an attribute cover the rows in which it is an expression; each part has the rows of one."""
     parts = MIXED.parts("A")
     found = {row: unparse(part.expr) for part in parts for row in part.rows.tolist()}
     assert sorted(found) == [8, 9, 10, 11, 16]
@@ -125,7 +125,7 @@ def test_rows_of_one_expression_come_together():
 
 
 def test_rare_expressions_come_as_one_part():
-    """Where each row has its own expression they are not cut into as many tables."""
+    """If each row has a different expression, they are not split into as many tables."""
     table = _table(*(f"[A = B + {row}]" for row in range(50)), *["[A = C]"] * 30)
     common, rare = table.parts("A")
     assert unparse(common.expr) == "C"
@@ -134,14 +134,14 @@ def test_rare_expressions_come_as_one_part():
 
 
 def test_names_are_those_of_any_ad_in_lower_case():
-    """Spelling does not count, and a taken table has the names of its own ads only."""
+    """Spelling does not matter, and a taken table has the names of its own ads only."""
     table = _table("[Memory = 1; memory = 2]", "[CPUS = 1]", "[]")
     assert table.names() == {"memory", "cpus"}
     assert table.take(np.array([1, 2])).names() == {"cpus"}
 
 
 def test_numbers_and_strings_are_evaluated_in_the_ad_alone():
-    """Plugin authors get plain arrays: what is of another kind is the default, or None."""
+    """Plugin authors get plain arrays; values of other types are the default, or None."""
     table = _table(
         "[A = B * 2; B = 2]", '[A = "x"]', "[A = TARGET.B]", "[A = true]", "[]", "[A = strcat(A, 1)]"
     )
@@ -158,8 +158,8 @@ def test_derived_arrays_are_read_only():
             array[0] = 1
 
 
-def test_a_column_of_cells_answers_for_itself():
-    """``is_true``, ``numbers`` and ``value`` of the cells, none of them evaluated."""
+def test_a_column_gives_truth_numbers_and_values():
+    """``is_true``, ``numbers`` and ``value`` of cells, without evaluation."""
     column = _table(
         "[A = 0]", "[A = 3]", '[A = "true"]', "[]", "[A = undefined]", "[A = error]", "[A = true]"
     ).column("A")
@@ -169,7 +169,7 @@ def test_a_column_of_cells_answers_for_itself():
 
 
 def test_equal_strings_fold_ascii_letters_only():
-    """Twins are equal whatever the case of A to Z, and of no other letter."""
+    """The case of A to Z does not matter, that of other letters does."""
     column = _table('[A = "ABC"]', '[A = "abc"]', '[A = "É"]', '[A = "é"]').column("A")
     upper, lower, big, small = column.folded.tolist()
     assert upper == lower
@@ -186,7 +186,7 @@ def test_a_table_without_ads():
     assert Table.from_ads([ClassAd()]).column("A").kind is Kind.ABSENT
 
 
-def test_expressions_that_only_print_alike_are_not_alike():
-    """The 17th digit of a real is lost where it is printed; rows that differ in it are different rows."""
+def test_expressions_that_print_alike_may_differ():
+    """The 17th digit of a real is lost in print; rows that differ in it are different."""
     table = _table("[A = B == 0.3; B = 0.3]", "[A = B == 0.30000000000000004; B = 0.3]")
     assert table.group(["A"])[0].tolist() == [0, 1]

@@ -1,7 +1,7 @@
-"""Rows that are evaluated together: names looked up by columns, and the way to the scalar evaluator.
+"""A batch of rows that are evaluated together: looks names up by columns, and falls back to the scalar evaluator.
 
-Everywhere here and in ``columnar``, ``on_rows`` says that an expression stands in the ads of the rows: these are MY
-then, and the other ad is TARGET; otherwise it is the other way round. ``depth`` counts levels as evaluation does.
+Everywhere in ``columnar``, ``on_rows`` is true for an expression that belongs to the ads of the rows: these are MY then, and
+the other ad is TARGET. Otherwise it is the other way round. ``depth`` counts levels as scalar evaluation does.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 300
 MAX_STEPS: Final = 1_000_000
 MAX_NESTING: Final = 60
-"""Levels, steps and nested calls of ours beyond which the scalar evaluator decides; its limits are wider."""
+"""Levels, steps and nested calls beyond which the scalar evaluator takes over; its limits are wider."""
 
 
 MAX_SCALAR_STEPS: Final = 10_000_000
-"""Steps of the scalar evaluator for all rows together: HTCondor gives each pair so many, which no pool could bear.
+"""Steps of the scalar evaluator for all rows together; HTCondor allows as many for each pair of ads.
 
-Rows beyond it are errors: with Requirements, they do not match.
+The values of rows beyond it are errors: with Requirements, they do not match.
 """
 
 
@@ -43,11 +43,11 @@ _PLAIN: Final[dict[type, Kind]] = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float:
 
 
 class NotVectorizableError(Exception):
-    """The expression has to be evaluated as a whole by the scalar evaluator."""
+    """The expression must be evaluated as a whole by the scalar evaluator. For internal use only."""
 
 
 class NodeEvaluator(Protocol):
-    """What evaluates one type of node by columns."""
+    """A function that evaluates one type of node by columns."""
 
     def __call__(self, batch: RowBatch, expr: Expr, /, *, on_rows: bool, depth: int) -> Column:
         """Return the values of the node for the rows of the batch."""
@@ -55,7 +55,7 @@ class NodeEvaluator(Protocol):
 
 @attrs.define(eq=False)
 class WorkCounter:
-    """What one evaluation has done, in all its batches."""
+    """The steps and depth of one evaluation, over all its batches."""
 
     allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
     steps: int = 0
@@ -63,14 +63,14 @@ class WorkCounter:
     deepest: int = 0
 
     def check(self) -> None:
-        """Raise ``NotVectorizableError`` where the limits of evaluation may be near."""
+        """Raise ``NotVectorizableError`` if the limits of evaluation may be near."""
         if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
             raise NotVectorizableError
 
 
 @attrs.frozen
 class _EvaluatedAttribute:
-    """An attribute evaluated before, and what it took: the same again is counted though it is not done."""
+    """An attribute that was evaluated, and its cost, which counts at each further use, as in scalar evaluation."""
 
     column: Column
     steps: int
@@ -78,7 +78,7 @@ class _EvaluatedAttribute:
 
 
 def constant_column(size: int, pool: StringPool, value: Value) -> Column:
-    """Return the column that has this value in every row; numbers, of which there are many, without detours."""
+    """Return the column with this value in every row; a shorter way for numbers, the most frequent case."""
     kind = _PLAIN.get(type(value))
     if kind is None:
         return constant(size, pool, value)
@@ -87,15 +87,15 @@ def constant_column(size: int, pool: StringPool, value: Value) -> Column:
 
 @lru_cache(maxsize=1024)
 def _own(name: str) -> Attr:
-    """Return the reference to an attribute of the own ad: one object for each name."""
+    """Return the reference to an attribute of the own ad; the same object for each name."""
     return Attr(name, AdRef(Side.MY))
 
 
 class RowBatch:
     """The rows of a table, the other ad, and the attributes of both that were evaluated so far.
 
-    ``active`` are the attributes being evaluated: to reach one of them again is a circular reference. ``reaches`` has
-    what expressions reach, from evaluations before.
+    ``active`` are the attributes that are being evaluated: a reference to one of them is circular. ``dependencies`` is the
+    index of earlier evaluations, if there is one.
     """
 
     __slots__ = (
@@ -103,7 +103,7 @@ class RowBatch:
         "active",
         "dependencies",
         "env",
-        "known",
+        "evaluated",
         "nodes",
         "other",
         "pool",
@@ -131,12 +131,12 @@ class RowBatch:
         self.work = work
         self.active = active
         self.dependencies = dependencies
-        self.known: dict[Name, _EvaluatedAttribute] = {}
+        self.evaluated: dict[Name, _EvaluatedAttribute] = {}
         self._shadowed: bool | None = None
 
     @property
     def shadowed(self) -> bool:
-        """Whether one of the ads has an attribute called MY or TARGET."""
+        """True if one of the ads has an attribute called MY or TARGET."""
         if self._shadowed is None:
             self._shadowed = any(
                 self.table.column(name).kind is not Kind.ABSENT
@@ -146,7 +146,7 @@ class RowBatch:
         return self._shadowed
 
     def value(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
-        """Return the values of an expression that stands ``depth`` levels below the one asked for."""
+        """Return the values of an expression, ``depth`` levels below the one that is evaluated."""
         work = self.work
         work.steps += 1
         work.nesting += 1
@@ -161,30 +161,30 @@ class RowBatch:
         return column
 
     def constant(self, value: Value) -> Column:
-        """Return the column that has this value in every row."""
+        """Return the column with this value in every row."""
         return constant_column(self.size, self.pool, value)
 
-    # Names.
+    # References.
 
     def unscoped(self, name: str, *, on_rows: bool, depth: int) -> Column:
-        """Look in the own ad first, and for the rows that lack the attribute in the other ad."""
+        """Look a name up in the own ad first; in rows without the attribute, in the other ad."""
         own = self.attribute((on_rows, name), depth)
         if not own.has(Kind.ABSENT):
             return own
-        if name == "currenttime":  # found before the other ad is asked
+        if name == "currenttime":  # it takes precedence over the other ad's
             alternate = self.value(Call("time"), on_rows=on_rows, depth=depth)
         else:
             alternate = self.attribute((not on_rows, name), depth).defined
         return choose(own.where(Kind.ABSENT), alternate, own).without(Kind.ABSENT)
 
     def attribute(self, key: Name, depth: int) -> Column:
-        """Return the values of an attribute of the rows or of the other ad; ABSENT where there is none."""
+        """Return the values of an attribute of the rows or of the other ad; ABSENT in ads without it."""
         in_rows, name = key
         work = self.work
         if in_rows and not (cells := self.table.column(name)).has(Kind.EXPRESSION):
             work.deepest = max(work.deepest, depth)
             return cells
-        known = self.known.get(key)
+        known = self.evaluated.get(key)
         if known is not None:
             work.steps += known.steps
             work.deepest = max(work.deepest, depth + known.height)
@@ -198,7 +198,7 @@ class RowBatch:
         self.active |= {key}
         column = self._of_rows(name, depth) if in_rows else self._of_other(name, depth)
         self.active = before
-        self.known[key] = _EvaluatedAttribute(column, work.steps - steps, work.deepest - depth)
+        self.evaluated[key] = _EvaluatedAttribute(column, work.steps - steps, work.deepest - depth)
         work.deepest = max(work.deepest, deepest)
         return column
 
@@ -211,7 +211,7 @@ class RowBatch:
 
     def _of_rows(self, name: str, depth: int) -> Column:
         cells = self.table.column(name)
-        # Each row does the work of its own expression only.
+        # Each row costs the steps of its own expression only, so the most expensive part counts.
         before = most = self.work.steps
         parts = []
         for part in self.table.parts(name):
@@ -222,7 +222,7 @@ class RowBatch:
         return scatter(cells, parts).without(Kind.EXPRESSION)
 
     def _of_part(self, part: ExpressionRows, name: str, depth: int) -> Column:
-        """Return the values of those rows whose attribute is one expression, or of the rows of rare ones."""
+        """Return the values of the rows with one expression, or with rare ones."""
         batch = self
         if part.table is not self.table:
             dependencies = None if self.dependencies is None else self.dependencies.for_part(part.table)
@@ -236,39 +236,39 @@ class RowBatch:
     # The scalar evaluator.
 
     def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
-        """Evaluate a piece of an expression by the scalar evaluator, if that is the same as evaluating it in place."""
-        reach = self._reach(expr, on_rows=on_rows)
-        if reach.opaque or reach.moves_scope or reach.bounds is None:
-            raise NotVectorizableError  # what reaches an attribute that is being evaluated goes in circles
-        self.work.deepest = max(self.work.deepest, depth + reach.bounds.depth)
-        self.work.steps += reach.bounds.steps
+        """Evaluate a part of an expression by the scalar evaluator, if that gives the same as evaluating it in place."""
+        reads = self._footprint(expr, on_rows=on_rows)
+        if reads.opaque or reads.moves_scope or reads.bounds is None:
+            raise NotVectorizableError  # also where a reference is circular
+        self.work.deepest = max(self.work.deepest, depth + reads.bounds.depth)
+        self.work.steps += reads.bounds.steps
         self.work.check()
-        return self._grouped(expr, reach, on_rows=on_rows)
+        return self._grouped(expr, reads, on_rows=on_rows)
 
     def whole(self, expr: Expr, *, on_rows: bool) -> Column:
-        """Evaluate the expression that was asked for by the scalar evaluator."""
-        return self._grouped(expr, self._reach(expr, on_rows=on_rows), on_rows=on_rows)
+        """Evaluate the whole expression by the scalar evaluator."""
+        return self._grouped(expr, self._footprint(expr, on_rows=on_rows), on_rows=on_rows)
 
-    def _reach(self, expr: Expr, *, on_rows: bool) -> Footprint:
+    def _footprint(self, expr: Expr, *, on_rows: bool) -> Footprint:
         if self.dependencies is not None:
             return self.dependencies.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
-    def _grouped(self, expr: Expr, reach: Footprint, *, on_rows: bool) -> Column:
-        """Evaluate once for all rows that are alike in what the expression reaches."""
-        if reach.opaque:
+    def _grouped(self, expr: Expr, reads: Footprint, *, on_rows: bool) -> Column:
+        """Evaluate once for all rows that are equal in the attributes that the expression reads."""
+        if reads.opaque:
             rows = range(len(self.table))
             return from_values(self.table.pool, [self._one(expr, row, on_rows=on_rows) for row in rows])
-        groups, first = self.table.group(list(filter(self._differs, reach.row_names())))
+        groups, first = self.table.group(list(filter(self._differs, reads.row_names())))
         return self.spread([self._one(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
 
     def _differs(self, name: str) -> bool:
-        """Return whether the rows may differ in an attribute: most that are named are the same, or absent, in all."""
+        """True if rows may differ in an attribute; most attributes are the same, or absent, in all."""
         column = self.table.column(name)
         return not column.is_constant or column.has(Kind.EXPRESSION)
 
     def spread(self, values: Sequence[Value], groups: IndexArray) -> Column:
-        """Return the column that has in each row the value of the row's group."""
+        """Return the column that has in each row the value of its group."""
         if len(values) == 1:
             return self.constant(values[0])
         column = from_values(self.table.pool, values)

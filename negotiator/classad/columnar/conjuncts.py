@@ -1,4 +1,4 @@
-"""Splitting a condition at its top-level ``&&``, so that each conjunct can be evaluated, counted and shared by itself."""
+"""Splits a condition at its top-level ``&&``, so that each conjunct can be evaluated, counted and cached by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
 MAX_CONJUNCTS: Final = 64
-"""The most conjuncts of one expression; the rest counts as one conjunct, since users write Requirements."""
+"""Conjuncts of one expression at most; the rest is one conjunct. Requirements are written by users, so it needs a limit."""
 
 
 def split(condition: Expr) -> tuple[Expr, ...]:
@@ -37,18 +37,18 @@ def split(condition: Expr) -> tuple[Expr, ...]:
 
 
 def rejoin(parts: Sequence[Expr], present: Container[str] = ()) -> tuple[Expr, ...]:
-    """Join the conjuncts from the first one on that moves the evaluator to another ad.
+    """Join the conjuncts from the first one that moves the evaluator to another ad.
 
     ``present`` are the attributes, in lower case, that the conjunct's own ad has: see ``moved_attributes``.
     """
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if not all(name in present for name in moved_attributes(part)):
-            return (*parts[:place], _joined(parts[place:]))
+            return (*parts[:index], _joined(parts[index:]))
     return tuple(parts)
 
 
 def moved_attributes(expr: Expr) -> frozenset[str]:
-    """Return the attributes to whose ad a call in an expression moves the evaluator: later names are looked up there.
+    """Return the attributes to whose ad a call in an expression moves the evaluator; later names are looked up there.
 
     ``countMatches(MY.x, ...)`` moves to the own ad, where the evaluator is anyway, if that has an ``x``, else to the
     outermost one (SEMANTICS section 4). Any other ad is reported as "", which names no attribute.

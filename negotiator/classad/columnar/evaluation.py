@@ -1,9 +1,9 @@
 """Evaluation of one expression for a whole table of ads.
 
-The values are those of the scalar evaluator, by construction: operators that have a kernel work on columns; whatever
-else there is goes to the scalar evaluator, once for all rows that are alike in the attributes it can reach. What
-cannot be cut into pieces (circular references, functions that see more than attributes, a depth or length near the
-limits of evaluation) goes there as a whole.
+The values are those of the scalar evaluator, by construction: operators that have a kernel work on columns; all others go
+to the scalar evaluator, once for all rows that are equal in the attributes they can read. Expressions that cannot be
+split (circular references, functions that depend on more than attributes, a depth or length near the limits of
+evaluation) go there as a whole.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ def evaluate_table(
 ) -> Column:
     """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
 
-    ``side`` says where the ads of the table stand. ``Side.MY``: the expression is theirs, and ``other`` is TARGET
-    (without it each ad is evaluated alone). ``Side.TARGET``: the expression is that of ``other``, which is MY (an
-    empty ad if there is none), and they are TARGET. The column has as many rows as the table. Nothing is raised for
-    what an expression says: where an evaluation fails, the value is what ``evaluate`` makes of it. ``reaches`` are those
-    over this table, which whoever evaluates many expressions has at hand.
+    ``side`` is the side of the table's ads. ``Side.MY``: they own the expression, and ``other`` is TARGET (without it each
+    ad is evaluated alone). ``Side.TARGET``: ``other`` owns the expression and is MY (an empty ad if None), and they are
+    TARGET. The column has as many rows as the table. Errors of
+    evaluation are values, as in ``evaluate``. ``dependencies`` is an index over this table, for callers that evaluate many
+    expressions.
     """
     if type(expr) is Binary and type(expr.right) is Literal:
         name = _name_in_rows(expr.left, side)
@@ -96,7 +96,7 @@ def evaluate_table(
 
 
 def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) -> Column | None:
-    """Compare an attribute of the rows with a constant: once they are folded, most conjuncts are nothing else."""
+    """Compare an attribute of the rows with a constant: most conjuncts have this form after folding."""
     cells = table.column(name)
     if cells.present & _NO_OPERANDS or type(value) not in _PLAIN:
         return None
@@ -104,12 +104,12 @@ def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) 
     if expr.op in _COMPARISON:
         return kernels.compare(expr.op, cells.defined, other)
     if expr.op in _IDENTITY:
-        return kernels.identical(cells.defined, other, wanted=expr.op == "=?=")
+        return kernels.identical(cells.defined, other, expected=expr.op == "=?=")
     return None
 
 
 def _name_in_rows(expr: Expr, side: Side) -> str | None:
-    """Return the name of an attribute that is looked up in the rows and nowhere else, whatever these define."""
+    """Return the name of an attribute that is looked up in the rows alone, None for all other expressions."""
     if type(expr) is Attr and type(expr.scope) is AdRef and expr.scope.side is side:
         name = fold(expr.name)
         return None if name in PREDEFINED_NAMES or name == "currenttime" else name
@@ -141,7 +141,7 @@ def _unary(batch: RowBatch, expr: Unary, /, *, on_rows: bool, depth: int) -> Col
 
 
 def _binary(batch: RowBatch, expr: Binary, /, *, on_rows: bool, depth: int) -> Column:
-    """Walk down the left operands in a loop: a chain of ``||`` may be long."""
+    """Evaluate a chain of operators in a loop along its left operands: it may be long."""
     chain: list[Binary] = []
     leftmost: Expr = expr
     while type(leftmost) is Binary and leftmost.op in _KERNELS:
@@ -171,12 +171,12 @@ def _operation(batch: RowBatch, expr: Binary, left: Column, *, on_rows: bool, de
     if op in _COMPARISON:
         return kernels.compare(op, left, right)
     if op in _IDENTITY:
-        return kernels.identical(left, right, wanted=op == "=?=")
+        return kernels.identical(left, right, expected=op == "=?=")
     return kernels.arithmetic(op, left, right)
 
 
 def _is_settled(op: str, left: Column) -> bool:
-    """Return whether the left operand decides for all rows: the right one is not asked then."""
+    """True if the left operand decides for all rows, so that the right one is not evaluated."""
     if left.kind is not Kind.BOOLEAN:
         return False
     found = left.data[Kind.BOOLEAN]
@@ -225,7 +225,7 @@ def _call(batch: RowBatch, expr: Call, /, *, on_rows: bool, depth: int) -> Colum
 
 
 def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, depth: int) -> Column:
-    """Call a function of values once for all rows in which its arguments have the same values."""
+    """Call a function of values once for all rows with the same arguments."""
     args = []
     for arg in expr.args:
         args.append(batch.value(arg, on_rows=on_rows, depth=depth + 1))

@@ -1,7 +1,7 @@
-"""What the value of an expression can depend on: attributes of both ads, followed through their expressions.
+"""The attributes of both ads that the value of an expression can depend on, followed through their expressions.
 
-Rows that are alike in these attributes have one value, so that the scalar evaluator has to run once for all of them.
-Everything here errs on the side of too many attributes, too deep, too long.
+Rows that are equal in these attributes have the same value, so the scalar evaluator runs once for all of them. All
+results are upper bounds: too many attributes, too deep, too many steps.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from negotiator.classad.tables import AttributeTable
 
 Name: TypeAlias = tuple[bool, str]
-"""An attribute: whether it is looked up in the ads of the rows (or in the other ad), and its name in lower case."""
+"""An attribute: True if it is looked up in the ads of the rows, False if in the other ad; its name in lower case."""
 
 
 class CostBounds(NamedTuple):
-    """No less than the levels and the steps that evaluation takes in one row."""
+    """Upper bounds of the levels and steps of evaluation in one row."""
 
     depth: int
     steps: int
@@ -32,7 +32,7 @@ class CostBounds(NamedTuple):
 
 @attrs.frozen
 class Footprint:
-    """What an expression reaches, all trees followed; ``bounds`` is None where references go in circles."""
+    """The attributes that an expression can read, all trees followed; ``bounds`` is None for circular references."""
 
     names: frozenset[Name]
     opaque: bool
@@ -47,9 +47,9 @@ class Footprint:
 def footprint(
     expr: Expr, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, shadowed: bool
 ) -> Footprint:
-    """Return what ``expr`` reaches: ``on_rows`` says that it stands in the ads of the table, else in ``other``.
+    """Return what an expression can read; with ``on_rows`` it belongs to the ads of the table, else to ``other``.
 
-    ``shadowed`` says that one of the ads has an attribute called MY or TARGET, so that these may mean anything.
+    ``shadowed``: one of the ads has an attribute called MY or TARGET, so that these scopes may mean anything.
     """
     nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=not shadowed)
     moves_scope = any(node.moves_scope for node in nodes.values())
@@ -62,7 +62,7 @@ def footprint(
 
 @attrs.frozen
 class _Node:
-    """The trees of one attribute taken together, and the attributes that they name, as often as one of them does."""
+    """The trees of one attribute, and the attributes they refer to, with the highest number of references in one tree."""
 
     scans: tuple[ReferenceScan, ...]
     edges: Mapping[Name, int]
@@ -79,7 +79,7 @@ class _Node:
 def _follow(
     top: ReferenceScan, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, exact: bool
 ) -> dict[Name | None, _Node]:
-    """Return what is reached from a tree, which itself goes by the key None."""
+    """Return the attributes that can be read from a tree, whose own key is None."""
     first = _Node((top,), _edges(top, on_rows=on_rows, exact=exact))
     nodes: dict[Name | None, _Node] = {None: first}
     pending = list(first.edges)
@@ -115,7 +115,7 @@ def _edges(part: ReferenceScan, *, on_rows: bool, exact: bool) -> Counter[Name]:
 
 
 def _bounds(nodes: Mapping[Name | None, _Node]) -> CostBounds | None:
-    """Return the bounds of what is reached from None, None where it goes in circles."""
+    """Return the bounds of the tree with key None; None if references are circular."""
     users: dict[Name, list[Name | None]] = {}
     waiting = {key: len(node.edges) for key, node in nodes.items()}
     for key, node in nodes.items():

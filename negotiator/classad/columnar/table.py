@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class Table(AttributeTable):
-    """The ads of a pool, side by side: their attributes as columns, and the values of these."""
+    """The ads of a pool as rows, with their attributes as columns, which can be evaluated."""
 
     __slots__ = ()
 
     def strings(self, name: str) -> NDArray[np.object_]:
-        """Return the values of an attribute, evaluated in its ad alone: (N,), str, or None where it is no string."""
+        """Return the values of an attribute, each evaluated in its ad alone: (N,), str, None for other types."""
         column = evaluate_table(Attr(name), self)
         found = np.full(len(self), None, np.object_)
         rows = np.flatnonzero(np.broadcast_to(column.where(Kind.STRING), (len(self),)))
@@ -31,5 +31,5 @@ class Table(AttributeTable):
         return found
 
     def numbers(self, name: str, default: float = float("nan")) -> NDArray[np.float64]:
-        """Return the values of an attribute, evaluated in its ad alone, as ``Column.numbers`` does."""
+        """Return the values of an attribute, each evaluated in its ad alone, as ``Column.numbers`` does."""
         return evaluate_table(Attr(name), self).numbers(default)

@@ -1,6 +1,6 @@
-"""Which entry each row of a table has of one attribute: kept small, since a pool has attributes that few ads have.
+"""The codes of one attribute for all rows of a table, in little memory: a pool has attributes that few ads have.
 
-Most attributes are the same in all ads, many are in a few ads only, and the rest have a number for each row.
+Most attributes are the same in all ads, many are in a few ads only, and the rest have a value for each row.
 """
 
 from __future__ import annotations
@@ -16,111 +16,117 @@ from negotiator.classad.tables.distinct_values import ABSENT
 Codes32: TypeAlias = NDArray[np.int32]
 
 _SPARSE: Final = 8
-"""An attribute that fewer than one in so many rows have is kept by the rows that have it."""
+"""An attribute that fewer than one in so many rows have is stored by the rows that have it."""
 
 
 class CodeColumn:
-    """The entries of one attribute, ``ABSENT`` where nothing was put.
+    """The codes of one attribute, ``ABSENT`` for rows without it.
 
-    They are in one of three forms: one entry for a run of rows and ``ABSENT`` for all others; the rows that have
-    the attribute, in order, and their entries; or an entry for each row.
+    They are in one of three forms: *run*, one code for consecutive rows and ``ABSENT`` for all others; *sparse*, the rows
+    that have the attribute, ascending, and their codes; *dense*, a code for each row.
     """
 
-    __slots__ = ("_all", "_entry", "_found", "_rows", "_run")
+    __slots__ = ("_dense", "_run", "_run_code", "_sparse_codes", "_sparse_rows")
 
     def __init__(self) -> None:
         self._run = range(0)
-        self._entry = ABSENT
-        self._rows: NDArray[np.int32] | None = None
-        self._found: Codes32 = _NONE
-        self._all: Codes32 | None = None
+        self._run_code = ABSENT
+        self._sparse_rows: NDArray[np.int32] | None = None
+        self._sparse_codes: Codes32 = _NONE
+        self._dense: Codes32 | None = None
 
-    def put(self, places: IndexArray, entries: Codes32, size: int) -> None:
-        """Put entries into rows, each once, of a table that has ``size`` of them."""
-        if not len(places) or self._joins(places, entries):
+    def put(self, rows: IndexArray, codes: Codes32, size: int) -> None:
+        """Set the codes of rows, each given once, of a table of ``size`` rows."""
+        if not len(rows) or self._extend_run(rows, codes):
             return
-        self._take_form(len(places), size)
-        if self._all is not None:
-            self._all[places] = entries
+        self._choose_form(len(rows), size)
+        if self._dense is not None:
+            self._dense[rows] = codes
         else:
-            self._insert(places, entries)
+            self._insert(rows, codes)
 
-    def drop(self, places: IndexArray, size: int) -> None:
-        """Let rows be without the attribute."""
-        self.put(places, np.full(len(places), ABSENT, np.int32), size)
+    def drop(self, rows: IndexArray, size: int) -> None:
+        """Remove the attribute from rows."""
+        self.put(rows, np.full(len(rows), ABSENT, np.int32), size)
 
     def read(self, size: int) -> Codes32:
-        """Return the entries of all rows: shape ``(size,)``, or ``()`` where all have the same."""
-        if self._all is not None and len(self._all) >= size:
-            return self._all[:size]
-        if self._rows is None and self._run == range(size):
-            return np.asarray(self._entry, np.int32)
-        entries = np.full(size, ABSENT, np.int32)
-        if self._all is not None:
-            entries[: len(self._all)] = self._all
-        elif self._rows is not None:
-            entries[self._rows] = self._found
+        """Return the codes of all rows: shape ``(size,)``, or ``()`` if all are the same."""
+        if self._dense is not None and len(self._dense) >= size:
+            return self._dense[:size]
+        if self._sparse_rows is None and self._run == range(size):
+            return np.asarray(self._run_code, np.int32)
+        codes = np.full(size, ABSENT, np.int32)
+        if self._dense is not None:
+            codes[: len(self._dense)] = self._dense
+        elif self._sparse_rows is not None:
+            codes[self._sparse_rows] = self._sparse_codes
         else:
-            entries[self._run.start : self._run.stop] = self._entry
-        return entries
+            codes[self._run.start : self._run.stop] = self._run_code
+        return codes
 
-    def of(self, row: int) -> int:
-        """Return the entry of one row."""
-        if self._all is not None:
-            return int(self._all[row]) if row < len(self._all) else ABSENT
-        if self._rows is None:
-            return self._entry if row in self._run else ABSENT
-        place = int(np.searchsorted(self._rows, row))
-        return int(self._found[place]) if place < len(self._rows) and self._rows[place] == row else ABSENT
+    def code(self, row: int) -> int:
+        """Return the code of one row."""
+        if self._dense is not None:
+            return int(self._dense[row]) if row < len(self._dense) else ABSENT
+        if self._sparse_rows is None:
+            return self._run_code if row in self._run else ABSENT
+        index = int(np.searchsorted(self._sparse_rows, row))
+        is_present = index < len(self._sparse_rows) and self._sparse_rows[index] == row
+        return int(self._sparse_codes[index]) if is_present else ABSENT
 
-    def _take_form(self, more: int, size: int) -> None:
-        """Take the form for a table of ``size`` rows, of which ``more`` are about to have the attribute."""
-        if self._all is not None and len(self._all) >= size:
+    def _choose_form(self, added: int, size: int) -> None:
+        """Change to the form for a table of ``size`` rows, ``added`` of which are about to get the attribute."""
+        if self._dense is not None and len(self._dense) >= size:
             return
-        if self._count() + more > size // _SPARSE:
-            room = 0 if self._all is None else len(self._all) * 5 // 4  # it grows again and again
-            entries = np.full(max(size, room), ABSENT, np.int32)
-            entries[:size] = self.read(size)
-            self._all, self._rows, self._found, self._run = entries, None, _NONE, range(0)
-        elif self._all is not None:
-            self._rows = np.flatnonzero(self._all != ABSENT).astype(np.int32)
-            self._found, self._all = self._all[self._rows], None
+        if self._count() + added > size // _SPARSE:
+            capacity = (
+                0 if self._dense is None else len(self._dense) * 5 // 4
+            )  # rows are appended again and again
+            codes = np.full(max(size, capacity), ABSENT, np.int32)
+            codes[:size] = self.read(size)
+            self._dense, self._sparse_rows, self._sparse_codes, self._run = codes, None, _NONE, range(0)
+        elif self._dense is not None:
+            self._sparse_rows = np.flatnonzero(self._dense != ABSENT).astype(np.int32)
+            self._sparse_codes, self._dense = self._dense[self._sparse_rows], None
 
     def _count(self) -> int:
-        if self._all is not None:
-            return int(np.count_nonzero(self._all != ABSENT))
-        return len(self._run) if self._rows is None else len(self._rows)
+        """Return the number of rows that have the attribute."""
+        if self._dense is not None:
+            return int(np.count_nonzero(self._dense != ABSENT))
+        return len(self._run) if self._sparse_rows is None else len(self._sparse_rows)
 
-    def _joins(self, places: IndexArray, entries: Codes32) -> bool:
-        """Let the run grow, if that is all it takes; say whether it was."""
-        if self._all is not None or self._rows is not None or bool((entries != entries[0]).any()):
+    def _extend_run(self, rows: IndexArray, codes: Codes32) -> bool:
+        """Set the codes by extending the run, if possible; return whether it was."""
+        if self._dense is not None or self._sparse_rows is not None or bool((codes != codes[0]).any()):
             return False
-        inside = (places >= self._run.start) & (places < self._run.stop)
-        if entries[0] == ABSENT:
+        inside = (rows >= self._run.start) & (rows < self._run.stop)
+        if codes[0] == ABSENT:
             return not inside.any()
-        if self._run and entries[0] != self._entry:
+        if self._run and codes[0] != self._run_code:
             return False
         if self._run and inside.all():
             return True
-        start = self._run.start if self._run else int(places[0])
-        if bool((np.diff(places) != 1).any()) or (self._run and places[0] != self._run.stop):
+        start = self._run.start if self._run else int(rows[0])
+        if bool((np.diff(rows) != 1).any()) or (self._run and rows[0] != self._run.stop):
             return False
-        self._entry, self._run = int(entries[0]), range(start, int(places[-1]) + 1)
+        self._run_code, self._run = int(codes[0]), range(start, int(rows[-1]) + 1)
         return True
 
-    def _insert(self, places: IndexArray, entries: Codes32) -> None:
-        if self._rows is None:
-            self._rows = np.array(self._run, np.int32)
-            self._found = np.full(len(self._run), self._entry, np.int32)
-        rows = np.concatenate((self._rows, places.astype(np.int32)))
-        found = np.concatenate((self._found, entries))
-        if not bool((rows[1:] > rows[:-1]).all()):  # else they are below all that have it
-            order = np.argsort(rows, kind="stable")
-            rows, found = rows[order], found[order]
-            latest = np.append(rows[1:] != rows[:-1], True)
-            rows, found = rows[latest], found[latest]
-        present = found != ABSENT
-        self._rows, self._found = rows[present], found[present]
+    def _insert(self, rows: IndexArray, codes: Codes32) -> None:
+        if self._sparse_rows is None:
+            self._sparse_rows = np.array(self._run, np.int32)
+            self._sparse_codes = np.full(len(self._run), self._run_code, np.int32)
+        all_rows = np.concatenate((self._sparse_rows, rows.astype(np.int32)))
+        all_codes = np.concatenate((self._sparse_codes, codes))
+        if not bool(
+            (all_rows[1:] > all_rows[:-1]).all()
+        ):  # not an append: sort, and let the last code of a row win
+            order = np.argsort(all_rows, kind="stable")
+            all_rows, all_codes = all_rows[order], all_codes[order]
+            latest = np.append(all_rows[1:] != all_rows[:-1], True)
+            all_rows, all_codes = all_rows[latest], all_codes[latest]
+        present = all_codes != ABSENT
+        self._sparse_rows, self._sparse_codes = all_rows[present], all_codes[present]
 
 
 _NONE: Final = np.zeros(0, np.int32)

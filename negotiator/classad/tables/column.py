@@ -1,8 +1,8 @@
 """Columns: the values of one attribute or expression for every ad of a table, as typed arrays.
 
-A column has one array of kinds and, for each kind that may occur in it, one array of values of that kind; where a
-row is of another kind the value array holds anything. Every array has shape ``(N,)``, or ``()`` where it is the same
-for all rows: a constant is a column too, and NumPy broadcasts it.
+A column has one array of kinds and, for each kind that may occur in it, one array of values of that kind, which is
+arbitrary in rows of another kind. Every array has shape ``(N,)``, or ``()`` if it is the same for all rows: a constant is
+a column too, and NumPy broadcasts it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DTYPES: dict[Kind, Any] = {
     Kind.STRING: np.int32,
     Kind.OTHER: np.object_,
 }
-"""The kinds that have values, and how these are stored; strings as codes of the column's pool."""
+"""The kinds that have values, and their array types; strings are stored as codes of the column's pool."""
 
 _KIND_OF_TYPE = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL, str: Kind.STRING}
 
@@ -44,9 +44,9 @@ def kind_of(value: Value) -> Kind:
 
 
 class StringPool:
-    """Strings by code, each with the code of its twin in lower case (ASCII letters only, as strcasecmp folds).
+    """Distinct strings by code, each with the code of its lower-case form (ASCII letters only, as strcasecmp folds).
 
-    A pool is shared by a table, the tables taken from it and the columns made from them, and only grows.
+    A pool is shared by a table, the tables taken from it and the columns made from them. It only grows.
     """
 
     __slots__ = ("_codes", "_folded", "_mapped", "strings")
@@ -58,7 +58,7 @@ class StringPool:
         self._mapped: dict[str, NDArray[np.int32]] = {}
 
     def code(self, text: str) -> int:
-        """Return the code of ``text``, a new one where the pool has not seen it."""
+        """Return the code of ``text``; add it if the pool does not have it."""
         code = self._codes.get(text)
         if code is None:
             code = self._codes[text] = len(self.strings)
@@ -72,9 +72,9 @@ class StringPool:
     def mapped(
         self, name: str, function: Callable[[str], str], codes: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        """Return the codes of what a function makes of strings, called once for each that the pool has.
+        """Return the codes of the results of a function of strings, called once for each distinct string.
 
-        ``name`` stands for the function: what it gives must depend on the string alone, and is remembered.
+        Results are cached under ``name``: they must depend on the string alone.
         """
         known = self._mapped.get(name)
         if known is None or len(known) < len(self.strings):
@@ -88,15 +88,15 @@ class StringPool:
         return known[codes]
 
     def folded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the codes of the lower-case twins: equal where ``==`` finds the strings equal."""
+        """Return the codes of the lower-case forms: equal exactly if ``==`` finds the strings equal."""
         if len(self._folded) < len(self.strings):
             new = self.strings[len(self._folded) :]
             lower = [
                 text.lower() if text.isascii() else from_bytes(fold_bytes(to_bytes(text))) for text in new
             ]
-            twins = self.codes(lower)  # which may be new themselves, and are their own twins then
+            lowered = self.codes(lower)  # may be new strings; their own lower-case form is themselves
             further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
-            self._folded = np.concatenate((self._folded, twins, further))
+            self._folded = np.concatenate((self._folded, lowered, further))
         return self._folded[codes]
 
 
@@ -112,9 +112,9 @@ NUMERIC = bits((Kind.BOOLEAN, Kind.INTEGER, Kind.REAL))
 class Column:
     """The cells of one attribute, or the values of one expression, for the ``size`` ads of a table.
 
-    ``kinds`` has shape ``(size,)``, or ``()`` where all rows are of one kind; ``present`` is the set of kinds that
-    may occur (bit ``k`` for kind ``k``); ``data`` has an array of values, ``(size,)`` or ``()``, for each of them
-    that has values. All arrays are read-only. Make columns with the functions of this module.
+    ``kinds`` has shape ``(size,)``, or ``()`` if all rows are of one kind. ``present`` is the set of kinds that may occur
+    (bit ``k`` for kind ``k``). ``data`` has an array of values, ``(size,)`` or ``()``, for each of them that has values.
+    All arrays are read-only. Make columns with the functions of this module.
     """
 
     size: int
@@ -128,29 +128,29 @@ class Column:
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of all rows, or None where they may differ."""
+        """The kind of all rows, None if they may differ."""
         return Kind(int(self.kinds)) if self.kinds.ndim == 0 else None
 
     @property
     def is_constant(self) -> bool:
-        """Whether one value stands for all rows."""
+        """True if all rows have the same value."""
         return self.kinds.ndim == 0 and all(values.ndim == 0 for values in self.data.values())
 
     def has(self, kind: Kind) -> bool:
-        """Return whether a row may be of this kind."""
+        """True if a row may be of this kind."""
         return bool(self.present >> kind & 1)
 
     def where(self, kind: Kind) -> BoolArray:
-        """Return which rows are of this kind, shape ``()`` where all or none of them are."""
+        """Return which rows are of this kind: ``(size,)``, or ``()`` if all or none of them are."""
         if not self.has(kind) or self.kinds.ndim == 0:
             return np.asarray(self.kinds == kind) if self.kinds.ndim == 0 else np.asarray(np.False_)
         return np.asarray(self.kinds == kind)
 
     def value(self, row: int) -> Value:
-        """Return the value of a row; that of an absent attribute is undefined.
+        """Return the value of a row; undefined for an absent attribute.
 
-        Raises ``IndexError`` where there is no such row and ``ValueError`` where the cell is an expression that was
-        not evaluated.
+        :raises IndexError: the row does not exist.
+        :raises ValueError: the cell is an expression that was not evaluated.
         """
         if not -self.size <= row < self.size:
             raise IndexError(row)
@@ -169,7 +169,7 @@ class Column:
         return plain
 
     def is_true(self) -> BoolArray:
-        """Return which rows are boolean-equivalent to true, shape ``(size,)`` (SEMANTICS section 5)."""
+        """Return which rows are true as a condition: shape ``(size,)`` (SEMANTICS section 5)."""
         return self._full(self.truth)
 
     def numbers(self, default: float = float("nan")) -> NDArray[np.float64]:
@@ -184,7 +184,7 @@ class Column:
         full.setflags(write=False)
         return full
 
-    # What the kernels ask.
+    # For the kernels.
 
     @cached_property
     def truth(self) -> BoolArray:
@@ -198,7 +198,7 @@ class Column:
 
     @cached_property
     def folded(self) -> NDArray[np.int32]:
-        """The codes of the strings in lower case; anything where a row is no string."""
+        """The codes of the strings in lower case; arbitrary in rows that are not strings."""
         return np.asarray(self.pool.folded(self.data[Kind.STRING]))
 
     def numeric(self) -> BoolArray:
@@ -208,7 +208,7 @@ class Column:
         return np.asarray(self.where(Kind.BOOLEAN) | self.where(Kind.INTEGER) | self.where(Kind.REAL))
 
     def as_int(self) -> NDArray[np.int64]:
-        """Return booleans and integers as int64; anything where a row is neither."""
+        """Return booleans and integers as int64; arbitrary in other rows."""
         if not self.has(Kind.BOOLEAN):
             return self.data.get(Kind.INTEGER, np.zeros((), np.int64))
         bools = self.data[Kind.BOOLEAN].astype(np.int64)
@@ -217,7 +217,7 @@ class Column:
         return np.where(self.where(Kind.BOOLEAN), bools, self.data[Kind.INTEGER])
 
     def as_float(self) -> NDArray[np.float64]:
-        """Return booleans, integers and reals as binary64; anything where a row is none of them."""
+        """Return booleans, integers and reals as binary64; arbitrary in other rows."""
         if not self.present & bits((Kind.BOOLEAN, Kind.INTEGER)):
             return self.data.get(Kind.REAL, np.zeros((), np.float64))
         values = np.asarray(self.as_int().astype(np.float64))
@@ -227,7 +227,7 @@ class Column:
 
     @cached_property
     def defined(self) -> Column:
-        """This column with undefined where the attribute is absent."""
+        """This column with undefined in place of absent."""
         if not self.has(Kind.ABSENT):
             return self
         kinds = np.asarray(np.where(self.kinds == Kind.ABSENT, np.uint8(Kind.UNDEFINED), self.kinds))
@@ -235,7 +235,7 @@ class Column:
         return make(self.size, self.pool, kinds, present, self.data)
 
     def without(self, kind: Kind) -> Column:
-        """Return this column, of which the caller knows that no row is of this kind any more."""
+        """Return this column without a kind that, as the caller knows, no row has."""
         rest = self.present & ~(1 << kind)
         if not rest:  # there are no rows
             return single(self.size, self.pool, Kind.UNDEFINED)
@@ -262,20 +262,20 @@ def make(
     present: int,
     data: Mapping[Kind, NDArray[Any]],
 ) -> Column:
-    """Return a column, its arrays made read-only; ``present`` may name kinds that do not occur, never too few."""
+    """Return a column and make its arrays read-only; ``present`` must have all kinds that occur, and may have more."""
     if present & (present - 1) == 0:
         kinds = np.asarray(present.bit_length() - 1, np.uint8)
-    kept = {kind: np.asarray(values) for kind, values in data.items() if present >> kind & 1}
+    values_by_kind = {kind: np.asarray(values) for kind, values in data.items() if present >> kind & 1}
     kinds = np.asarray(kinds, np.uint8)
-    for array in (kinds, *kept.values()):
+    for array in (kinds, *values_by_kind.values()):
         array.setflags(write=False)
-    return Column(size, kinds, present, MappingProxyType(kept), pool)
+    return Column(size, kinds, present, MappingProxyType(values_by_kind), pool)
 
 
 def single(
     size: int, pool: StringPool, kind: Kind, values: NDArray[Any] | np.generic | None = None
 ) -> Column:
-    """Return a column all of one kind."""
+    """Return a column with rows of one kind only."""
     data = {} if values is None else {kind: np.asarray(values)}
     return make(size, pool, np.asarray(kind, np.uint8), 1 << kind, data)
 
@@ -292,7 +292,7 @@ def from_values(pool: StringPool, values: Sequence[Value]) -> Column:
 
 
 def from_cells(pool: StringPool, values: Sequence[Any], kinds: NDArray[np.uint8]) -> Column:
-    """Return the column of these values and kinds; the value of a kind without values is not looked at."""
+    """Return the column of these values and kinds; values of kinds without values are ignored."""
     size = len(values)
     occurring = [Kind(kind) for kind in np.flatnonzero(np.bincount(kinds, minlength=len(Kind))).tolist()]
     data: dict[Kind, NDArray[Any]] = {}
@@ -314,7 +314,7 @@ def _stored(kind: Kind, values: list[Any], pool: StringPool) -> NDArray[Any]:
 
 
 def choose(mask: BoolArray, yes: Column, no: Column) -> Column:
-    """Return the rows of ``yes`` where the mask is set and those of ``no`` elsewhere; the mask may have shape ()."""
+    """Return the rows of ``yes`` where the mask is set, those of ``no`` elsewhere; the mask may have shape ``()``."""
     if mask.ndim == 0:
         return yes if mask else no
     alike = yes.kind is not None and yes.kind is no.kind
@@ -329,9 +329,9 @@ def choose(mask: BoolArray, yes: Column, no: Column) -> Column:
 
 
 def scatter(base: Column, parts: Sequence[tuple[IndexArray, Column]]) -> Column:
-    """Return ``base`` with the rows of each part, given by its row numbers, in place of its own."""
+    """Return ``base`` with the rows of each part, ascending row numbers and their values, replaced."""
     if len(parts) == 1 and len(parts[0][0]) == base.size:
-        return parts[0][1]  # all rows, and in order: row numbers are ascending
+        return parts[0][1]  # all rows, in order
     kinds = np.array(np.broadcast_to(base.kinds, (base.size,)))
     data = {kind: np.array(np.broadcast_to(values, (base.size,))) for kind, values in base.data.items()}
     present = base.present

@@ -1,8 +1,8 @@
-"""What the ads of a pool have in common, written once: names, lines, and for each attribute its expressions by number.
+"""What the ads of a pool share, stored once: names, lines of long form, and the distinct expressions of each attribute.
 
-An ad is a *row* then: for each of its attributes one number of 64 bits, made of the number of the name as it is
-spelled and that of the expression. A line of long form that was seen before costs a dictionary look-up, and rows become
-the columns of a table without a look at any value.
+An ad is a *row*: one *cell* of 64 bits for each attribute, made of the number of its name as spelled and the code of its
+expression. A line of long form that was seen before costs one dictionary look-up, and rows become the columns of a table
+without any look at their values.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import Expr
 
 Row: TypeAlias = NDArray[np.int64]
-"""An ad as numbers, one an attribute, in the order in which it is written."""
+"""An ad as numbers, one cell for each attribute, in the order in which they are written."""
 
 UNKNOWN: Final = -2
-"""In the place of the cell of a line that was not made out."""
+"""Mark of a line whose cell is not known yet."""
 
 BLANK: Final = -3
-"""The cell of the empty line, which is no attribute but in every text, and always known."""
+"""Mark of the empty line, which is in every text, so that it costs no more than a known line."""
 
 MAX_NAMES: Final = 100_000
-"""Names that are kept, as they are spelled, of all ads together: each has columns of its own, and takes up to 2 KB."""
+"""Distinct spellings of names in all ads of a pool: each takes up to 2 KB."""
 
 MAX_LINES: Final = 1 << 17
-"""Lines kept by their text, of all attributes together; then it begins anew."""
+"""Lines remembered, of all attributes together; when it is reached, all are forgotten."""
 
 MAX_LINES_EACH: Final = 4096
-"""Lines kept of one attribute: one with more values has a new one in most ads."""
+"""Lines remembered of one attribute: one with more values has a new one in most ads."""
 
-MAX_KEPT_LINE: Final = 2048
-"""Characters of a line that is kept."""
+MAX_REMEMBERED_LINE: Final = 2048
+"""Longest line that is remembered, in characters."""
 
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
@@ -55,26 +55,25 @@ _REAL: Final = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}", re.ASCII)
 
 
 def spelling_numbers(row: Row) -> NDArray[np.int64]:
-    """Return the numbers of the names of a row, or of many rows."""
+    """Return the numbers of the spellings in a row, or in many rows."""
     return row >> _CODE_BITS
 
 
 def codes_of(row: Row) -> NDArray[np.int32]:
-    """Return the entries of a row, or of many rows."""
+    """Return the codes of the expressions in a row, or in many rows."""
     return row.astype(np.int32)  # the lower half
 
 
-def packed(spellings: NDArray[np.int64], entries: NDArray[np.int64]) -> Row:
-    """Return the row of these names and entries."""
+def pack_row(spellings: NDArray[np.int64], entries: NDArray[np.int64]) -> Row:
+    """Return the row of these spellings and codes."""
     return spellings << _CODE_BITS | entries
 
 
 @attrs.frozen(eq=False)
 class AdLayout:
-    """What ads of the same names in the same order share.
+    """The names of an ad, in order, shared by all ads with the same names.
 
-    ``spellings`` has the numbers of the names as they are spelled, ``attributes`` the names in lower case; both once
-    an attribute.
+    ``spellings`` are the numbers of the names as spelled, ``attributes`` the names in lower case; each attribute once.
     """
 
     shape: NameIndex
@@ -82,11 +81,11 @@ class AdLayout:
     attributes: tuple[str, ...]
 
     def names(self, dictionary: AdDictionary) -> tuple[str, ...]:
-        """Return the names as they are spelled, each attribute once."""
+        """Return the names as spelled, each attribute once."""
         return tuple([dictionary.name(spelling << _CODE_BITS) for spelling in self.spellings.tolist()])
 
     @classmethod
-    def of(cls, shape: NameIndex, spellings: NDArray[np.int64]) -> AdLayout:
+    def from_spellings(cls, shape: NameIndex, spellings: NDArray[np.int64]) -> AdLayout:
         """Return the layout of rows with these names."""
         if shape.pick is not None:
             _, first = np.unique(
@@ -97,7 +96,7 @@ class AdLayout:
 
 
 class TooManyNamesError(ClassAdError, ValueError):
-    """An ad has an attribute of a new name, and there are ``MAX_NAMES`` already."""
+    """An ad has an attribute with a new name, and there are ``MAX_NAMES`` already."""
 
     def __init__(self) -> None:
         super().__init__(f"the ads have more than {MAX_NAMES} attributes of different names")
@@ -133,26 +132,26 @@ class AdDictionary:
     def __init__(self, secret: Callable[[str], bool] = lambda _: False) -> None:
         self.pool = StringPool()
         self.lines: dict[str, int] = {"": BLANK}
-        """Lines of long form, without their ends, and their cells."""
+        """Lines of long form, without newlines, and their cells."""
         self.entries: dict[str, DistinctValues] = {}
-        """The entries of each attribute, by its name in lower case."""
+        """The distinct expressions of each attribute, by its name in lower case."""
         self._secret = secret
         self._spellings: dict[str, AttributeSpelling] = {}
         self._in_lines: dict[str, AttributeSpelling] = {}
-        """Those that are names in long form: other forms have some that would be a comment there, or hold a ``=``."""
+        """Those that are names in long form: a name of JSON may be a comment there, or hold a ``=``."""
         self._numbered: list[AttributeSpelling] = []
         self._layouts: dict[bytes, AdLayout] = {}
         self._literals: dict[tuple[int, type, object], int] = {}
 
     def layout(self, names: tuple[str, ...]) -> AdLayout:
-        """Return the layout of ads with these names; they are attributes that are kept."""
+        """Return the layout of ads with these names, without those of secrets."""
         spellings = [spelling for name in names if (spelling := self.spelling(name)) is not None]
-        return self.normal(np.array([spelling.base for spelling in spellings], np.int64))[0]
+        return self._normalise(np.array([spelling.base for spelling in spellings], np.int64))[0]
 
     def spelling(self, name: str) -> AttributeSpelling | None:
-        """Return what is known of a name as it is spelled, None where it is a secret's.
+        """Return the spelling of a name, added if it is new; None for the name of a secret.
 
-        Raises ``TooManyNamesError``.
+        :raises TooManyNamesError: there is no room for another name.
         """
         found = self._spellings.get(name)
         if found is None:
@@ -182,45 +181,48 @@ class AdDictionary:
             if spelling is None or not text:
                 news.append(UNKNOWN)
             elif spelling.lines < MAX_LINES_EACH:
-                news.append(self._new(line, spelling, text))
+                news.append(self._constant_cell(line, spelling, text))
             else:
                 news.append(_plain(spelling.base, spelling.entries, text))
         found[places] = news
         return found
 
-    def _new(self, line: str, spelling: AttributeSpelling, text: str) -> int:
-        """Return the cell of a plain line, and let it be known from now on."""
-        cell = self.lines.get(line, UNKNOWN)  # as in ``cell``
+    def _constant_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
+        """Return the cell of a line ``Name = constant`` and remember it; ``UNKNOWN`` if it is not a constant."""
+        cell = self.lines.get(line, UNKNOWN)  # it may have been read further up in the same block
         if cell == UNKNOWN:
             cell = _plain(spelling.base, spelling.entries, text)
             if cell != UNKNOWN:
-                self._keep(line, spelling, cell)
+                self._remember(line, spelling, cell)
         return cell
 
     def cell(self, line: str, name: str, text: str) -> int | None:
-        """Return the cell of a line: the attribute ``name``, with ``text`` right of the ``=``.
+        """Return the cell of a line: the attribute ``name``, with ``text`` right of the ``=``; None for a secret.
 
-        None for a secret. Raises ``ParseError`` and ``TooManyNamesError``.
+        :raises ParseError: the text is not an expression.
+        :raises TooManyNamesError: there is no room for another name.
         """
         spelling = self.spelling(name)
         if spelling is None:
             return None
-        known = self.lines.get(line)  # it may stand further up among those that are read together
+        known = self.lines.get(line)  # it may have been read further up in the same block
         if known is not None:
             return known
         cell = spelling.base | spelling.entries.add(parse_old(text))
         self._in_lines[name] = spelling
         if spelling.lines < MAX_LINES_EACH:
-            self._keep(line, spelling, cell)
+            self._remember(line, spelling, cell)
         return cell
 
-    def _keep(self, line: str, spelling: AttributeSpelling, cell: int) -> None:
-        if len(line) > MAX_KEPT_LINE:
+    def _remember(self, line: str, spelling: AttributeSpelling, cell: int) -> None:
+        if len(line) > MAX_REMEMBERED_LINE:
             return
         if len(self.lines) >= MAX_LINES:
             self.lines = {"": BLANK}
             for each in self._spellings.values():
-                if each.lines < MAX_LINES_EACH:  # the others have a new value in most ads
+                if (
+                    each.lines < MAX_LINES_EACH
+                ):  # the others are not worth remembering: a new value in most ads
                     each.lines = 0
         spelling.lines += 1
         self.lines[line] = cell
@@ -228,10 +230,10 @@ class AdDictionary:
     def row(self, ad: ClassAd) -> tuple[AdLayout, Row]:
         """Return an ad as a row, without its secrets. Raises ``TooManyNamesError``."""
         exprs = ad.expressions
-        if isinstance(exprs, ExprsOfRow) and exprs.dictionary is self:
+        if isinstance(exprs, RowExpressions) and exprs.dictionary is self:
             return exprs.layout, exprs.row()
         cells = [self._cell_of(name, expr) for name, expr in ad.items()]
-        return self.normal(np.array([cell for cell in cells if cell is not None], np.int64))
+        return self._normalise(np.array([cell for cell in cells if cell is not None], np.int64))
 
     def _cell_of(self, name: str, expr: Expr) -> int | None:
         spelling = self.spelling(name)
@@ -248,33 +250,33 @@ class AdDictionary:
             cell = self._literals[key] = spelling.base | spelling.entries.add(expr)
         return cell
 
-    def normal(self, row: Row) -> tuple[AdLayout, Row]:
-        """Return a row in which each attribute stands once: the last counts, in the place and spelling of the first."""
+    def _normalise(self, row: Row) -> tuple[AdLayout, Row]:
+        """Return a row with each attribute once: the last value counts, at the position and in the spelling of the first."""
         key = spelling_numbers(row).tobytes()
         layout = self._layouts.get(key)
         if layout is None:
             names = tuple([self._numbered[number].name for number in spelling_numbers(row).tolist()])
-            layout = self._layouts[key] = AdLayout.of(index_names(names), spelling_numbers(row))
+            layout = self._layouts[key] = AdLayout.from_spellings(index_names(names), spelling_numbers(row))
         pick = layout.shape.pick
-        return layout, row if pick is None else packed(layout.spellings, row[list(pick)] & _CODE_MASK)
+        return layout, row if pick is None else pack_row(layout.spellings, row[list(pick)] & _CODE_MASK)
 
     def name(self, cell: int) -> str:
-        """Return the name of the attribute of a cell, as it is spelled."""
+        """Return the name of a cell's attribute, as spelled."""
         return self._numbered[cell >> _CODE_BITS].name
 
     def ad(self, row: Row) -> ClassAd:
-        """Return a row as an ad, whose expressions are made when they are asked for."""
-        layout, row = self.normal(row)
-        return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
+        """Return a row as an ad, whose expressions are made on demand."""
+        layout, row = self._normalise(row)
+        return ClassAd.of(layout.shape, _HeldExpressions(self, layout, row))
 
-    def kept(self, ad: ClassAd) -> ClassAd:
+    def intern(self, ad: ClassAd) -> ClassAd:
         """Return the ad stored as numbers of this dictionary, without its secrets. Raises ``TooManyNamesError``."""
         layout, row = self.row(ad)
-        return ClassAd.of(layout.shape, _ReadAd(self, layout, row))
+        return ClassAd.of(layout.shape, _HeldExpressions(self, layout, row))
 
 
-class ExprsOfRow(Sequence["Expr"]):
-    """The expressions of an ad that is kept as numbers of a dictionary; trees are made when they are first asked for."""
+class RowExpressions(Sequence["Expr"]):
+    """The expressions of an ad that is stored as codes of a dictionary; trees are made on demand."""
 
     __slots__ = ("_known", "dictionary", "layout")
 
@@ -289,7 +291,7 @@ class ExprsOfRow(Sequence["Expr"]):
 
     @abstractmethod
     def expr(self, place: int) -> Expr:
-        """Return the expression at a place, counted from 0."""
+        """Return the expression at an index, counted from 0."""
 
     def __len__(self) -> int:
         return len(self.layout.attributes)
@@ -311,8 +313,8 @@ class ExprsOfRow(Sequence["Expr"]):
         return known
 
 
-class _ReadAd(ExprsOfRow):
-    """The expressions of an ad whose row is at hand."""
+class _HeldExpressions(RowExpressions):
+    """The expressions of an ad that holds its row."""
 
     __slots__ = ("_row",)
 
@@ -329,10 +331,15 @@ class _ReadAd(ExprsOfRow):
 
 
 def _plain(base: int, entries: DistinctValues, text: str) -> int:
-    """Return the cell of an integer, a string or a real as they are printed, ``UNKNOWN`` for anything else."""
+    """Return the cell of an integer, string or real in the form that HTCondor prints; ``UNKNOWN`` for anything else."""
     if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1) and len(text) <= _DIGITS:
         return base | entries.add_integer(int(text))
     if text[0] == '"' == text[-1]:
-        plain = text.count('"') == 2 and "\\" not in text and "\0" not in text and len(text) <= MAX_KEPT_LINE
+        plain = (
+            text.count('"') == 2
+            and "\\" not in text
+            and "\0" not in text
+            and len(text) <= MAX_REMEMBERED_LINE
+        )
         return base | entries.add_string(text[1:-1]) if plain else UNKNOWN
     return base | entries.add_real(float(text)) if _REAL.fullmatch(text) else UNKNOWN

@@ -1,7 +1,7 @@
-"""The distinct expressions of one attribute in all ads of a pool, by number.
+"""The distinct expressions of one attribute in all ads of a pool, by code.
 
-A pool has a hundred thousand ads and each has some attributes of its own value, so numbers and strings that are
-literals are kept as numbers and strings; a tree is made of them when somebody asks for one.
+A pool has a hundred thousand ads, each with some attributes of unique value. So literal numbers and strings are stored as
+numbers and strings; their trees are made on demand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from negotiator.classad.tables.grouping import group_values
 from negotiator.classad.values import UNDEFINED, Kind
 
 ABSENT: Final = 0
-"""The entry of every attribute that stands for ads without it."""
+"""The code of ads that do not have the attribute."""
 
 _INTEGER: Final = int(Kind.INTEGER)
 _STRING: Final = int(Kind.STRING)
@@ -40,21 +40,21 @@ _BITS: Final = struct.Struct("q")
 
 @attrs.define(eq=False)
 class _DistinctSnapshot:
-    """What was made of the entries when there were so many of them."""
+    """What was computed from the entries, valid as long as their number is ``size``."""
 
     size: int
     column: Column
-    alike: IndexArray | None = None
+    canonical: IndexArray | None = None
 
 
 class DistinctValues:
-    """The entries of one attribute; the same expression may have several, see ``alike``.
+    """The entries of one attribute; an expression may have several, see ``canonical_codes``.
 
-    An entry has a kind and a payload of 64 bits: the integer, the bits of the real, or the place of the string or tree
-    in a list.
+    The code of an entry is its index. An entry has a kind and a payload of 64 bits: the integer, the bits of the real, or
+    the index of the string in ``texts`` or of the tree in ``trees``.
     """
 
-    __slots__ = ("_kinds", "_payload", "_scans", "_seen", "_tokens", "_tree_codes", "texts", "trees")
+    __slots__ = ("_kinds", "_payload", "_scans", "_snapshot", "_tokens", "_tree_codes", "texts", "trees")
 
     def __init__(self) -> None:
         self._kinds = array("B", (Kind.ABSENT,))
@@ -64,7 +64,7 @@ class DistinctValues:
         self._tree_codes: dict[int, int] = {}
         self._scans: dict[int, ReferenceScan] = {}
         self._tokens: dict[int, tuple[str, ...]] = {}
-        self._seen: _DistinctSnapshot | None = None
+        self._snapshot: _DistinctSnapshot | None = None
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -75,24 +75,27 @@ class DistinctValues:
         return len(self._kinds) - 1
 
     def add_integer(self, value: int) -> int:
-        """Return the number of a new entry: an integer of 64 bits (OverflowError beyond)."""
+        """Add an integer; return its code.
+
+        :raises OverflowError: it has more than 64 bits.
+        """
         self._payload.append(value)
         self._kinds.append(_INTEGER)
         return len(self._kinds) - 1
 
     def add_real(self, value: float) -> int:
-        """Return the number of a new entry: a real."""
+        """Add a real; return its code."""
         return self._add(Kind.REAL, _BITS.unpack(_REAL.pack(value))[0])
 
     def add_string(self, value: str) -> int:
-        """Return the number of a new entry: a string."""
+        """Add a string; return its code."""
         self._payload.append(len(self.texts))
         self._kinds.append(_STRING)
         self.texts.append(value)
         return len(self._kinds) - 1
 
     def add(self, expr: Expr) -> int:
-        """Return the number of an entry for any expression."""
+        """Add an expression; return its code."""
         if type(expr) is Literal:
             value = expr.value
             if type(value) is int:
@@ -108,14 +111,14 @@ class DistinctValues:
         return code
 
     def extend(self, kind: Kind, payloads: IndexArray) -> IndexArray:
-        """Add entries, integers or the bits of reals; return their numbers."""
+        """Add integers, or reals by their bits; return their codes."""
         first = len(self._kinds)
         self._kinds.extend(bytes([kind]) * len(payloads))
         self._payload.frombytes(np.ascontiguousarray(payloads, np.int64).tobytes())
         return np.arange(first, len(self._kinds))
 
     def kinds(self) -> NDArray[np.uint8]:
-        """Return the kind of each entry: INTEGER, REAL, STRING, EXPRESSION for all others, or ABSENT."""
+        """Return the kind of each entry: ABSENT, INTEGER, REAL, STRING, or EXPRESSION for all others."""
         return np.array(self._kinds, np.uint8)
 
     def payloads(self) -> IndexArray:
@@ -130,7 +133,7 @@ class DistinctValues:
         return tokens
 
     def expr(self, code: int) -> Expr | None:
-        """Return the expression of an entry, None where it stands for ads without the attribute."""
+        """Return the expression of an entry, None for ``ABSENT``."""
         kind, payload = self._kinds[code], self._payload[code]
         if kind == Kind.EXPRESSION:
             return self.trees[payload]
@@ -144,7 +147,7 @@ class DistinctValues:
 
     @property
     def may_be_expressions(self) -> bool:
-        """Whether an entry may be anything else than a plain number or string."""
+        """True if an entry may be something other than a plain number or string."""
         return bool(self.trees)
 
     def require(self, code: int) -> Expr:
@@ -154,7 +157,7 @@ class DistinctValues:
         return expr
 
     def scan(self, code: int) -> ReferenceScan:
-        """Return what an expression names."""
+        """Return the references of an expression."""
         found = self._scans.get(code)
         if found is None:
             expr = self.expr(code)
@@ -162,27 +165,27 @@ class DistinctValues:
         return found
 
     def column(self, pool: StringPool) -> Column:
-        """Return the entries as cells, a row an entry; signs and parentheses around literals belong to them."""
-        if self._seen is None or self._seen.size != len(self):
-            self._seen = _DistinctSnapshot(len(self), self._column(pool))
-        return self._seen.column
+        """Return the entries as a column, one row for each; literals with a sign or in parentheses are values."""
+        if self._snapshot is None or self._snapshot.size != len(self):
+            self._snapshot = _DistinctSnapshot(len(self), self._column(pool))
+        return self._snapshot.column
 
-    def alike(self, pool: StringPool) -> IndexArray:
-        """Return for each entry the number of the first that is the same kind and value, or the same tree."""
+    def canonical_codes(self, pool: StringPool) -> IndexArray:
+        """Return for each entry the code of the first one with the same kind and value, or the same tree."""
         column = self.column(pool)
-        assert self._seen is not None  # noqa: S101 - column() has made it
-        if self._seen.alike is None:
+        assert self._snapshot is not None  # noqa: S101 - column() has made it
+        if self._snapshot.canonical is None:
             kinds = np.broadcast_to(column.kinds, (len(self),))
             trees = np.flatnonzero((kinds == Kind.EXPRESSION) | (kinds == Kind.OTHER))
             simple = np.flatnonzero((kinds != Kind.EXPRESSION) & (kinds != Kind.OTHER))
-            alike = np.arange(len(self))
+            canonical = np.arange(len(self))
             ids, first = group_values((column.take(simple).narrowed(),), len(simple))
-            alike[simple] = simple[first[ids]]
+            canonical[simple] = simple[first[ids]]
             by_key: dict[str, int] = {}
             for code in trees.tolist():
-                alike[code] = by_key.setdefault(tree_key(self.trees[self._payload[code]]), code)
-            self._seen.alike = alike
-        return self._seen.alike
+                canonical[code] = by_key.setdefault(tree_key(self.trees[self._payload[code]]), code)
+            self._snapshot.canonical = canonical
+        return self._snapshot.canonical
 
     def _column(self, pool: StringPool) -> Column:
         kinds = np.array(self._kinds, np.uint8)
@@ -196,6 +199,6 @@ class DistinctValues:
         if not self.trees:
             return column
         values = list(map(literal_value, self.trees))
-        found = [Kind.EXPRESSION if value is None else kind_of(value) for value in values]
-        literals = from_cells(pool, values, np.fromiter(found, np.uint8, len(found)))
+        kinds_of_trees = [Kind.EXPRESSION if value is None else kind_of(value) for value in values]
+        literals = from_cells(pool, values, np.fromiter(kinds_of_trees, np.uint8, len(kinds_of_trees)))
         return scatter(column, [(np.flatnonzero(kinds == Kind.EXPRESSION), literals)])

@@ -1,7 +1,7 @@
-"""What a table stores of one attribute: for each ad the number of its expression among those of the attribute.
+"""An attribute of a table, dictionary-encoded: for each ad the code of its expression.
 
-Most attributes have few distinct values in a pool, so this is small, it makes grouping rows cheap, and it is the
-typed identity of a cell: ``1``, ``1.0``, ``true``, ``"a"`` and ``"A"`` are different expressions.
+Most attributes have few distinct values in a pool, so this is small, and grouping rows is cheap. Codes respect types:
+``1``, ``1.0``, ``true``, ``"a"`` and ``"A"`` are different expressions.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class EncodedAttribute:
-    """One attribute of some ads: ``codes`` (N,), or () where all have the same, says which entry an ad has."""
+    """One attribute of some ads: ``codes`` are the entry of each, (N,), or () if all have the same."""
 
     codes: NDArray[np.int32]
     entries: DistinctValues
     pool: StringPool
 
     def take(self, rows: NDArray[Any] | None) -> EncodedAttribute:
-        """Return the cells of these rows, all where None."""
+        """Return the attribute of these rows, of all rows if None."""
         if rows is None or self.codes.ndim == 0:
             return self
         return EncodedAttribute(self.codes[rows], self.entries, self.pool)
 
     def column(self, size: int) -> Column:
-        """Return the cells as a column of ``size`` rows, with only the kinds that occur in it."""
+        """Return the attribute as a column of ``size`` rows, with only the kinds that occur in it."""
         column = self.entries.column(self.pool)
         if self.codes.ndim == 0:
             return _spread(column.take(self.codes.reshape(1)), size)
         return column.take(self.codes).narrowed()
 
-    def alike(self) -> NDArray[np.int64]:
-        """Return for each row a number below ``len(entries)`` that it shares with the rows of the same expression."""
-        return self.entries.alike(self.pool)[self.codes]
+    def canonical_codes(self) -> NDArray[np.int64]:
+        """Return for each row a code below ``len(entries)``, the same for all rows with the same expression."""
+        return self.entries.canonical_codes(self.pool)[self.codes]
 
 
 def encode(exprs: Iterable[Expr | None], pool: StringPool) -> EncodedAttribute:
-    """Return the cells of these expressions, None where an ad has no such attribute."""
+    """Return the encoded attribute with these expressions, None for ads without it."""
     rows = list(exprs)
     entries = DistinctValues()
-    # Readers share the expressions of equal lines: what is one object is looked at once.
+    # Readers share the trees of equal lines, so each object is added once.
     distinct = dict(zip(map(id, rows), rows, strict=True))
     codes = {identity: ABSENT if expr is None else entries.add(expr) for identity, expr in distinct.items()}
     if len(codes) == 1:
@@ -62,7 +62,7 @@ def encode(exprs: Iterable[Expr | None], pool: StringPool) -> EncodedAttribute:
 
 
 def _spread(column: Column, size: int) -> Column:
-    """Return the column whose only row stands for ``size`` rows."""
+    """Return a column of ``size`` rows, all equal to the only row of this one."""
     column = column.narrowed()
     data = {kind: np.asarray(values[0] if values.ndim else values) for kind, values in column.data.items()}
     return make(size, column.pool, column.kinds, column.present, data)

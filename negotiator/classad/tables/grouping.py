@@ -1,4 +1,4 @@
-"""Numbering what is alike, without Python for a row."""
+"""Numbers groups of equal rows, without Python code for each row."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def number(keys: IndexArray, bound: int) -> tuple[IndexArray, IndexArray]:
-    """Number equal keys, all from 0 up to ``bound``, by first appearance; return the numbers and the first rows."""
+    """Number equal keys, integers from 0 below ``bound``, by first appearance; return the numbers and the first rows."""
     size = len(keys)
-    if bound <= 8 * size + 1024:  # a table by key is faster than sorting, as long as it is not much longer
+    if bound <= 8 * size + 1024:  # a table by key is faster than sorting, unless it is much longer
         seen = np.full(bound, -1, np.int64)
-        # Of equal keys the last assignment counts: going backwards, that is the first row.
+        # The last assignment of a key wins: going backwards, that is its first row.
         seen[keys[::-1]] = np.arange(size - 1, -1, -1)
         first = np.sort(seen[seen >= 0])
         numbers = np.empty(bound, np.int64)
@@ -32,9 +32,9 @@ def number(keys: IndexArray, bound: int) -> tuple[IndexArray, IndexArray]:
 
 
 def group_values(columns: Iterable[Column], size: int) -> tuple[IndexArray, IndexArray]:
-    """Number the rows of columns that are alike in kind and value in all of them, as ``Table.group`` does.
+    """Number the rows that are equal, in kind and value, in all of these columns, as ``Table.group`` does.
 
-    The columns have ``size`` rows and no values of kind OTHER. Reals are alike where their bits are.
+    The columns have ``size`` rows and no values of kind OTHER. Reals are compared by their bits.
     """
     ids, first = np.zeros(size, np.int64), np.zeros(min(1, size), np.int64)
     for column in columns:
@@ -44,7 +44,7 @@ def group_values(columns: Iterable[Column], size: int) -> tuple[IndexArray, Inde
 
 
 def _codes(column: Column) -> Iterable[tuple[IndexArray, int]]:
-    """Give numbers that together tell the rows of a column apart, each with its bound."""
+    """Yield arrays of integers, with their bounds, that are all equal in two rows exactly if the rows are."""
     if column.kinds.ndim:
         yield column.kinds.astype(np.int64), len(Kind)
     for kind, values in column.data.items():
@@ -57,4 +57,4 @@ def _codes(column: Column) -> Iterable[tuple[IndexArray, int]]:
         else:
             distinct, codes = np.unique(values.view(np.int64), return_inverse=True)
             bound = len(distinct)
-        yield np.where(column.where(kind), codes, 0), bound  # elsewhere there may stand anything
+        yield np.where(column.where(kind), codes, 0), bound  # the array is arbitrary in rows of other kinds

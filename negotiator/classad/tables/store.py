@@ -1,7 +1,7 @@
-"""Where the ads of a table are: given as ads, or as columns of the numbers of a dictionary.
+"""The storage of a table: ads as given, or columns of codes of a dictionary.
 
-The first costs nothing until an attribute is asked for, and is right for a few ads. The second is what a pool of a
-hundred thousand is read into: no ad is kept, only which entry of the dictionary each of its attributes is.
+The first costs nothing until an attribute is read, and suits a few ads. A pool of a hundred thousand ads is read into the
+second: no ad is stored, only the code of each of its attributes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import ClassAdError
 from negotiator.classad.tables.code_column import CodeColumn
 from negotiator.classad.tables.column import StringPool
-from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, ExprsOfRow, Row, codes_of, packed
+from negotiator.classad.tables.dictionary import (
+    AdDictionary,
+    AdLayout,
+    Row,
+    RowExpressions,
+    codes_of,
+    pack_row,
+)
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 
 if TYPE_CHECKING:
@@ -26,11 +33,11 @@ if TYPE_CHECKING:
     from negotiator.classad.tables.column import IndexArray
 
 _BLOCK = 4096
-"""Rows that are turned into columns at a time: they fit into the cache of a processor."""
+"""Rows that are turned into columns at a time, so that they fit into a processor's cache."""
 
 
 class Store(Protocol):
-    """What a table asks of the place where its ads are."""
+    """What a table needs of its storage."""
 
     pool: StringPool
     version: int
@@ -41,23 +48,23 @@ class Store(Protocol):
     def ad(self, row: int) -> ClassAd:
         """Return an ad."""
 
-    def cells(self, name: str) -> EncodedAttribute:
-        """Return an attribute, by its name in lower case, of all ads."""
+    def encoded(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads; the name is in lower case."""
 
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names in lower case of the attributes that any ad of these rows has."""
 
 
 class AdStore:
-    """Ads as they were given; an attribute becomes cells when it is first asked for."""
+    """Ads as given; an attribute is encoded when it is first read."""
 
-    __slots__ = ("_ads", "_cells", "pool", "version")
+    __slots__ = ("_ads", "_encoded", "pool", "version")
 
     def __init__(self, ads: Sequence[ClassAd]) -> None:
         self.pool = StringPool()
         self.version = 0
         self._ads = tuple(ads)
-        self._cells: dict[str, EncodedAttribute] = {}
+        self._encoded: dict[str, EncodedAttribute] = {}
 
     def __len__(self) -> int:
         return len(self._ads)
@@ -66,12 +73,12 @@ class AdStore:
         """Return an ad."""
         return self._ads[row]
 
-    def cells(self, name: str) -> EncodedAttribute:
+    def encoded(self, name: str) -> EncodedAttribute:
         """Return an attribute of all ads."""
-        cells = self._cells.get(name)
-        if cells is None:
-            cells = self._cells[name] = encode([ad.folded(name) for ad in self._ads], self.pool)
-        return cells
+        encoded = self._encoded.get(name)
+        if encoded is None:
+            encoded = self._encoded[name] = encode([ad.folded(name) for ad in self._ads], self.pool)
+        return encoded
 
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""
@@ -81,19 +88,19 @@ class AdStore:
 
 
 class RowStore:
-    """Rows of a dictionary, as a column of codes an attribute."""
+    """Ads as columns of codes of a dictionary, one column for each attribute."""
 
-    __slots__ = ("_codes", "_layouts", "_numbers", "_of_row", "_size", "dictionary", "pool", "version")
+    __slots__ = ("_codes", "_layout_of_row", "_layouts", "_numbers", "_size", "dictionary", "pool", "version")
 
     def __init__(self, dictionary: AdDictionary) -> None:
         self.dictionary = dictionary
         self.pool = dictionary.pool
         self.version = 0
-        """How often rows were replaced: what was taken before is stale."""
+        """How often rows were replaced: ads and tables taken before are stale."""
         self._size = 0
         self._layouts: list[AdLayout] = []
         self._numbers: dict[int, int] = {}  # of the layouts, by identity
-        self._of_row = np.zeros(0, np.int32)
+        self._layout_of_row = np.zeros(0, np.int32)
         self._codes: dict[str, CodeColumn] = {}
 
     @classmethod
@@ -108,25 +115,25 @@ class RowStore:
         store = cls(dictionary)
         store._size = len(layout_of_row)
         numbers = np.array([store._number(layout) for layout in layouts], np.int32)
-        store._of_row = numbers[layout_of_row] if store._size else store._of_row
+        store._layout_of_row = numbers[layout_of_row] if store._size else store._layout_of_row
         for name, (rows, codes) in columns.items():
             store._column(name).put(rows, codes, store._size)
         return store
 
     def layouts(self) -> tuple[IndexArray, list[AdLayout]]:
         """Return the number of each row's layout, and the layouts by number."""
-        return self._of_row.astype(np.int64), self._layouts
+        return self._layout_of_row.astype(np.int64), self._layouts
 
     def __len__(self) -> int:
         return self._size
 
     def ad(self, row: int) -> ClassAd:
-        """Return an ad, which reads its expressions from here when they are asked for."""
+        """Return an ad, which reads its expressions from this store on demand."""
         place = range(self._size)[row]
-        layout = self._layouts[self._of_row[place]]
-        return ClassAd.of(layout.shape, _StoredAd(self, layout, place))
+        layout = self._layouts[self._layout_of_row[place]]
+        return ClassAd.of(layout.shape, _StoredExpressions(self, layout, place))
 
-    def cells(self, name: str) -> EncodedAttribute:
+    def encoded(self, name: str) -> EncodedAttribute:
         """Return an attribute of all ads."""
         codes = self._codes.get(name)
         if codes is None:
@@ -134,37 +141,37 @@ class RowStore:
         return EncodedAttribute(codes.read(self._size), self.dictionary.entries[name], self.pool)
 
     def code(self, name: str, row: int) -> int:
-        """Return the entry that an attribute of an ad is."""
-        return self._codes[name].of(row)
+        """Return the code of an attribute of an ad."""
+        return self._codes[name].code(row)
 
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""
-        found = np.unique(self._of_row if rows is None else self._of_row[rows])
+        found = np.unique(self._layout_of_row if rows is None else self._layout_of_row[rows])
         return frozenset(name for number in found.tolist() for name in self._layouts[number].attributes)
 
     def append(self, rows: Iterable[tuple[AdLayout, Row]]) -> None:
-        """Add rows at the end, some at a time, so that they need not all be there at once."""
+        """Add rows at the end, block by block, so that not all of them must be in memory."""
         waiting = iter(rows)
-        of_row = [self._of_row]
+        layout_of_row = [self._layout_of_row]
         while added := list(islice(waiting, _BLOCK)):
             places = np.arange(self._size, self._size + len(added))
             self._size += len(added)
-            of_row.append(self._put(places, added))
-        self._of_row = np.concatenate(of_row)
+            layout_of_row.append(self._put(places, added))
+        self._layout_of_row = np.concatenate(layout_of_row)
 
     def replace(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
-        """Put rows, one for each place, in the place of others; of two for one place the last stays."""
+        """Replace the rows at these indices; of two rows for one index the last one counts."""
         self.version += 1
         latest = {place: number for number, place in enumerate(places.tolist())}
         places = np.array(list(latest), np.int64)
-        before = self._of_row[places]
+        before = self._layout_of_row[places]
         after = self._put(places, [rows[number] for number in latest.values()])
         for name, lost in self._lost(before, after).items():
             self._codes[name].drop(places[np.concatenate(lost)], self._size)
-        self._of_row[places] = after
+        self._layout_of_row[places] = after
 
     def _lost(self, before: NDArray[np.int32], after: NDArray[np.int32]) -> dict[str, list[IndexArray]]:
-        """Return the attributes that rows had and have not any more, and which rows; both given by their layouts."""
+        """Return the attributes that rows lose, and which rows, given their layouts before and after."""
         changes, change = np.unique(before * np.int64(len(self._layouts)) + after, return_inverse=True)
         alike = np.split(np.argsort(change, kind="stable"), np.cumsum(np.bincount(change))[:-1])
         lost: dict[str, list[IndexArray]] = {}
@@ -175,7 +182,7 @@ class RowStore:
         return lost
 
     def _put(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> NDArray[np.int32]:
-        """Put the attributes that rows have; return the number of the layout of each."""
+        """Store the attributes of rows; return the number of each row's layout."""
         numbers = np.array([self._number(layout) for layout, _ in rows], np.int32)
         if len(rows) and bool((numbers == numbers[0]).all()):
             columns = np.ascontiguousarray(codes_of(np.stack([row for _, row in rows])).T)
@@ -186,7 +193,7 @@ class RowStore:
         return numbers
 
     def _put_unlike(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
-        """Put rows of several layouts: all cells sorted by attribute, so that each is put at once."""
+        """Store rows of several layouts: their cells are sorted by attribute, so that each column is written once."""
         numbers: dict[str, int] = {}
         of_layout: dict[int, IndexArray] = {}
         for layout, _ in rows:
@@ -215,14 +222,14 @@ class RowStore:
 
 
 class StaleError(ClassAdError, RuntimeError):
-    """An ad or a table was used that was taken before rows were replaced."""
+    """An ad or a table is used that was taken before rows were replaced."""
 
     def __init__(self) -> None:
-        super().__init__("rows of the table were replaced since: take it from the table again")
+        super().__init__("rows of the table were replaced since: take the ad or rows again")
 
 
-class _StoredAd(ExprsOfRow):
-    """The expressions of an ad in a store, each read when it is asked for."""
+class _StoredExpressions(RowExpressions):
+    """The expressions of an ad in a store, each read on demand."""
 
     __slots__ = ("_place", "_store", "_version")
 
@@ -235,7 +242,7 @@ class _StoredAd(ExprsOfRow):
     def row(self) -> Row:
         """Return the row."""
         found = [self._code(name) for name in self.layout.attributes]
-        return packed(self.layout.spellings, np.array(found, np.int64))
+        return pack_row(self.layout.spellings, np.array(found, np.int64))
 
     def expr(self, place: int) -> Expr:
         """Return one of the expressions."""

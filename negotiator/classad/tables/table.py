@@ -1,4 +1,4 @@
-"""Tables: many ads side by side, for evaluation by columns (DESIGN, decision 2)."""
+"""Tables of ads: one row for each ad, one column for each attribute."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from typing import Self
 
 Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
-"""Rows of a table: their numbers, in the order wanted, or a mask of shape (N,)."""
+"""Rows of a table: row numbers in any order, or a mask of shape (N,)."""
 
 RARE: Final = 16
-"""An expression of fewer rows than this is cheaper evaluated row by row, if there are many of them."""
+"""An expression that fewer rows have is cheaper to evaluate row by row, if there are many such expressions."""
 
 
 @attrs.frozen(eq=False)
 class ExpressionRows:
-    """The rows of a table whose attribute is one expression, as a table of their own; None: an expression each."""
+    """The rows in which an attribute is one expression, as a table of their own; ``expr`` None: different expressions."""
 
     expr: Expr | None
     rows: IndexArray
@@ -40,9 +40,9 @@ class ExpressionRows:
 
 
 class AttributeTable:
-    """N ads, with each attribute as a column: for good, but for ``append`` and ``replace``.
+    """N ads, each attribute of which is a column. It changes by ``append`` and ``replace`` only.
 
-    Rows count from 0. Names of attributes are taken in any case.
+    Rows count from 0. Names of attributes are not case-sensitive.
     """
 
     __slots__ = ("__weakref__", "_columns", "_parts", "_rows", "_scans", "_store", "_version")
@@ -51,9 +51,9 @@ class AttributeTable:
         self._store = store
         self._rows = rows
         self._version = store.version
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._columns: dict[str, Column] = {}
         self._parts: dict[str, tuple[ExpressionRows, ...]] = {}
         self._scans: dict[str, tuple[ReferenceScan, ...]] = {}
@@ -62,8 +62,8 @@ class AttributeTable:
     def from_ads(cls, ads: Iterable[ClassAd], dictionary: AdDictionary | None = None) -> Self:
         """Return the table of these ads, one a row, in their order.
 
-        With the ``dictionary`` of a pool the ads themselves are not kept, only which of its entries they are; those
-        that were read with it become a table without a look at their values.
+        With the ``dictionary`` of a pool the ads themselves are not stored, only their codes. Ads that were read with it
+        become a table without a look at their values.
         """
         if dictionary is None:
             return cls(AdStore(tuple(ads)), None)
@@ -72,30 +72,33 @@ class AttributeTable:
         return cls(store, None)
 
     def append(self, ads: Iterable[ClassAd]) -> None:
-        """Add ads as rows at the end, in place; tables that were taken from this one keep the rows they have.
+        """Add ads as rows at the end, in place; tables that were taken from this one keep their rows.
 
-        For tables made with a dictionary (TypeError for others). Where the dictionary has no room for their names
-        (``TooManyNamesError``), none of the ads is added.
+        :raises TypeError: the table was not made with a dictionary, or was taken from another one.
+        :raises TooManyNamesError: the dictionary has no room for their names; no ad is added.
         """
-        store = self._own_rows()
+        store = self._changeable_store()
         store.append(list(map(store.dictionary.row, ads)))
-        self._forget()
+        self._clear()
 
     def replace(self, rows: Rows, ads: Sequence[ClassAd]) -> None:
-        """Put other ads in the place of these rows, in place: one for each, the last of those for the same row.
+        """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.
 
-        Tables and ads that were taken from this one before are stale: they keep what was asked of them already, and
-        raise ``StaleError`` for anything else. For tables made with a dictionary (TypeError for others); IndexError
-        where there is no such row, ValueError where there are not as many ads as rows, ``TooManyNamesError`` where the
-        dictionary has no room for their names. Nothing is replaced then.
+        Tables and ads that were taken from this one before become stale: they return what they have computed already, and
+        raise ``StaleError`` for anything else. If an error is raised, nothing is replaced.
+
+        :raises TypeError: the table was not made with a dictionary, or was taken from another one.
+        :raises IndexError: a row does not exist.
+        :raises ValueError: there are not as many ads as rows.
+        :raises TooManyNamesError: the dictionary has no room for their names.
         """
-        store = self._own_rows()
-        places = self._places(rows)
-        if len(places) != len(ads):
-            raise ValueError(f"{len(ads)} ads for {len(places)} rows")
-        store.replace(places, list(map(store.dictionary.row, ads)))
+        store = self._changeable_store()
+        indices = self._indices(rows)
+        if len(indices) != len(ads):
+            raise ValueError(f"{len(ads)} ads for {len(indices)} rows")
+        store.replace(indices, list(map(store.dictionary.row, ads)))
         self._version = store.version
-        self._forget()
+        self._clear()
 
     def row_store(self, dictionary: AdDictionary) -> RowStore:
         """Return a store of these rows alone: the table's own, or one with copies of the ads in ``dictionary``."""
@@ -105,7 +108,7 @@ class AttributeTable:
         store.append(map(dictionary.row, self.ads))
         return store
 
-    def _own_rows(self) -> RowStore:
+    def _changeable_store(self) -> RowStore:
         if self._rows is not None or not isinstance(self._store, RowStore):
             raise TypeError("only a whole table made with a dictionary can be changed")
         return self._store
@@ -137,42 +140,41 @@ class AttributeTable:
         return self._store
 
     def take(self, rows: Rows) -> Self:
-        """Return the table of these rows: their numbers, in the order wanted, or a mask of shape (N,).
+        """Return the table of these rows, which shares its cells with this one.
 
-        It shares the cells with this one. Raises ``IndexError`` where there is no such row or the mask is of another
-        length.
+        :raises IndexError: a row does not exist, or the mask has another length.
         """
-        return type(self)(self._current(), self._places(rows))
+        return type(self)(self._current(), self._indices(rows))
 
-    def _places(self, rows: Rows) -> IndexArray:
-        """Return where rows of this table are in the store."""
+    def _indices(self, rows: Rows) -> IndexArray:
+        """Return the indices in the store of rows of this table."""
         picked = np.asarray(rows)
         if picked.dtype != np.bool_:
             picked = picked.astype(np.int64)
         own = np.arange(len(self)) if self._rows is None else self._rows
-        places: IndexArray = own[picked]
-        return places
+        indices: IndexArray = own[picked]
+        return indices
 
     def names(self) -> frozenset[str]:
         """Return the names, in lower case, of the attributes that any of the ads has."""
         return self._current().names(self._rows)
 
     def column(self, name: str) -> Column:
-        """Return the cells of an attribute as they stand in the ads, nothing evaluated.
+        """Return the cells of an attribute as written in the ads, without evaluation.
 
-        A cell is ABSENT where the ad has no such attribute and EXPRESSION where it is no literal; a sign or
-        parentheses around a literal belong to it.
+        A cell is ABSENT if the ad does not have the attribute, and EXPRESSION if it is not a literal. A literal may have a
+        sign or be in parentheses.
         """
         key = fold(name)
         column = self._columns.get(key)
         if column is None:
-            column = self._columns[key] = self._cells(key).column(len(self))
+            column = self._columns[key] = self._encoded(key).column(len(self))
         return column
 
     def parts(self, name: str) -> tuple[ExpressionRows, ...]:
-        """Return the rows whose cell is an expression, those of one expression together.
+        """Return the rows whose cell is an expression, those with the same expression together.
 
-        Where expressions are many and have few rows each, the rows of the rare ones come as one last part.
+        If there are many expressions with few rows each, the rows of the rare ones are one last part.
         """
         key = fold(name)
         parts = self._parts.get(key)
@@ -198,16 +200,16 @@ class AttributeTable:
         return ExpressionRows(expr, rows, self if len(rows) == len(self) else self.take(rows))
 
     def has_expressions(self, name: str) -> bool:
-        """Return whether the attribute is an expression, and no literal, in any of the ads."""
+        """True if the attribute is an expression other than a literal in any of the ads."""
         key = fold(name)
-        return self._cells(key).entries.may_be_expressions and self.column(key).has(Kind.EXPRESSION)
+        return self._encoded(key).entries.may_be_expressions and self.column(key).has(Kind.EXPRESSION)
 
     def _expressions(self, key: str) -> IndexArray:
         """Return the rows in which an attribute is an expression."""
         return np.flatnonzero(np.broadcast_to(self.column(key).where(Kind.EXPRESSION), (len(self),)))
 
     def scans(self, name: str) -> tuple[ReferenceScan, ...]:
-        """Return what the expressions that this attribute has in these rows name."""
+        """Return the references of the expressions that this attribute has in these rows."""
         key = fold(name)
         scans = self._scans.get(key)
         if scans is None:
@@ -219,11 +221,11 @@ class AttributeTable:
         return map(entries.scan, np.unique(codes[self._expressions(key)]).tolist())
 
     def group(self, names: Sequence[str]) -> tuple[IndexArray, IndexArray]:
-        """Return groups of rows that are alike in all these attributes, numbered by first appearance.
+        """Return groups of rows that are equal in all these attributes, numbered by first appearance.
 
         The first array, (N,), has the number of each row's group; the second, (G,), the first row of each group.
-        Alike means the same kind and value (``1``, ``1.0``, ``true``, absent, undefined, ``"a"`` and ``"A"`` all
-        differ), and for expressions the same text.
+        Equal means the same kind and value (``1``, ``1.0``, ``true``, absent, undefined, ``"a"`` and ``"A"`` all
+        differ), and for expressions the same tree.
         """
         ids = np.zeros(len(self), np.int64)
         first = np.zeros(min(1, len(self)), np.int64)
@@ -233,10 +235,10 @@ class AttributeTable:
                 ids, first = number(ids * len(entries) + codes, len(first) * len(entries))
         return ids, first
 
-    def _cells(self, key: str) -> EncodedAttribute:
-        return self._current().cells(key).take(self._rows)
+    def _encoded(self, key: str) -> EncodedAttribute:
+        return self._current().encoded(key).take(self._rows)
 
     def _codes(self, key: str) -> tuple[IndexArray, DistinctValues]:
-        """Return for each row the number of its expression, the same where they are alike."""
-        cells = self._cells(key)
-        return np.broadcast_to(cells.alike(), (len(self),)), cells.entries
+        """Return the canonical code of each row's expression, and the entries that the codes refer to."""
+        encoded = self._encoded(key)
+        return np.broadcast_to(encoded.canonical_codes(), (len(self),)), encoded.entries

@@ -50,7 +50,7 @@ def write_rows(store: RowStore, writer: ByteWriter) -> None:
         writer.texts(names)
     writer.layouts(layout_of_row)
     for name in sorted({fold(name) for names in layouts for name in names}):
-        _write_cells(store.cells(name).codes, size, store.dictionary.entries[name], writer)
+        _write_cells(store.encoded(name).codes, size, store.dictionary.entries[name], writer)
 
 
 def _distinct_layouts(store: RowStore) -> tuple[IndexArray, list[tuple[str, ...]]]:

@@ -1,8 +1,8 @@
-"""The operators on columns: SEMANTICS section 3 for all rows at once, without Python for a row.
+"""The operators on columns: SEMANTICS section 3 for all rows at once, without Python code for each row.
 
-A kernel takes columns of one size and pool and returns such a column. Cells that are absent or not yet evaluated are
-no operands; those with lists, ads and times are operands of ``&& || !``, ``? :`` and ``?:`` only, the others leave them to
-the scalar evaluator.
+A kernel takes columns of the same size and pool and returns such a column. Cells must not be absent or unevaluated. Cells
+with lists, ads and times are allowed for ``&& || !``, ``? :`` and ``?:`` only; for other operators the scalar evaluator
+handles them.
 """
 
 from negotiator.classad.columnar.kernels.arithmetic import arithmetic as arithmetic

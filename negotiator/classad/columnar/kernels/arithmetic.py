@@ -63,10 +63,10 @@ def _rows(kinds: NDArray[np.uint8], kind: Kind) -> BoolArray:
 
 
 def _integers(op: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the results in two's complement; anything where the divisor is 0."""
+    """Return the results in two's complement; arbitrary where the divisor is 0."""
     if op not in "/%":
         return np.asarray(_UFUNCS[op](left, right))
-    # 0 and -1 are divisors the processor traps on; by -1 a quotient is the negation and a remainder 0.
+    # Processors trap on the divisors 0 and (for the lowest integer) -1. By -1, a quotient is the negation, a remainder 0.
     trapping = (right == 0) | (right == -1)
     traps = bool(trapping.any())
     divisor = np.where(trapping, 1, right) if traps else right
@@ -74,7 +74,9 @@ def _integers(op: str, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDA
         return np.asarray(np.fmod(left, divisor))
     quotient = np.asarray(left // divisor)
     down = (left ^ divisor) < 0
-    if down.any():  # rounded down: towards zero is one more where the signs differ and something is left
+    if (
+        down.any()
+    ):  # NumPy rounds down; ClassAds round towards zero: one more if signs differ and a remainder is left
         quotient = quotient + (down & (quotient * divisor != left))
     if not traps:
         return quotient

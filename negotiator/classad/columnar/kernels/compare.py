@@ -49,7 +49,7 @@ def compare(op: str, left: Column, right: Column) -> Column:
 
 
 def _of_one_kind(op: str, left: Column, right: Column, kind: Kind) -> BoolArray:
-    """Compare what is all of one kind: most columns are, and there is nothing to decide row by row."""
+    """Compare columns of one kind each, as most are: nothing has to be decided row by row."""
     if kind is S:
         return _strings(op, left, right)
     one, two = left.data[kind], right.data[kind]
@@ -60,7 +60,7 @@ def _of_one_kind(op: str, left: Column, right: Column, kind: Kind) -> BoolArray:
 
 
 def _numbers(op: str, left: Column, right: Column) -> BoolArray:
-    """Compare as int64, or as binary64 where one of the two is a real."""
+    """Compare as int64, or as binary64 if one of the two is a real."""
     ufunc = _UFUNCS[op]
     if not (left.has(R) or right.has(R)):
         return np.asarray(ufunc(left.as_int(), right.as_int()))
@@ -73,7 +73,7 @@ def _numbers(op: str, left: Column, right: Column) -> BoolArray:
 
 
 def _is_exact(column: Column) -> bool:
-    """Tell whether it is a constant that binary64 tells apart from every other integer."""
+    """True for a constant integer that binary64 represents exactly and distinguishes from every other integer."""
     return column.kind is I and column.is_constant and abs(int(column.data[I])) < _EXACT
 
 
@@ -85,8 +85,8 @@ def _strings(op: str, left: Column, right: Column) -> BoolArray:
 
 
 def _ranks(left: Column, right: Column) -> NDArray[np.int32]:
-    """Return by code, for the codes of both columns, the place of the string in the order of bytes."""
-    one, two = left.folded, right.folded  # which may add strings to the pool
+    """Return, by code, the rank of each string of the two columns in the order of bytes."""
+    one, two = left.folded, right.folded  # this may add strings to the pool
     strings = left.pool.strings
     occurs = np.zeros(len(strings), np.bool_)
     occurs[one] = occurs[two] = True
@@ -96,16 +96,16 @@ def _ranks(left: Column, right: Column) -> NDArray[np.int32]:
     return ranks
 
 
-def identical(left: Column, right: Column, *, wanted: bool) -> Column:
-    """Return ``left =?= right`` (``wanted`` true) or ``left =!= right``: the same kind and value."""
+def identical(left: Column, right: Column, *, expected: bool) -> Column:
+    """Return ``left =?= right`` (``expected`` true) or ``left =!= right``: the same kind and value."""
     shared = left.present & right.present
     if left.present == right.present and left.present in _ONE_KIND:
         kind = _ONE_KIND[shared]
         with np.errstate(invalid="ignore"):
-            ufunc = np.equal if wanted else np.not_equal
+            ufunc = np.equal if expected else np.not_equal
             return single(left.size, left.pool, B, np.asarray(ufunc(left.data[kind], right.data[kind])))
     same = either(_alike(kind, left, right) for kind in (U, E, B, I, R, S) if shared >> kind & 1)
-    return single(left.size, left.pool, B, same if wanted else ~same)
+    return single(left.size, left.pool, B, same if expected else ~same)
 
 
 def _alike(kind: Kind, left: Column, right: Column) -> BoolArray:

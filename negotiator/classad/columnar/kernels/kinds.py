@@ -1,4 +1,4 @@
-"""Which kind the result has, from the kinds of the operands alone."""
+"""The kind of an operator's result, from the kinds of its operands alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def occurring(column: Column) -> list[Kind]:
 
 
 def both(left: BoolArray, right: BoolArray) -> BoolArray:
-    """Return where both masks are set; shape () and no pass over the rows where one says it for all."""
+    """Return where both masks are set; without a pass over the rows if one of them has shape ()."""
     if left.ndim == 0:
         return right if left else left
     if right.ndim == 0:
@@ -71,9 +71,9 @@ def paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8]
         for second in occurring(right):
             pairs.setdefault(table[first, second], []).append((first, second))
     present = sum(1 << kind for kind in pairs)
-    # The result of the most pairs is the ground; the others are laid over it.
-    ground, *rest = sorted(pairs, key=lambda kind: -len(pairs[kind]))
-    kinds = np.asarray(ground, np.uint8)
+    # Start with the kind that most pairs give, so that few masks are needed for the others.
+    most_frequent, *rest = sorted(pairs, key=lambda kind: -len(pairs[kind]))
+    kinds = np.asarray(most_frequent, np.uint8)
     for kind in rest:
         mask = either(both(left.where(first), right.where(second)) for first, second in pairs[kind])
         kinds = np.where(mask, np.uint8(kind), kinds)
@@ -81,5 +81,5 @@ def paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8]
 
 
 def has_kind(column: Column, kind: Kind) -> Column:
-    """Return which rows are of a kind, as a column of booleans: ``isUndefined`` and its like."""
+    """Return which rows are of a kind, as a column of booleans: ``isUndefined`` and similar functions."""
     return single(column.size, column.pool, B, column.where(kind))

@@ -1,6 +1,6 @@
 """``&& || !``, ``? :`` and ``?:`` on columns: three-valued logic with errors.
 
-Both operands are evaluated for all rows, which no row can tell: evaluation has no side effects.
+Both operands are evaluated for all rows, even where one decides: evaluation has no side effects.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def conjunction(left: Column, right: Column) -> Column:
         return single(left.size, left.pool, B, both(left.data[B], right.data[B]))
     one, two = _truth(left), _truth(right)
     passed = either((one.true, one.undefined))
-    open_ended = either((two.true, two.undefined))
-    undefined = either((both(one.undefined, open_ended), both(one.true, two.undefined)))
+    not_decided = either((two.true, two.undefined))
+    undefined = either((both(one.undefined, not_decided), both(one.true, two.undefined)))
     error = either((one.error, both(passed, two.error)))
     return _result(left, both(one.true, two.true), undefined, error)
 
@@ -64,8 +64,8 @@ def disjunction(left: Column, right: Column) -> Column:
         return single(left.size, left.pool, B, either((left.data[B], right.data[B])))
     one, two = _truth(left), _truth(right)
     passed = either((one.false, one.undefined))
-    open_ended = either((two.false, two.undefined))
-    undefined = either((both(one.undefined, open_ended), both(one.false, two.undefined)))
+    not_decided = either((two.false, two.undefined))
+    undefined = either((both(one.undefined, not_decided), both(one.false, two.undefined)))
     error = either((one.error, both(passed, two.error)))
     return _result(left, either((one.true, two.true)), undefined, error)
 
