@@ -94,7 +94,7 @@ def test_ads_and_tables_taken_before_rows_were_replaced_are_stale():
     assert ad.integer("A") == 1
     assert taken.numbers("B").tolist() == [2]
     table.replace([0], [ClassAd()])
-    with pytest.raises(StaleError, match="again"):
+    with pytest.raises(StaleError, match="take the ad or rows again"):
         ad.integer("D")
     with pytest.raises(StaleError):
         taken.column("C")
