@@ -50,6 +50,7 @@ from negotiator.hooks.charges import Quota as Quota
 from negotiator.hooks.command_options import target_options as target_options
 from negotiator.hooks.placement import Application as Application
 from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
+from negotiator.hooks.placement import PlacedApplication as PlacedApplication
 from negotiator.hooks.placement import PlacementRule as PlacementRule
 from negotiator.hooks.placement import QueueTarget as QueueTarget
 from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
@@ -74,12 +75,11 @@ from negotiator.queues import RECOVERY as RECOVERY
 from negotiator.queues import ROOT as ROOT
 from negotiator.queues import Acl as Acl
 from negotiator.queues import QueueConfig as QueueConfig
+from negotiator.queues import QueueLimit as QueueLimit
 from negotiator.queues import QueueTree as QueueTree
 from negotiator.queues.acl import HINT as HINT
 from negotiator.queues.acl import AclError as AclError
 from negotiator.queues.checks.limits import SubjectKind as SubjectKind
-from negotiator.queues.limits import EffectiveLimit as EffectiveLimit
-from negotiator.queues.limits import LimitIndex as LimitIndex
 from negotiator.queues.names import WILDCARD as WILDCARD
 from negotiator.queues.names import parent_of as parent_of
 from negotiator.queues.names import upwards as upwards

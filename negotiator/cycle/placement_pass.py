@@ -32,12 +32,11 @@ from negotiator.cycle.placement_reasons import rejections
 from negotiator.cycle.result import ApplicationPlacement, DiscardedAds
 from negotiator.cycle.text_columns import Strings, made_of
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.placement import Application
+from negotiator.hooks.placement import Application, PlacedApplication
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.queues import ROOT, MutableQueueTree, QueueChange
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Keys
-from negotiator.queues.limits import LimitIndex
 
 #: (N,) paths of queues, "" for none.
 Paths: TypeAlias = NDArray[np.object_]
@@ -79,10 +78,14 @@ class PlacedJobs:
 
 @attrs.frozen
 class NewPlacements:
-    """The placements of new applications: ``kinds`` (R,) has the number of the placement of each row."""
+    """The placements of new applications, and the group that each counts for, empty for none.
+
+    ``kinds`` (R,) has the number of the placement of each row.
+    """
 
     kinds: Numbers
     placements: tuple[ApplicationPlacement, ...]
+    groups: tuple[str, ...]
     changes: tuple[QueueChange, ...]
     failures: tuple[HookFailure, ...]
 
@@ -130,7 +133,7 @@ class PlacementPass:
         numbers = self.registry.lookup(own)
         rows = np.flatnonzero(numbers < 0)  # held ones too: an application in no queue could not be released
         new = self.place_new(jobs, found, rows, _as_first(own[rows], found.kinds[rows]))
-        numbers[rows] = np.array(self._assignments(new.placements), np.int32)[new.kinds]
+        numbers[rows] = np.array(self._assignments(new), np.int32)[new.kinds]
         for reason, kinds in rejections([each.placement for each in new.placements]):
             mask = np.zeros(len(jobs), np.bool_)
             mask[rows] = np.isin(new.kinds, kinds)
@@ -190,11 +193,13 @@ class PlacementPass:
         placed, changes = self.chain.place(valid, self.queues, self.access, self.cycle.now)
         decided = iter(placed)
         placements = tuple(Placement("", code, ()) if code else next(decided) for code in invalid)
+        placements, groups, failed = self._with_groups(candidates, placements)
         counts = np.bincount(kinds, minlength=count).tolist()
-        failures = dict.fromkeys((*self.chain.failures(placed), *self.access.failures))
+        failures = dict.fromkeys((*self.chain.failures(placed), *self.access.failures, *failed))
         return NewPlacements(
             kinds,
             tuple(map(ApplicationPlacement, candidates, counts, job_ids(jobs, first), placements)),
+            groups,
             changes,
             tuple(failures),
         )
@@ -212,13 +217,32 @@ class PlacementPass:
         rows, discarded = np.flatnonzero(admission.keep), tuple(admission.discarded)
         return PlacedJobs(left, nothing, nothing, nothing, none, rows, discarded=discarded)
 
-    def _assignments(self, placements: Sequence[ApplicationPlacement]) -> list[int]:
+    def _with_groups(
+        self, applications: Sequence[Application], placements: tuple[Placement, ...]
+    ) -> tuple[tuple[Placement, ...], tuple[str, ...], tuple[HookFailure, ...]]:
+        """Return the placements, and the group of each; if a plugin fails to choose groups, all are rejected."""
+        placed = [number for number, placement in enumerate(placements) if placement.placed]
+        records = [
+            PlacedApplication(
+                applications[number].user, applications[number].groups, placements[number].queue
+            )
+            for number in placed
+        ]
+        if not records:
+            return placements, ("",) * len(placements), ()
+        hooks, settings = self.bundle.hooks, self.bundle.settings
+        chosen, failures = hooks.application_groups(records, self.queues.view, settings)
+        if failures:
+            rejected = Placement("", "plugin_error", ())
+            placements = tuple(rejected if each.placed else each for each in placements)
+        groups = dict(zip(placed, chosen, strict=True))
+        return placements, tuple(groups.get(number, "") for number in range(len(placements))), failures
+
+    def _assignments(self, new: NewPlacements) -> list[int]:
         """Return the registry's number of the queue and group of each placement; -1 where it is rejected."""
-        limits = LimitIndex(self.bundle.partition.root)
         return [
-            self.registry.number(queue, limits.group(each.application.groups, queue)) if queue else -1
-            for each in placements
-            for queue in (each.placement.queue if each.placement.placed else "",)
+            self.registry.number(each.placement.queue, group) if each.placement.placed else -1
+            for each, group in zip(new.placements, new.groups, strict=True)
         ]
 
     def _invalid(self, application: Application, row: int, found: JobApplications) -> str:

@@ -20,6 +20,7 @@ from negotiator.hooks.answers import SlowCalls as SlowCalls
 from negotiator.hooks.decide import decide_access
 from negotiator.hooks.guard import Clock, Guarded, Tracer
 from negotiator.hooks.hook import Hook, PerPlugin, hooks_of
+from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues import QueueTree
@@ -160,6 +161,24 @@ class HookManager:
                 message = f"plugin {plugin.name}: its commands are not offered, since it is not installed"
                 hint = "install it with an entry point of group negotiator"
                 yield Problem(Severity.WARNING, Source(plugin.origin), message, hint)
+
+    def application_groups(
+        self, applications: Sequence[PlacedApplication], queues: QueueTree, settings: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...], tuple[HookFailure, ...]]:
+        """Return the group that each application counts for, from the first plugin that names one; empty for none.
+
+        On a failure the caller rejects the applications.
+        """
+        count = len(applications)
+        answers = self.ask(
+            specs.negotiator_application_groups,
+            applications=tuple(applications),
+            queues=queues,
+            settings=settings,
+        )
+        groups = [answer.record for answer in answers.records]
+        chosen = (filter(None, groups[number::count]) for number in range(count))
+        return tuple(next(each, "") for each in chosen), answers.failures
 
     def end_cycle(self) -> tuple[SlowCalls, ...]:
         """Switch off what was slow too many times in a row, and return the slow calls since the last cycle ended.

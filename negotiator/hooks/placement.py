@@ -31,6 +31,18 @@ class Application:
 
 
 @attrs.frozen
+class PlacedApplication:
+    """An application with its queue: it stands for all of one user, in the same groups, in that queue.
+
+    ``groups`` are those of the user, the primary one first; ``queue`` is the full path, in lower case.
+    """
+
+    user: str
+    groups: tuple[str, ...]
+    queue: str
+
+
+@attrs.frozen
 class QueueTarget:
     """The queue that a rule gives: a path below the parent rule's queue, or one that begins at the root.
 

@@ -20,7 +20,7 @@ import click
 from negotiator.classad import Table
 from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
 from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
-from negotiator.hooks.checks.access import checked_access, checked_user_groups
+from negotiator.hooks.checks.access import checked_access, checked_group, checked_user_groups
 from negotiator.hooks.checks.charges import checked_charge, checked_entry
 from negotiator.hooks.checks.declarations import (
     checked_attribute,
@@ -31,7 +31,7 @@ from negotiator.hooks.checks.declarations import (
 )
 from negotiator.hooks.checks.masks import checked_filter, checked_gate
 from negotiator.hooks.hook import AnswerShape, OnFailure, hookspec
-from negotiator.hooks.placement import PlacementRule
+from negotiator.hooks.placement import PlacedApplication, PlacementRule
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
 from negotiator.hooks.summary import CycleSummary
 from negotiator.queues import QueueTree
@@ -189,6 +189,37 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
     :param settings: this plugin's part of the bundle.
     :param now: seconds since the epoch, to tell how old an answer is.
     :return: the groups of the users that this plugin knows.
+    """
+
+
+@hookspec(
+    record=str,
+    check=checked_group,
+    shape=AnswerShape.ONE_EACH,
+    on_failure=OnFailure.DENY,
+    batch="applications",
+    noun="group",
+)
+def negotiator_application_groups(  # type: ignore[empty-body]
+    applications: Sequence[PlacedApplication], queues: QueueTree, settings: Any
+) -> Iterable[str]:
+    """Choose the group that each new application counts for.
+
+    Called once a cycle for each table of jobs, with the applications that rules have placed. An application keeps its
+    group for life. The first plugin that names a group decides. Where an implementation fails, these applications are
+    rejected (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_application_groups(applications):
+            for application in applications:
+                yield application.groups[0] if application.groups else ""
+
+    :param applications: the placed applications, each with the groups of its user and its queue.
+    :param queues: the queues with those that rules have just created.
+    :param settings: this plugin's part of the bundle.
+    :return: a group for each application, in their order; an empty string for no group.
     """
 
 

@@ -22,6 +22,7 @@ from negotiator.testing import records
 NAME = "tested"
 
 _DEFAULTS: Mapping[str, Callable[[], Any]] = {
+    "applications": tuple,
     "ads": lambda: records.table(""),
     "changes": tuple,
     "cycle": records.cycle_record,
@@ -50,7 +51,7 @@ def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
 
     ``plugin`` is a module, an object, or the path of a ``.py`` file or package, which is loaded again at each call, without
     the checks of who could have written it. Arguments that are left out are an empty table, one request, one cycle and its
-    time, no question, user, match or change, the root queue alone, the report ``users`` without usage, no settings.
+    time, no application, question, user, match or change, the root queue alone, the report ``users`` without usage, no settings.
 
     :raises PluginFailedError: the plugin would be refused, does not implement the hook, raises, or gives a wrong answer.
     :raises TypeError: the hook has no argument of a name; the message lists those that it has.

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 
 from negotiator.plugin import (
     Charge,
-    EffectiveLimit,
     KeyCharge,
-    LimitIndex,
     Quota,
     Request,
     SubjectKind,
     upwards,
 )
 from negotiator_limits.keys import applications_key, resource_key
+from negotiator_limits.limit_index import EffectiveLimit, LimitIndex
 
 _MAX_RULE = 200  # characters; users and groups name themselves
 

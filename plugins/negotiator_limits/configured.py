@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from weakref import finalize
 
-from negotiator.plugin import ROOT, LimitIndex, QueueConfig, QueueTree
+from negotiator.plugin import ROOT, QueueConfig, QueueTree
+from negotiator_limits.limit_index import LimitIndex
 
 # By the identity of the root queue's configuration: it is compared by value otherwise, queue by queue. An entry is
 # removed with its configuration, before the identity can be used again.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from negotiator.plugin import Charge, CounterUsage, KeyCharge, QueueTree, Request, hookimpl
+from negotiator.plugin import Charge, CounterUsage, KeyCharge, PlacedApplication, QueueTree, Request, hookimpl
 from negotiator_limits.charges import charges_of
 from negotiator_limits.configured import limits_of
 from negotiator_limits.report import group_usage, user_usage
@@ -16,6 +16,15 @@ from negotiator_limits.usage import read_usage
 def negotiator_job_attributes() -> Iterable[str]:
     """Read nothing of a job but what its request has."""
     return ()
+
+
+@hookimpl
+def negotiator_application_groups(
+    applications: Sequence[PlacedApplication], queues: QueueTree
+) -> Iterable[str]:
+    """Choose the group by the limits of the application's queue and of those above it."""
+    limits = limits_of(queues)
+    return [limits.group(each.groups, each.queue) for each in applications]
 
 
 @hookimpl

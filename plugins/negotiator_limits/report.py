@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from negotiator.plugin import LimitIndex, SubjectKind
+from negotiator.plugin import SubjectKind
+from negotiator_limits.limit_index import LimitIndex
 from negotiator_limits.usage import Usage, UsageNode, reported_names, usage_tree
 
 #: By user and application, the group that the application counts for; empty for none.

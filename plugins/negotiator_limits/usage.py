@@ -11,14 +11,13 @@ from negotiator.plugin import (
     ROOT,
     WILDCARD,
     CounterKey,
-    EffectiveLimit,
-    LimitIndex,
     Resources,
     SubjectKind,
     parent_of,
     upwards,
 )
 from negotiator_limits.keys import APPLICATIONS_PARTS, RESOURCE_PARTS
+from negotiator_limits.limit_index import EffectiveLimit, LimitIndex
 
 
 @attrs.define

@@ -15,7 +15,7 @@ from negotiator import testing
 from negotiator.classad import parse
 from negotiator.hooks.manager import HOOKS as DECLARED
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
-from negotiator.plugin import AccessKind, AccessQuestion, CounterUsage, QueueNotice
+from negotiator.plugin import AccessKind, AccessQuestion, CounterUsage, PlacedApplication, QueueNotice
 
 HERE = Path(__file__).parent
 DOCUMENT = (HERE.parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
@@ -58,6 +58,7 @@ def ask(name, code):
         AccessQuestion("eve", (), AccessKind.CONFIGURE),
         AccessQuestion("bob", (), AccessKind.CONFIGURE),
     ]
+    given["applications"] = [PlacedApplication("bob", ("staff",), "root.a")]
     given["changes"] = [QueueNotice("root.old", "draining", testing.cycle_record().now - 2 * 86400, ("bob",))]
     given |= {"report": "hosts", "used": CounterUsage({("jobs on host", "a"): 3}, {}, {})}
     taken = {key: value for key, value in given.items() if key in DECLARED[name].arguments}

@@ -19,6 +19,7 @@ from negotiator.plugin import (
     Constraint,
     ConstraintSide,
     CounterUsage,
+    PlacedApplication,
     QueueNotice,
     QueueTarget,
     Quota,
@@ -193,6 +194,45 @@ def knows(**groups):
             for user, groups in {groups}.items():
                 yield UserGroups(user, groups)
         """
+
+
+def test_negotiator_application_groups_come_from_the_first_plugin_that_names_one(plugins):
+    """One for each application, in the bundle's order of plugins; empty if none names a group."""
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_application_groups(applications, queues, settings):
+            assert type(applications) is tuple
+            for each in applications:
+                yield settings + each.queue if each.user == "bob" and len(queues) else ""
+        """,
+    )
+    plugins.write(
+        "b.py",
+        """
+        @hookimpl
+        def negotiator_application_groups(applications):
+            return [each.groups[0] if each.groups else "" for each in applications]
+        """,
+    )
+    placed = [
+        PlacedApplication("bob", ("staff",), "root.a"),
+        PlacedApplication("ann", ("staff",), "root.a"),
+        PlacedApplication("eve", (), "root.b"),
+    ]
+    groups, failures = plugins.load().application_groups(placed, queues(), {"a": "in "})
+    assert (groups, failures) == (("in root.a", "staff", ""), ())
+
+
+@pytest.mark.parametrize("answer", ["['a']", "['a', 7]", "['a', '\\n']", "None"])
+def test_negotiator_application_groups_fails_on_an_invalid_answer(plugins, answer):
+    """Too few groups, a number, a name that is not printable, no answer."""
+    plugins.write("p.py", f"@hookimpl\ndef negotiator_application_groups(): return {answer}\n")
+    placed = [PlacedApplication("bob", (), "root.a"), PlacedApplication("ann", (), "root.a")]
+    groups, failures = plugins.load().application_groups(placed, queues(), {})
+    assert groups == ("", "")
+    assert [failure.plugin for failure in failures] == ["p"]
 
 
 def test_negotiator_user_groups_is_asked_with_users_settings_and_time(plugins):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from negotiator.queues import QueueConfig, QueueLimit
 from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import LimitIndex
+from negotiator_limits.limit_index import LimitIndex
 from yunikorn_pool import read
 
 CONFIG = """

@@ -20,10 +20,10 @@ from negotiator.cycle.charge import Charges
 from negotiator.hooks import specs
 from negotiator.hooks.charges import CounterUsage
 from negotiator.hooks.hook import per_plugin
+from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger, Receipt
 from negotiator.queues import QueueConfig, QueueTree
-from negotiator.queues.limits import LimitIndex
 from negotiator.queues.names import parent_of, upwards
 from negotiator.records import Mode
 from yunikorn_pool import NOW, bundle
@@ -137,7 +137,10 @@ class Replay:
 
     def resolve_group(self, groups: Collection[str], queue: str) -> str:
         """The group that a new application would be counted for, or empty."""
-        return LimitIndex(self.root).group(groups, queue)
+        placed = PlacedApplication("", tuple(groups), queue)
+        (group,), failures = bundle().hooks.application_groups([placed], self.queues, bundle().settings)
+        assert not failures, failures
+        return group
 
     def app_group(self, user: str, application: str) -> str:
         """The group that an application counts for; empty if no limit names it."""

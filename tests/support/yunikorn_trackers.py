@@ -8,8 +8,8 @@ from typing import Any
 
 from negotiator.queues import ROOT, QueueConfig
 from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.limits import LimitIndex
 from negotiator.queues.names import WILDCARD, upwards
+from negotiator_limits.limit_index import LimitIndex
 
 
 class ReachedUsers:

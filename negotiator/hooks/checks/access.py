@@ -29,6 +29,12 @@ def checked_access(record: Any, arguments: Mapping[str, Any]) -> Access:
     return Access(record.decision, checked_name(record.rule, "rule of an Access"), text, record.source)
 
 
+def checked_group(record: Any, arguments: Mapping[str, Any]) -> str:
+    """Return the name of a group, or an empty string."""
+    del arguments
+    return checked_name(record, "group") if record != "" else ""
+
+
 def checked_user_groups(record: Any, arguments: Mapping[str, Any]) -> UserGroups:
     """Return UserGroups with a user, and a tuple of names."""
     del arguments

@@ -10,11 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from negotiator.queues import QueueConfig, QueueLimit
-from negotiator.queues.checks.limits import SubjectKind
-from negotiator.queues.names import WILDCARD, upwards
-from negotiator.queues.quantities import Resources
-from negotiator.records import Source
+from negotiator.plugin import WILDCARD, QueueConfig, QueueLimit, Resources, Source, SubjectKind, upwards
 
 
 @attrs.frozen
