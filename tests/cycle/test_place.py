@@ -240,3 +240,19 @@ def test_the_same_input_gives_the_same_output(bundle):
 def test_without_any_jobs_nothing_is_done_to_the_queues(bundle):
     result = pools.cycle(snapshot([slot()]), bundle)
     assert (list(result.state.registry), result.placements, result.changes) == ([], (), ())
+
+
+FAILING_GROUPS = """
+from negotiator.plugin import hookimpl
+@hookimpl
+def negotiator_application_groups(applications): raise OSError("no server")
+"""
+
+
+def test_new_applications_are_rejected_if_a_plugin_fails_to_choose_their_groups(tmp_path):
+    """They would count for the wrong group for life."""
+    bundle = queueing.bundle(tmp_path / "b", plugins={"failing": FAILING_GROUPS})
+    result = cycle(bundle, [app(1), app(2)], slots=[slot(0)])
+    assert kept_out(result) == [("plugin_error", Verdict.BROKEN_PLUGIN, 2)]
+    assert [failure.plugin for failure in result.failures] == ["failing"]
+    assert queues(result) == {}
