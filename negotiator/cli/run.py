@@ -14,7 +14,7 @@ from negotiator.app.runner import open_runner
 from negotiator.app.targets import bundle_folder
 from negotiator.cli import options
 from negotiator.cli.loading import standard_input, warnings
-from negotiator.cli.run_output import RunOutput, TableOutput
+from negotiator.cli.run_output import FORMATS, LEVELS, LogOutput, RunOutput, TableOutput, open_log
 from negotiator.hooks import command_options
 from negotiator.hooks.administration import CommandTargets
 from negotiator.runtime.run import Runtime
@@ -61,12 +61,28 @@ class _Seconds(click.FloatRange):
 )
 @click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    default=FORMATS[0],
+    show_default=True,
+    help="With --every: the form of the lines on standard error.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(LEVELS),
+    default="info",
+    show_default=True,
+    help="With --every: print events of this level and above.",
+)
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(
     pool: tuple[Path, ...],
     targets: CommandTargets,
     cycles: int | None,
     every: float | None,
+    log_format: str,
+    log_level: str,
     *,
     watch: bool,
     no_audit: bool,
@@ -80,7 +96,8 @@ def run(
 
     With --every it runs until SIGTERM or SIGINT, and finishes the current cycle. SIGHUP, --watch and negotiator admin
     reload make it read its bundle again between two cycles. A new bundle replaces the active one as a whole; a bundle with
-    errors is reported and does not replace it.
+    errors is reported and does not replace it. Instead of tables it prints a line with time and level for each event, to
+    standard error; the reasons of all decisions are in the audit log.
 
     \b
     Exit codes:
@@ -100,14 +117,20 @@ def run(
       negotiator run --every 60 --watch --state var/state --bundle policies/site pool/
     """
     targets = attrs.evolve(targets, pool=pool)
-    output = TableOutput(bundle_folder(targets), as_json)
-    with open_runner(
-        targets,
-        audit=not no_audit,
-        watch=watch,
-        tracer=output.hook_call if trace_hooks else None,
-        stdin=standard_input(),
-    ) as runner:
+    folder = bundle_folder(targets)
+    output: RunOutput = TableOutput(folder, as_json)
+    if every is not None:
+        output = LogOutput(open_log(log_format, log_level), folder, as_json)
+    with (
+        output.reporting_errors(),
+        open_runner(
+            targets,
+            audit=not no_audit,
+            watch=watch,
+            tracer=output.hook_call if trace_hooks else None,
+            stdin=standard_input(),
+        ) as runner,
+    ):
         output.problems(warnings(runner.runtime.bundle.problems))
         for notice in runner.audit.notices if runner.audit else ():
             output.notice(notice)

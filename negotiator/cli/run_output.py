@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -12,11 +13,13 @@ import attrs
 import click
 import structlog
 
+from negotiator.app.status import status_of
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import Bundle
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_report
+from negotiator.errors import BundleError, NegotiatorError
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 from negotiator.runtime.admin_actions import AdminResult
@@ -51,8 +54,8 @@ class RunOutput(Protocol):
     def cycle(self, report: CycleReport, bundle: Bundle) -> None:
         """Print a cycle."""
 
-    def error(self, text: str) -> None:
-        """Print why the run ends."""
+    def reporting_errors(self) -> AbstractContextManager[None]:
+        """Return a context in which exceptions that end the run are printed."""
 
 
 @attrs.frozen
@@ -97,9 +100,9 @@ class TableOutput:
         print_report(report, bundle)
         click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
 
-    def error(self, text: str) -> None:
-        """Print why the run ends."""
-        click.echo(f"error: {printable(text)}", err=True)
+    def reporting_errors(self) -> AbstractContextManager[None]:
+        """Return a context that leaves exceptions to the program, which prints them."""
+        return nullcontext()
 
 
 @attrs.frozen
@@ -181,9 +184,18 @@ class LogOutput:
         if self.as_json:
             _print_json(report)
 
-    def error(self, text: str) -> None:
-        """Print why the run ends."""
-        self.log.error(text)
+    @contextmanager
+    def reporting_errors(self) -> Iterator[None]:
+        """Print an exception that ends the run as a line, and exit with its code."""
+        try:
+            yield
+        except NegotiatorError as error:
+            if isinstance(error, BundleError):
+                self.problems(error.problems)
+                self.log.error("the bundle has errors")  # noqa: TRY400 - no traceback for a mistake of the user
+            else:
+                self.log.error(str(error))  # noqa: TRY400 - the same
+            sys.exit(status_of(error).exit_code)
 
 
 def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:

@@ -21,6 +21,10 @@ JOB += 'GlobalJobId = "node1#{0}.0#1"\nRequirements = true\n\n'
 SLOT = 'MyType = "Machine"\nName = "s{0}@h"\nMachine = "h"\nState = "Unclaimed"\nCpus = 1\nRequirements = true\n\n'
 
 
+CYCLE = r"^\S+Z info +cycle number=.* bundle=(\w+)"
+"""The line of a cycle, and the digest of its bundle."""
+
+
 @pytest.fixture
 def site(tmp_path):
     queueing.write(tmp_path / "bundle")
@@ -67,25 +71,25 @@ def queues(site):
 def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_is_not(site):
     """The digest of each cycle's record is that of the bundle that it ran under."""
     with long(site, "--watch") as run:
-        before = run.wait_for(r"sha256 (\w+)")[1]
-        run.wait_for("^Audit log head")
+        before = run.wait_for(CYCLE)[1]
         jobs(site, 1, 2)
         change(site, OTHER)
-        after = run.wait_for(r"^reload \(watch\): bundle (\w+) is active")[1]
-        assert run.wait_for(r"sha256 (\w+)")[1] == after != before
+        after = run.wait_for(r"bundle reloaded bundle=(\w+) trigger=watch$")[1]
+        assert run.wait_for(CYCLE)[1] == after != before
         jobs(site, 1, 2, 3)
-        run.wait_for("^Cycle .* 3 jobs")
-        run.wait_for("^Audit log head")
+        run.wait_for(" info +cycle .* jobs=3 ")
 
         change(site, BROKEN)
-        run.wait_for(r"queues\.yaml:3:\d+: error: ")
-        refused = run.wait_for(r"^reload \(watch\): bundle (\w+) has errors: the one before stays active")[1]
-        assert run.wait_for(r"sha256 (\w+)")[1] == after
-        run.wait_for("^Audit log head")
+        run.wait_for(r"^\S+Z error .* file=bundle/queues\.yaml line=3")
+        refused = run.wait_for(r"bundle rejected, the previous one stays active bundle=(\w+) trigger=watch$")[
+            1
+        ]
+        assert run.wait_for(CYCLE)[1] == after
+        run.wait_for(CYCLE)
 
         change(site, QUEUES)
-        assert run.wait_for(r"^reload \(watch\): bundle (\w+) is active")[1] == before
-        run.wait_for("^Audit log head")
+        assert run.wait_for(r"bundle reloaded bundle=(\w+) trigger=watch$")[1] == before
+        run.wait_for(CYCLE)
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     reloads = [(each["new_bundle"][:12], each["accepted"]) for each in log(site, "reload")]
@@ -100,10 +104,10 @@ def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_
 def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
     """At once, not when the next cycle is due."""
     with long(site, every="3600") as run:
-        run.wait_for("^Audit log head")
+        run.wait_for(CYCLE)
         change(site, OTHER)
         run.signal(signal.SIGHUP)
-        run.wait_for(r"^reload \(signal\): bundle \w+ is active")
+        run.wait_for(r"bundle reloaded bundle=\w+ trigger=signal$")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     assert [each["trigger"] for each in log(site, "reload")] == ["signal"]
@@ -112,10 +116,10 @@ def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_after_the_cycle_that_runs_with_everything_recorded(site, number):
     with long(site, every="3600") as run:
-        run.wait_for("^Cycle 1")
+        run.wait_for(" cycle number=1 ")
         run.signal(number)
         assert run.end() == 0
-        assert run.said[-1].startswith("Audit log head")
+        assert " cycle number=1 " in run.said[-1]
     assert len(log(site, "cycle")) == len(log(site, "outcome")) == 1
 
 
@@ -127,12 +131,12 @@ def test_it_stops_by_itself_after_so_many_cycles(site):
 
 def test_a_folder_of_the_bundle_that_goes_away_ends_nothing(site):
     with long(site, "--watch") as run:
-        run.wait_for("^Audit log head")
+        run.wait_for(CYCLE)
         (site / "bundle").rename(site / "away")
-        run.wait_for(r"^reload \(watch\): bundle \w+ has errors")
-        run.wait_for("^Cycle")
+        run.wait_for(r"bundle rejected, .* trigger=watch$")
+        run.wait_for(CYCLE)
         (site / "away").rename(site / "bundle")
-        run.wait_for(r"^reload \(watch\): bundle \w+ is active")
+        run.wait_for(r"bundle reloaded bundle=\w+ trigger=watch$")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
 
@@ -140,11 +144,11 @@ def test_a_folder_of_the_bundle_that_goes_away_ends_nothing(site):
 def test_commands_are_done_by_the_process_that_runs(site):
     """It is told what became of them; a second process may not run with the same state."""
     with long(site) as run:
-        run.wait_for("^Audit log head")
+        run.wait_for(CYCLE)
         done = negotiator("admin", "hold", "1", "--note", "so", "--state", "state", cwd=site)
         assert (done.returncode, done.stdout) == (0, "node1#1 is held: it is not matched\n")
-        run.wait_for("^hold by .*: node1#1 is held: it is not matched")
-        run.wait_for("taken out of matching by .*: so")
+        run.wait_for("admin request done action=hold .*node1#1 is held: it is not matched")
+        run.wait_for(" info +cycle .* discarded=1 ")
         done = negotiator("admin", "move", "1", "root.nowhere", "--state", "state", cwd=site)
         assert (done.returncode, done.stderr) == (1, "unknown queue root.nowhere\n")
 
@@ -152,13 +156,13 @@ def test_commands_are_done_by_the_process_that_runs(site):
         command = ("admin", "change", "queues.yaml", "other.yaml", "--bundle", "bundle", "--state", "state")
         done = negotiator(*command, cwd=site)
         assert (done.returncode, done.stderr) == (0, "")
-        run.wait_for(r"^reload \(command by \S+\): bundle \w+ is active")
+        run.wait_for(r'bundle reloaded bundle=\w+ trigger="command by \S+"$')
         (kept,) = (site / "bundle").glob("queues.yaml.*~")
         assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
 
         done = negotiator("admin", "reload", "--state", "state", cwd=site)
         assert done.returncode == 0
-        run.wait_for(r"^reload \(command by \S+\): bundle \w+ is active")
+        run.wait_for(r'bundle reloaded bundle=\w+ trigger="command by \S+"$')
 
         second = negotiator(*arguments("--audit-log", "log2"), cwd=site)
         assert second.returncode == 6
@@ -172,13 +176,13 @@ def test_commands_are_done_by_the_process_that_runs(site):
 
 def test_killed_without_a_word_it_goes_on_where_it_was(site):
     with long(site) as run:
-        run.wait_for("^Audit log head")
+        run.wait_for(CYCLE)
         assert negotiator("admin", "hold", "1", "--state", "state", cwd=site).returncode == 0
         run.signal(signal.SIGKILL)
         assert run.end() == -signal.SIGKILL
     change(site, OTHER)
     with long(site) as run:
-        run.wait_for("taken out of matching by")
+        run.wait_for(" info +cycle .* discarded=1 ")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     assert queues(site) == {"1.0": "root.one"}

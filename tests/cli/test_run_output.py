@@ -1,0 +1,47 @@
+"""The lines of a long-running ``negotiator run``."""
+
+import io
+import json
+import re
+
+import pytest
+
+from negotiator.cli.run_output import LEVELS, open_log
+
+
+def lines(form="text", level="info"):
+    out = io.StringIO()
+    return open_log(form, level, out), out
+
+
+def test_each_line_has_time_and_level():
+    log, out = lines()
+    log.info("cycle", number=1, queue="root.a b", empty="")
+    line = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z info    cycle number=1 queue="root\.a b" empty=""\n'
+    assert re.fullmatch(line, out.getvalue())
+
+
+def test_as_json_each_line_is_an_object():
+    log, out = lines("json")
+    log.warning("x\n", user="\udcff")
+    found = json.loads(out.getvalue())
+    assert (found["event"], found["level"], found["user"]) == ("x\n", "warning", "\udcff")
+    assert found["timestamp"].endswith("Z")
+    assert out.getvalue().count("\n") == 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_events_below_the_level_are_left_out(level):
+    log, out = lines(level=level)
+    for each in LEVELS:
+        getattr(log, each)("event")
+    assert [line.split()[1] for line in out.getvalue().splitlines()] == list(LEVELS[LEVELS.index(level) :])
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_line_has_no_secret_and_no_control_character(form):
+    log, out = lines(form)
+    log.info("a\x1b[2J\nb", detail='ClaimId = "<10.0.0.1:9618>#1#secret"')
+    assert "secret" not in out.getvalue()
+    assert out.getvalue().count("\n") == 1
+    assert "\x1b" not in out.getvalue()
