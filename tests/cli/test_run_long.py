@@ -166,7 +166,7 @@ def test_commands_are_done_by_the_process_that_runs(site):
 
         second = negotiator(*arguments("--audit-log", "log2"), cwd=site)
         assert second.returncode == 6
-        assert "state: another negotiator works with this state" in second.stderr
+        assert "state: another negotiator uses this state" in second.stderr
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     acts = [(each["action"], each["ok"]) for each in log(site, "admin")]
