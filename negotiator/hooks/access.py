@@ -1,4 +1,4 @@
-"""What a plugin that decides about access works with."""
+"""The records of access policies, of groups of users, and of changes of queues."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from negotiator.records import Source
 
 
 class AccessKind(enum.StrEnum):
-    """What somebody wants to do."""
+    """The kinds of access."""
 
     SUBMIT = "submit"  # applications to a queue
-    ADMINISTER = "administer"  # the applications of a queue: move them, take them out of matching
+    ADMINISTER = "administer"  # the applications of a queue: move or hold them
     CONFIGURE = "configure"  # the scheduler: change its configuration, administer any queue
 
 
 class AccessDecision(enum.StrEnum):
-    """What one policy says. Whoever is granted something by one policy and forbidden it by none may do it."""
+    """The decision of one policy. Access is granted if one policy grants it and none forbids it."""
 
     GRANT = "grant"
     FORBID = "forbid"  # whatever others grant
-    ABSTAIN = "abstain"  # it does not give access; with nobody who does, it is denied
+    ABSTAIN = "abstain"  # neither; if all policies abstain, access is denied
 
 
 @attrs.frozen(cache_hash=True)
 class AccessQuestion:
-    """The question whether a user may do something somewhere.
+    """The question whether a user has a kind of access to a queue.
 
-    ``queue`` is a full path in lower case, of a queue that may not exist yet; it is empty where ``act`` is CONFIGURE.
+    ``queue`` is a full path in lower case, of a queue that may not exist yet; it is empty if ``act`` is CONFIGURE.
     """
 
     user: str
@@ -40,7 +40,7 @@ class AccessQuestion:
 
 @attrs.frozen
 class Access:
-    """The answer of one policy: ``rule`` names what decided it, ``text`` is a sentence for people."""
+    """The answer of one policy: ``rule`` names the rule that decided, ``text`` is a sentence for people."""
 
     decision: AccessDecision
     rule: str
@@ -58,11 +58,11 @@ class UserGroups:
 
 @attrs.frozen
 class QueueNotice:
-    """What became of a queue, or that it is draining still, for whoever is to be notified of it.
+    """A change of a queue, or that it is still draining.
 
-    ``change`` is created, changed, managed, draining, restored or removed; ``since`` is when the queue got its state,
-    in seconds since the epoch. ``owners`` are the users with applications in it; ``administrators`` is who its access
-    control lists let administer it, as they are written: users first, then groups with an @ before them.
+    ``change`` is created, changed, managed, draining, restored or removed. ``since`` is the time of the last change of
+    state, in seconds since the epoch. ``owners`` are the users with applications in the queue. ``administrators`` are the
+    names in its access control lists for administration: users first, then groups with an @ before them.
     """
 
     queue: str

@@ -1,4 +1,4 @@
-"""The three ways a plugin comes in, each as a list of names and origins that can be loaded one by one."""
+"""The sources of plugins, each as a list of candidates that can be loaded one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_VERSION = 80
 
 
 class PluginRefusedError(Exception):
-    """A plugin, or a folder of them, that is not loaded, and why."""
+    """A plugin, or a folder of plugins, that is refused, and why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -44,14 +44,14 @@ class Candidate:
 
 
 def from_entry_points() -> tuple[Candidate, ...]:
-    """The plugins of what is installed, by name; none of them is imported yet.
+    """Return the installed plugins, by name; none is imported yet.
 
-    RefusedError where Python can't tell what is installed: one broken distribution is enough for that.
+    :raises PluginRefusedError: the entry points can't be read; one broken distribution is enough.
     """
     try:
         found = [(entry, _distribution(entry)) for entry in importlib.metadata.entry_points(group=GROUP)]
     except Exception as error:
-        message = f"the entry points of what is installed can't be read: {describe_error(error)}"
+        message = f"the entry points of installed distributions can't be read: {describe_error(error)}"
         hint = "some installed distribution is broken; pip check may name it"
         raise PluginRefusedError(Problem(Severity.ERROR, Source("entry points"), message, hint)) from error
     return tuple(
@@ -66,7 +66,10 @@ def from_entry_points() -> tuple[Candidate, ...]:
 
 
 def from_folder(folder: Path) -> tuple[Candidate, ...]:
-    """The plugins in a folder, by name; RefusedError where the folder itself is refused."""
+    """Return the plugins in a folder, by name.
+
+    :raises PluginRefusedError: the folder itself is refused.
+    """
     try:
         found = dropins.find(folder)
     except UntrustedError as error:
@@ -78,7 +81,7 @@ def from_folder(folder: Path) -> tuple[Candidate, ...]:
 
 
 def from_module(name: str) -> Candidate:
-    """The plugin that a bundle names by its module."""
+    """Return the plugin that a bundle names by its module."""
     return Candidate(name, f"module {name}", _ModuleLoad(name))
 
 
@@ -89,7 +92,7 @@ def from_object(name: str, plugin: object) -> Candidate:
 
 
 def refusal(candidate: Candidate, error: BaseException) -> Problem:
-    """What an exception at loading is told as: at the line of the plugin that raised it, where that is known."""
+    """Return the problem for an exception at loading, at the line of the plugin that raised it, if known."""
     if isinstance(error, UntrustedError):
         return _untrusted(error, f"plugin {candidate.name}")
     message = f"plugin {candidate.name} can't be loaded: {describe_error(error)}"
@@ -117,7 +120,7 @@ class _DropInLoad:
     def __call__(self) -> tuple[object, str]:
         code = dropins.read(self.plugin)
         module = dropins.load(self.plugin, code)
-        # With the hash, since nobody is made to change __version__ when the file is edited.
+        # With the hash, since __version__ may stay the same when the file is edited.
         written = _version(getattr(module, "__version__", None))
         return module, "+".join(filter(None, (written, dropins.digest(code))))
 
@@ -137,7 +140,7 @@ def _distribution(entry: EntryPoint) -> str:
 
 
 def _version(value: object) -> str:
-    """A version without blanks, since it stands beside the name in audit records; empty where there is none."""
+    """Return a version without blanks, as audit records separate it from the name by one; empty if missing."""
     return "".join(clean(value, MAX_VERSION).split()) if isinstance(value, str) else ""
 
 
@@ -155,7 +158,7 @@ def _untrusted(error: UntrustedError, subject: str) -> Problem:
 
 
 def _first_line(traceback: TracebackType | None) -> Source | None:
-    """The first line outside of the machinery of importing: the plugin's own, whatever it called."""
+    """Return the first line outside of the import system: the plugin's own, whatever it called."""
     while traceback is not None:
         if not _is_machinery(traceback.tb_frame.f_globals.get("__name__", "")):
             return Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)

@@ -1,4 +1,4 @@
-"""What the answers of all access policies come to."""
+"""Combines the answers of all access policies."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from negotiator.hooks.access import Access, AccessDecision
 from negotiator.hooks.answers import Answers, Attributed
 
 _CORE = "negotiator"
-_NOBODY = Attributed(Access(AccessDecision.ABSTAIN, "default", "no policy gives access"), _CORE, __version__)
+_NO_POLICY = Attributed(
+    Access(AccessDecision.ABSTAIN, "default", "no policy gives access"), _CORE, __version__
+)
 
 
 def decide_access(count: int, answers: Answers[Access]) -> tuple[Attributed[Access], ...]:
-    """For each of ``count`` questions the answer that decides: who forbids it, else who grants it, else a denial.
+    """Return the decisive answer to each of ``count`` questions: one that forbids, else one that grants, else a denial.
 
-    A policy that failed forbids everything.
+    If a policy failed, everything is forbidden.
     """
     if answers.failures:
         failure = answers.failures[0]
@@ -25,9 +27,9 @@ def decide_access(count: int, answers: Answers[Access]) -> tuple[Attributed[Acce
     return tuple(_decisive([policy[place] for policy in policies]) for place in range(count))
 
 
-def _decisive(said: list[Attributed[Access]]) -> Attributed[Access]:
+def _decisive(answers: list[Attributed[Access]]) -> Attributed[Access]:
     for decision in (AccessDecision.FORBID, AccessDecision.GRANT):
-        found = next((each for each in said if each.record.decision is decision), None)
-        if found is not None:
-            return found
-    return said[0] if said else _NOBODY
+        decisive = next((each for each in answers if each.record.decision is decision), None)
+        if decisive is not None:
+            return decisive
+    return answers[0] if answers else _NO_POLICY

@@ -31,7 +31,7 @@ _numbers = itertools.count(1)
 
 @attrs.frozen
 class SourceCode:
-    """The source of one module, as it was read."""
+    """The source of one module."""
 
     file: Path
     content: bytes
@@ -44,7 +44,7 @@ class SourceCode:
 
 @attrs.frozen
 class DropIn:
-    """A dropped-in plugin: its name, and where it starts (a ``.py`` file, or a folder)."""
+    """A dropped-in plugin: its name, and its path (a ``.py`` file, or a folder)."""
 
     name: str
     path: Path
@@ -57,9 +57,10 @@ class DropIn:
 
 
 def find(folder: Path) -> tuple[DropIn, ...]:
-    """The plugins in a folder, by name. Names that begin with ``_`` or ``.`` are passed over.
+    """Return the plugins in a folder, by name. Names that begin with ``_`` or ``.`` are skipped.
 
-    UntrustedError where the folder is refused, OSError where it can't be read.
+    :raises UntrustedError: the folder is refused.
+    :raises OSError: it can't be read.
     """
     check_folder(folder)
     return tuple(
@@ -72,8 +73,10 @@ def find(folder: Path) -> tuple[DropIn, ...]:
 def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, SourceCode]:
     """Read all code of a plugin, by module name relative to it (the empty name is the plugin itself).
 
-    UntrustedError where any of it is refused, OSError where it can't be read. ``trusted=False`` reads whatever is
-    there, for tests of plugins.
+    ``trusted=False`` skips the checks of owner and mode, for tests of plugins.
+
+    :raises UntrustedError: a file is refused.
+    :raises OSError: a file can't be read.
     """
     return {
         name: SourceCode(file, read_trusted(file, plugin.folder) if trusted else file.read_bytes())
@@ -82,7 +85,7 @@ def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, SourceCode]:
 
 
 def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
-    """Execute a plugin; raises what its code raises."""
+    """Execute a plugin and return its module; whatever its code raises is raised."""
     plain = re.sub(r"\W", "_", plugin.name)
     name = f"{PREFIX}{next(_numbers)}_{plain}"
     _finder.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})
@@ -110,7 +113,7 @@ def module_names(plugins: Iterable[object]) -> tuple[str, ...]:
 
 
 def digest(code: Mapping[str, SourceCode]) -> str:
-    """``sha256:`` and the first 12 digits of the hash over all code of a plugin."""
+    """Return ``sha256:`` and the first 12 digits of the hash over all code of a plugin."""
     total = hashlib.sha256()
     for relative, each in sorted(code.items()):
         total.update(b"%d %d\n" % (len(relative.encode()), len(each.content)))
@@ -124,7 +127,7 @@ def _is_package(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        return True  # what can't be looked into is told about when it is read, never passed over
+        return True  # a folder that can't be read is reported when it is loaded, never skipped
     return True
 
 
@@ -156,14 +159,14 @@ class _MemoryLoader(InspectLoader):
 
 @attrs.frozen(eq=False)
 class _Finder(MetaPathFinder):
-    """Finds the modules of dropped-in plugins, all of which were read before the first of them was executed."""
+    """Finds the modules of dropped-in plugins, all of which were read before the first one is executed."""
 
     code: dict[str, SourceCode] = attrs.field(factory=dict)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        del path, target  # the name says it all
+        del path, target  # the name is unique
         code = self.code.get(fullname)
         if code is None:
             return None

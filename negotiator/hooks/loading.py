@@ -1,8 +1,8 @@
-"""Finds plugins, loads them and says what is wrong with those that are refused.
+"""Finds plugins, loads them, and reports what is wrong with those that are refused.
 
-Three ways lead in: the entry points of group ``negotiator`` of what is installed, the folders and the modules that the
-bundle names. Each plugin can be disabled by name; what is disabled is not even imported. One that is refused never
-keeps the others from being loaded.
+Plugins come from the entry points of group ``negotiator`` of installed distributions, and from the folders and modules
+that the bundle names. Each can be disabled by name; a disabled plugin is not imported. A refused plugin never prevents
+the others from being loaded.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def load_plugins(
     tracer: Tracer | None = None,
     clock: Clock = perf_counter,
 ) -> tuple[HookManager, tuple[Problem, ...]]:
-    """Load all plugins that the settings ask for; the manager knows those that were accepted.
+    """Load all plugins of the settings; the manager has those that were accepted.
 
-    A problem of severity error says that a plugin was refused: a bundle that relies on it must not be used.
-    ``entry_points=False`` leaves out what is installed. ``extra`` are further plugins by name: modules or objects.
+    A problem of severity error means that a plugin was refused: the bundle must not be used.
+    ``entry_points=False`` leaves out installed plugins. ``extra`` are further plugins by name: modules or objects.
     """
     loader = _PluginLoader(settings)
     for candidate in loader.chosen(entry_points=entry_points, extra=extra):
@@ -77,14 +77,12 @@ class _PluginLoader:
     objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
 
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
-        """What is to be loaded: each name once, and not those that are disabled."""
+        """Return the plugins to load: each name once, without those that are disabled."""
         found: dict[str, Candidate] = {}
         for candidate in self._found(entry_points=entry_points, extra=extra):
             first = found.setdefault(candidate.name, candidate)
             if first is not candidate and candidate.name not in self.settings.disable:
-                message = (
-                    f"there are two plugins called {candidate.name}: {first.origin} and {candidate.origin}"
-                )
+                message = f"two plugins are called {candidate.name}: {first.origin} and {candidate.origin}"
                 self._refuse(
                     Source(candidate.origin), message, "disable both (plugins: disable:), or rename one"
                 )
@@ -93,7 +91,7 @@ class _PluginLoader:
         return [candidate for name, candidate in found.items() if name not in self.settings.disable]
 
     def load(self, candidate: Candidate) -> None:
-        """Load, vet and register one plugin, whatever it does."""
+        """Load, check and register one plugin; whatever it raises is a problem."""
         try:
             with running_plugin():
                 plugin, version = candidate.load()
@@ -120,14 +118,14 @@ class _PluginLoader:
     def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points, extra=extra):
             if candidate.name == _CORE:
-                message = f"a plugin can't be called {_CORE}: that is what the core is called in reasons and records"
+                message = f"a plugin can't be called {_CORE}: reasons and records use that name for the core"
                 self._refuse(Source(candidate.origin), message, "rename it")
             elif _NAME.fullmatch(candidate.name):
                 yield candidate
             elif candidate.name in self.settings.disable:
                 continue
             else:
-                message = f"{candidate.name[:100]!r} is no name for a plugin"
+                message = f"invalid name of a plugin: {candidate.name[:100]!r}"
                 self._refuse(
                     Source(candidate.origin), message, "letters, digits, '_', '-' and '.', at most 100"
                 )
@@ -167,5 +165,5 @@ def _unknown(key: str, names: Iterable[str], found: Iterable[str]) -> Iterator[P
     known = tuple(found)
     for name in names:
         if name not in known:
-            message = f"there is no plugin called {name}"
+            message = f"unknown plugin {name}"
             yield Problem(Severity.WARNING, Source(f"plugins: {key}"), message, suggest(name, known))

@@ -1,4 +1,4 @@
-"""What a plugin that brings placement rules works with: the application, the rule as it is configured, its answer."""
+"""The records of placement rules: the application, the rule as it is configured, and its answer."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 @attrs.frozen
 class Application:
-    """What placement rules may know of an application: it stands for all that are alike in it.
+    """An application, as placement rules see it; one record serves all applications that are equal in it.
 
-    ``tags`` has their names in lower case: those that the rules of the bundle say they read, where the application
-    has them. ``forced`` applications go to the recovery queue where no rule places them.
+    ``tags`` has the tags that the rules of the bundle declare and the application has, by name in lower case. ``forced``
+    applications go to the recovery queue if no rule places them.
     """
 
     user: str
     groups: tuple[str, ...] = ()
-    queue: str = ""  # as it was asked for, empty where none was
+    queue: str = ""  # as requested, empty for none
     tags: Mapping[str, str] = attrs.field(default=_NO_TAGS, converter=read_only_texts)
     forced: bool = False
 
@@ -44,9 +44,9 @@ class PlacedApplication:
 
 @attrs.frozen
 class QueueTarget:
-    """The queue that a rule gives: a path below the parent rule's queue, or one that begins at the root.
+    """The queue that a rule returns: a path below the parent rule's queue, or, if ``qualified``, from the root.
 
-    The dots of ``path`` separate levels. Where it is ``qualified`` the parent rule is not asked.
+    Dots in ``path`` separate levels. The parent rule is not called for a qualified path.
     """
 
     path: str
@@ -54,20 +54,20 @@ class QueueTarget:
 
     @classmethod
     def child(cls, name: str) -> Self:
-        """One queue of this name; dots in it become ``_dot_``."""
+        """Return a queue of this name; dots in it become ``_dot_``."""
         return cls(without_dots(name))
 
     @classmethod
     def given(cls, text: str) -> Self:
-        """What a user may give: a path that begins at the root is taken as it is, anything else is one name."""
+        """Return the queue that a user requests: a path from the root as it is, anything else as one name."""
         return cls(text, qualified=True) if is_qualified(text) else cls.child(text)
 
 
 @attrs.frozen
 class ConfiguredRule:
-    """A rule as it stands in ``queues.yaml``.
+    """A rule as ``queues.yaml`` configures it.
 
-    ``value`` is empty where there is none. ``lets_through`` says whether the rule's filter takes a group.
+    ``value`` is empty if missing. ``lets_through`` is called with a group: True if the rule's filter accepts it.
     """
 
     name: str
@@ -83,12 +83,12 @@ def _no_names(_: str) -> Iterable[str]:
 
 @attrs.frozen(kw_only=True)
 class PlacementRule:
-    """A type of placement rules: what ``name:`` in ``placementrules:`` may say, in any case.
+    """A type of placement rules, for ``name:`` in ``placementrules:``; upper and lower case do not differ.
 
-    ``target`` is called once for each kind of applications; None says that the rule has nothing for it, and ``absent``
-    tells people why. ``needs_value`` refuses a rule without ``value:``. ``fixed`` says that the target is the same for
-    every application, so that it is checked against the queues when the bundle is loaded. ``tags`` gives the names of
-    the tags that a rule of that value reads: tags are attributes of the job's ad.
+    ``target`` is called once for equal applications. It returns None if the rule has no queue for them; ``absent`` is the
+    reason that people see. ``needs_value`` refuses a rule without ``value:``. ``fixed`` declares that the target is the same
+    for every application: it is checked against the queues when the bundle is loaded. ``tags`` is called with the value of
+    a rule and returns the names of the tags that it reads; tags are attributes of the job's ad.
     """
 
     name: str

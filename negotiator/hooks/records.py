@@ -1,7 +1,7 @@
-"""The records that plugins yield: what a policy says, without saying who said it.
+"""The records that plugins are given and return.
 
-The guard stamps every record with the plugin and its version, so no plugin can speak in another's name. Masks are
-boolean NumPy arrays with one element a row of the table that the hook was given.
+The guard adds the plugin's name and version to each record that is returned, so that no plugin can use another's. Masks
+are boolean NumPy arrays with one element for each row of the table that the hook was given.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _fixed(names: Sequence[str]) -> Sequence[str]:
 
 
 class AdKind(enum.StrEnum):
-    """The kinds of ads that a gate may be asked about."""
+    """The kinds of ads that gates test."""
 
     SCHEDD = "schedd"
     SUBMITTER = "submitter"
@@ -41,7 +41,7 @@ class AdKind(enum.StrEnum):
 
 
 class ConstraintSide(enum.StrEnum):
-    """Whose Requirements a constraint is ANDed to: the one whose ad is MY in it."""
+    """The side of a match to whose Requirements a constraint is ANDed; that side's ad is MY in it."""
 
     RESOURCE = "resource"  # MY is the slot, TARGET the job
     JOB = "job"  # MY is the job, TARGET the slot
@@ -49,9 +49,9 @@ class ConstraintSide(enum.StrEnum):
 
 @attrs.frozen
 class Cycle:
-    """What a policy may know of the cycle it is asked in.
+    """The cycle in which a hook is called.
 
-    ``now`` is in seconds since the epoch: the only clock a policy should read, so that a cycle can be replayed.
+    ``now`` is in seconds since the epoch: the only clock that a policy should read, so that a cycle can be replayed.
     """
 
     number: int
@@ -60,13 +60,13 @@ class Cycle:
 
     @property
     def environment(self) -> Environment:
-        """What expressions are to be evaluated in: the cycle's clock, and its number as the seed of random()."""
+        """The environment for evaluating expressions: the cycle's clock, and its number as the seed of random()."""
         return Environment(now=self.now, seed=self.number)
 
 
 @attrs.frozen(kw_only=True)
 class Gate:
-    """One gate over the ads of one kind: ``discard`` is true where the ad is kept out of the cycle."""
+    """One gate over the ads of one kind; ``discard`` is true for the ads to keep out of the cycle."""
 
     rule: str
     discard: Mask
@@ -79,10 +79,10 @@ class Gate:
 
 @attrs.frozen(kw_only=True)
 class Constraint:
-    """One expression that every match must make true; the core ANDs it to the Requirements of its side.
+    """One expression that must be true for every match; the core ANDs it to the Requirements of its side.
 
-    The expression is the administrator's: ``MY`` and ``TARGET`` in it mean the two ads themselves, whatever
-    attributes the ads define.
+    The expression is the administrator's: ``MY`` and ``TARGET`` in it are the two ads themselves, whatever attributes the
+    ads define.
     """
 
     rule: str
@@ -95,14 +95,14 @@ class Constraint:
 
 @attrs.frozen
 class Expression:
-    """An expression as an administrator wrote it: its tree, its text, and the place of its first character."""
+    """An expression as an administrator wrote it: its tree, its text, and the position of its first character."""
 
     tree: Expr
     text: str
     source: Source | None = None
 
     def find(self, name: str) -> tuple[str, Source]:
-        """Give an attribute's name as it is spelled here, and its place (its line's, where the text takes several)."""
+        """Return an attribute's name as it is spelled here, and its position (of its line, if the text has several)."""
         source = self.source or Source("")
         hit = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", self.text, re.IGNORECASE | re.ASCII)
         if hit is None:
@@ -114,36 +114,34 @@ class Expression:
 
 @attrs.frozen
 class Request:
-    """A resource request: jobs of one submitter that are alike in all that any policy reads.
+    """A resource request: jobs of one submitter that are equal in everything that policies read (an autocluster).
 
-    ``ad`` holds the significant attributes only (what the ads, the bundle and ``negotiator_job_attributes`` of the
-    plugins refer to), so that nothing a policy reads can differ between the jobs of one request.
+    ``ad`` has the significant attributes only: those that the ads, the bundle and ``negotiator_job_attributes`` of the
+    plugins refer to. So nothing that a policy reads differs between the jobs of one request.
     """
 
     submitter: str
     schedd: str
     ad: ClassAd
     count: int
-    first_job: str  # "cluster.proc" of the job that stands for the others
-    queue: str = ""  # the path of the queue its applications were placed in
-    user: str = ""  # whose applications they are, as queues.yaml knows users
-    group: str = ""  # what they count for among the limits of groups, empty for none
+    first_job: str  # "cluster.proc" of the first of the jobs
+    queue: str = ""  # the path of the queue that its applications are placed in
+    user: str = ""  # the owner of the applications, as queues.yaml names users
+    group: str = ""  # the group whose limits they count for, empty for none
     #: What one job requests, in the units of queues.yaml.
     resources: Mapping[str, int] = attrs.field(default=_NO_AMOUNTS, converter=read_only_amounts)
-    unknown: frozenset[str] = (
-        frozenset()
-    )  # the resources of which the job does not tell how much: they count as 0
+    unknown: frozenset[str] = frozenset()  # resources whose amount the job does not specify; they count as 0
     applications: Sequence[str] = attrs.field(
         default=(), converter=_fixed
     )  # (M,) "schedd#cluster" of each job, in their order
-    groups: tuple[str, ...] = ()  # of the user, the primary one first; empty where nobody knows
+    groups: tuple[str, ...] = ()  # of the user, the primary one first; empty if unknown
 
 
 @attrs.frozen(kw_only=True)
 class Filter:
-    """What one policy says of a request over all slots: ``allow`` is true where they may be matched.
+    """The decision of one policy about a request over all slots; ``allow`` is true for slots that may be matched.
 
-    ``verdict`` tells a slot that will never do (DENIED) from one that is only in use (WAITING).
+    ``verdict`` distinguishes slots that never match (DENIED) from those that are only in use (WAITING).
     """
 
     rule: str
@@ -157,7 +155,7 @@ class Filter:
 
 @attrs.frozen
 class Match:
-    """One job and the slot it was given. The ads are whole; claim ids and capabilities are in neither."""
+    """One job and its slot. The ads are complete, without claim ids and capabilities."""
 
     id: str  # unique in the audit log: "<cycle>.<ordinal>"
     submitter: str
@@ -176,16 +174,16 @@ class Section:
     """A part of ``pool.yaml`` that a plugin owns.
 
     ``schema`` is an attrs class; each of its fields is a top-level key of the file (its alias, where it has one), and a
-    field's type says what may stand there: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
+    field's type says which values are valid: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
     ClassAd expression with its place), ``Path`` (a file of the bundle, relative to it), ``X | None``, ``list[X]``, ``tuple[X, ...]``,
     ``dict[str, X]``, or another attrs class. A field named ``source`` of type ``Source | None`` is filled in with
-    the place the object was written at. Fields with a default may be left out.
+    the position of the object in the file. Fields with a default are optional.
 
-    ``files`` are patterns of files at the top of the bundle that belong to the plugin (``*``, ``?`` and ``[...]`` as in
+    ``files`` are patterns of files at the top level of the bundle that belong to the plugin (``*``, ``?`` and ``[...]`` as in
     ``fnmatch``, upper and lower case differ, no ``/``). The field ``files`` of the class, of type ``Mapping[str, str]``,
     is filled in with their texts by name, sorted: UTF-8 without its byte order mark, line ends as they are. They are
-    what the bundle's digest covers, so a plugin must not read them again. A file that is no UTF-8 is an error of the
-    bundle. No other plugin, nor the core, may read a file of that name::
+    what the bundle's digest covers, so a plugin must not read them again. A file that is not UTF-8 is an error of the
+    bundle. No other plugin, nor the core, may own a file that matches::
 
         @attrs.frozen
         class Calendar:
@@ -193,11 +191,11 @@ class Section:
 
         Section(schema=Calendar, files=("*.ics",), check=parse_all)
 
-    ``apart`` are keys of the class that may stand in a file of their own at the top of the bundle, ``KEY.yaml``, instead of
-    ``pool.yaml``: all of the file is then the key's value.
+    ``apart`` are keys of the class that may be in a separate file at the top level of the bundle, ``KEY.yaml``, instead of
+    ``pool.yaml``: the whole file is then the key's value.
 
-    ``check`` is called with the finished object and returns what else is wrong with it. A problem whose place names a
-    file of the bundle and a line is shown with that line.
+    ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
+    bundle and a line is shown with that line.
     """
 
     schema: type
@@ -212,5 +210,5 @@ class Section:
 
     @staticmethod
     def file_of(key: str) -> str:
-        """The name of the file in which a key may stand apart."""
+        """Return the name of the separate file of a key."""
         return f"{key}.yaml"

@@ -1,4 +1,4 @@
-"""What a bundle says about plugins."""
+"""The settings of plugins in a bundle."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import attrs
 
 @attrs.frozen
 class PluginSettings:
-    """The ``plugins:`` part of ``pool.yaml``: what is loaded beside the installed plugins, and in which order asked."""
+    """The ``plugins:`` part of ``pool.yaml``: what is loaded besides the installed plugins, and the order of calls."""
 
     folders: tuple[Path, ...] = ()
     modules: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     slow_seconds: float = 1.0  # a call that takes longer counts as slow
-    max_failures: int = 3  # so many failures in a row switch an observer off; so many slow calls anybody
+    max_failures: int = 3  # so many failures in a row switch off an observer; so many slow calls any plugin

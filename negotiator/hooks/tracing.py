@@ -1,4 +1,4 @@
-"""What ``--trace-hooks`` says of a call: sizes, kinds and rules, never the value of an attribute of an ad."""
+"""Describes a hook call for ``--trace-hooks``: sizes, kinds and rules, never the value of an attribute of an ad."""
 
 from __future__ import annotations
 

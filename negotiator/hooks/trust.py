@@ -1,12 +1,11 @@
-"""Reads the code of a dropped-in plugin, if nobody but root and the caller could have written it.
+"""Reads the code of a dropped-in plugin, if only root and the caller could have written it.
 
-Refused is a file that is world-writable or belongs to anybody else, and one in a folder of which that is true, up to
-and including the plugins folder. Links are followed step by step and every folder on the way is held to the same; a
-link that leads out of the plugins folder is checked from the root of the file system on, where a folder with the
-sticky bit may be world-writable: nobody can replace what belongs to others in it.
+A file is refused if it, or a folder above it up to and including the plugins folder, is world-writable or belongs to
+another user. Links are followed step by step, and every folder on the way is checked in the same way. A link that leads
+out of the plugins folder is checked from the root of the file system on. There a folder with the sticky bit may be
+world-writable: nobody can replace files of others in it.
 
-The opened file is what is checked and read, and what was read is what is executed, so that it can't be swapped in
-between.
+The opened file is checked and read, and its content is executed, so that the file can't be replaced in between.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class UntrustedError(Exception):
-    """A file or folder that somebody else could have written; ``path`` says which, ``hint`` what to do."""
+    """A file or folder (``path``) that another user could have written; ``hint`` says what to do."""
 
     def __init__(self, path: Path, message: str, hint: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -33,9 +32,10 @@ class UntrustedError(Exception):
 
 
 def read_trusted(file: Path, root: Path) -> bytes:
-    """The bytes of ``file``, which lies in the plugins folder ``root``.
+    """Return the bytes of ``file``, which is in the plugins folder ``root``.
 
-    UntrustedError where it is refused, OSError where it can't be read.
+    :raises UntrustedError: the file is refused.
+    :raises OSError: it can't be read.
     """
     top = root.resolve(strict=True)
     target = _follow(top, file.relative_to(root))
@@ -47,18 +47,22 @@ def read_trusted(file: Path, root: Path) -> bytes:
         _check(target, status)
         content = opened.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise UntrustedError(target, f"larger than {MAX_BYTES} bytes", "install it as a package in its place")
+        raise UntrustedError(target, f"larger than {MAX_BYTES} bytes", "install it as a package instead")
     return content
 
 
 def check_folder(root: Path) -> None:
-    """UntrustedError where the plugins folder itself is refused, OSError where it can't be read."""
+    """Check the plugins folder itself.
+
+    :raises UntrustedError: it is refused.
+    :raises OSError: it can't be read.
+    """
     top = root.resolve(strict=True)
     _check(top, top.stat())
 
 
 def _follow(top: Path, relative: Path) -> Path:
-    """Where a name in the plugins folder leads to, free of links; every folder on the way is checked."""
+    """Return the path that a name in the plugins folder leads to, without links; check every folder on the way."""
     target = top
     for folder, step in _steps(top, relative):
         status = folder.stat()
@@ -72,7 +76,7 @@ def _follow(top: Path, relative: Path) -> Path:
 
 
 def _steps(top: Path, relative: Path) -> Iterator[tuple[Path, Path]]:
-    """Each folder in which a name is looked up, and what that gives: links are replaced by where they point."""
+    """Yield each folder in which a name is looked up, and the path found there; links are replaced by their targets."""
     here, names, links = top, list(reversed(relative.parts)), 0
     while names:
         folder, name = here, names.pop()

@@ -1,4 +1,4 @@
-"""What is wrong with a plugin, before any of its hooks is called."""
+"""Checks a plugin before any of its hooks is called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def vet(plugin: object, name: str, origin: str, hooks: Mapping[str, Hook[..., Any]]) -> Iterator[Problem]:
-    """Everything that is wrong with what a plugin marked, and with what it seems to have forgotten to mark."""
+    """Yield everything that is wrong with the functions that a plugin marked, and those that it seems to have left unmarked."""
     marked = marked_functions(plugin)
     for each in marked:
         yield from _vet_marked(each, name, origin, hooks)

@@ -62,7 +62,7 @@ def examine(bundle, name, content):
             assert problem.source.column >= 1
             assert "\n" not in str(problem)
         else:
-            assert problem.message == "there is no plugin called " + problem.message.rpartition(" ")[2]
+            assert problem.message == "unknown plugin " + problem.message.rpartition(" ")[2]
 
 
 @SLOW

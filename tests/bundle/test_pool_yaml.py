@@ -132,7 +132,7 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
         ("audit: all", "1:8: error: audit: expected a mapping, got 'all' (its keys: *"),
         ("audit: {matches: a ==}", "1:22: error: audit.matches: expected an operand*"),
         ("plugins: {folders: [nowhere]}", "1:21: error: plugins.folders[0]: no folder 'nowhere' (*"),
-        ("plugins: {disable: [nobody]}", "1:11: warning: there is no plugin called nobody (*"),
+        ("plugins: {disable: [nobody]}", "1:11: warning: unknown plugin nobody (*"),
         ("items: {a: b}", "1:8: error: items: expected a list, got a mapping (begin each item with -)"),
         ("items:\n", "1:7: error: items: expected a list, got nothing (write [] *"),
         ("items: [a]", "1:9: error: items[0]: expected a mapping, got 'a' (its keys: name, when, *"),

@@ -95,7 +95,7 @@ def test_a_warning_does_not_change_the_exit_code(bundle):
     (bundle / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  order: [goood]\n")
     result = run("--bundle", bundle)
     assert result.exit_code == 0
-    assert "warning: there is no plugin called goood" in result.stdout
+    assert "warning: unknown plugin goood" in result.stdout
 
 
 def test_a_plugin_that_fails_while_the_bundle_is_loaded_is_told(bundle):
@@ -126,7 +126,7 @@ def test_json_has_the_same(bundle):
         "last_failure": "",
     }
     (problem,) = shown["problems"]
-    assert (problem["severity"], problem["message"]) == ("warning", "there is no plugin called nobody")
+    assert (problem["severity"], problem["message"]) == ("warning", "unknown plugin nobody")
 
 
 def test_help_has_an_example():

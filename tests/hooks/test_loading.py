@@ -235,8 +235,8 @@ def test_an_unknown_name_is_warned_of(plugins, key):
     plugins.write("maintenance.py", CONTENT.format("x"))
     plugins.load(**{key: ("maintenence", "zzz")})
     assert [str(problem) for problem in plugins.problems] == [
-        f"plugins: {key}: warning: there is no plugin called maintenence (did you mean maintenance?)",
-        f"plugins: {key}: warning: there is no plugin called zzz (there are: maintenance)",
+        f"plugins: {key}: warning: unknown plugin maintenence (did you mean maintenance?)",
+        f"plugins: {key}: warning: unknown plugin zzz (there are: maintenance)",
     ]
     assert {problem.severity for problem in plugins.problems} == {Severity.WARNING}
 
@@ -252,7 +252,7 @@ def test_two_plugins_of_one_name_are_an_error(plugins, tmp_path):
     assert [stamped.record.name for stamped in manager.ask(specs.negotiator_commands).records] == ["first"]
     assert [str(problem) for problem in problems] == [
         (
-            f"{second}: error: there are two plugins called a: {first} and {second}"
+            f"{second}: error: two plugins are called a: {first} and {second}"
             " (disable both (plugins: disable:), or rename one)"
         )
     ]
@@ -275,7 +275,7 @@ def test_metadata_that_cannot_be_read_is_an_error(tmp_path, module, plugins):
     manager, problems = load(folders=(plugins.folder,))
     assert [info.name for info in manager.plugins] == ["a"]
     assert problems[0].startswith(
-        "entry points: error: the entry points of what is installed can't be read: UnicodeDecodeError: "
+        "entry points: error: the entry points of installed distributions can't be read: UnicodeDecodeError: "
     )
 
 
@@ -309,7 +309,7 @@ def test_a_name_that_is_no_name_is_refused(plugins):
     plugins.write("two words.py", "1 / 0")
     assert plugins.refusals() == [
         (
-            f"{plugins.folder / 'two words.py'}: error: 'two words' is no name for a plugin"
+            f"{plugins.folder / 'two words.py'}: error: invalid name of a plugin: 'two words'"
             " (letters, digits, '_', '-' and '.', at most 100)"
         )
     ]
