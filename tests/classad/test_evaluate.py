@@ -24,7 +24,7 @@ from negotiator.classad import (
 )
 from negotiator.classad.context import BINARY, ListValue
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.registry import element_values, register
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -232,9 +232,9 @@ def test_the_elements_of_a_list_can_be_evaluated_later():
     """A returned list has its expressions and its scope."""
     value = evaluate(parse("{A, A + 1, {A}}"), parse_ad("[A = 1]"))
     assert isinstance(value, ListValue)
-    first, second, third = elements(value, Environment())
+    first, second, third = element_values(value, Environment())
     assert (first, second) == (1, 2)
-    assert elements(third, Environment()) == [1]
+    assert element_values(third, Environment()) == [1]
 
 
 def test_registered_functions():

@@ -79,6 +79,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
     active[name] = epoch
     try:
         code = state.compile(expr)
+        # The slow path: near the level limit, or out of steps, which is always so once the evaluation has a memo.
         if depth <= code.guard or state.steps < code.size:
             memo = state.memo
             return state.evaluate(expr) if memo is None else memo.evaluate_attribute(scope, name, expr, since)
@@ -94,6 +95,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
 
 def evaluate_name(state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool) -> Value:
     """Return the value of ``name``, looked up in ``start``, around it and, if ``unscoped``, in the other ad."""
+    # A predefined name may build the scopes of the match, so it takes the general look-up, which moves the current scope.
     if name in RESERVED:
         current = state.current
         found = find_reference(state, start, name, unscoped=unscoped)

@@ -158,6 +158,7 @@ class Memo:
 
     def _holds(self, known: _MemoizedValue) -> bool:
         state = self._state
+        # With more levels the value is the same, unless the level limit cut something off (``level_dependent``).
         enough = (
             state.levels_left == known.levels_left
             if known.level_dependent
@@ -191,13 +192,15 @@ class Memo:
     def _end(self, pending: _PendingValue, value: Value | None) -> None:
         """Remember the value, if any, and merge what was met into the surrounding pending value."""
         state = self._state
+        # A circle that closes at this attribute is inside the value and no condition of it.
         circles = self.circles - {pending.attribute}
         if value is not None and self.not_reusable == pending.not_reusable:
             if len(self._known) >= MAX_VALUES:
                 self._known.clear()
-            steps, levels = pending.steps - state.remaining, self.level_dependent != pending.level_dependent
+            steps = pending.steps - state.remaining
+            level_dependent = self.level_dependent != pending.level_dependent
             self._known[pending.key] = _MemoizedValue(
-                value, steps, state.levels_left, state.nesting, levels, self.reached, circles
+                value, steps, state.levels_left, state.nesting, level_dependent, self.reached, circles
             )
         self.active = pending.active
         self.reached |= pending.reached

@@ -217,6 +217,7 @@ class EvaluationState:
             raise Exhausted
         self.charge(_STEPS_AFRESH)
         base, epoch, memo = self.base, self.epoch, self.memo
+        # A new epoch: no attribute counts as being evaluated, neither in the scopes (``active``) nor in the memo.
         active = 0
         if memo is not None:
             active, memo.active = memo.active, 0

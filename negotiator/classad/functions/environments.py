@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import ListValue
-from negotiator.classad.functions.registry import elements, register
-from negotiator.classad.functions.results import list_of, values_of
+from negotiator.classad.functions.registry import element_values, register
+from negotiator.classad.functions.results import argument_values, string_list
 from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, to_bytes, until_nul, wrap32
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _version(value: Value) -> int | None:
 @register("argsToList", 1, 2, lazy=True)
 def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``argsToList(arguments[, version])``: the arguments in a job's argument string, as a list."""
-    text, *versions = values_of(args, scope)
+    text, *versions = argument_values(args, scope)
     version = _version(versions[0]) if versions else 2
     if version is None or not isinstance(text, str):
         return ERROR
@@ -125,7 +125,7 @@ def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) 
     arguments = (
         _split_quoted(data) if version == 2 else [part for part in re.split(rb"[ \t\r\n]+", data) if part]
     )
-    return ERROR if arguments is None else list_of(arguments, scope)
+    return ERROR if arguments is None else string_list(arguments, scope)
 
 
 @register("listToArgs", 1, 2)
@@ -137,7 +137,7 @@ def list_to_arguments(args: Sequence[Value], env: Environment) -> Value:
         return ERROR
     arguments: list[bytes] = []
     total = 0
-    for element in elements(inside, env):
+    for element in element_values(inside, env):
         if not isinstance(element, str):
             return ERROR
         arguments.append(until_nul(to_bytes(element)))

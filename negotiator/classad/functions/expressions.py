@@ -18,7 +18,7 @@ from negotiator.classad.context import (
 )
 from negotiator.classad.functions.conversions import as_string
 from negotiator.classad.functions.external_references import ExternalReferences
-from negotiator.classad.functions.patterns import CASELESS, PatternFailure, found
+from negotiator.classad.functions.patterns import CASELESS, PatternFailure, matches
 from negotiator.classad.functions.registry import register
 from negotiator.classad.syntax import Attr, ListExpr, Literal, ParseError, fold, parse, unparse_indented
 from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
@@ -97,7 +97,7 @@ def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
         return ",".join(names)
     try:
         hits = [
-            found(to_bytes(pattern), to_bytes(name), CASELESS, state, not_empty=True)
+            matches(to_bytes(pattern), to_bytes(name), CASELESS, state, not_empty=True)
             for name in names or [""]
         ]
     except PatternFailure:

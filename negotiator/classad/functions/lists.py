@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.context import BINARY, ListValue
 from negotiator.classad.functions.conversions import is_compound, is_number
-from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.registry import element_values, register
 from negotiator.classad.values import ERROR, UNDEFINED
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
     """Return the defined elements of a list of numbers."""
     if not isinstance(value, ListValue):
         return UNDEFINED if value is UNDEFINED else ERROR
-    numbers = [element for element in elements(value, env) if element is not UNDEFINED]
+    numbers = [element for element in element_values(value, env) if element is not UNDEFINED]
     return numbers if all(map(is_number, numbers)) else ERROR
 
 
@@ -108,7 +108,7 @@ def _member(value: Value, inside: Value, op: str, env: Environment) -> Value:
         return UNDEFINED
     if not isinstance(inside, ListValue) or is_compound(value):
         return ERROR
-    return any(BINARY[op](element, value) is True for element in elements(inside, env))
+    return any(BINARY[op](element, value) is True for element in element_values(inside, env))
 
 
 def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Value:
@@ -120,7 +120,7 @@ def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Va
         return ERROR
     if not isinstance(inside, ListValue):
         return UNDEFINED if inside is UNDEFINED else ERROR
-    for element in elements(inside, env):
+    for element in element_values(inside, env):
         result = comparison(element, value)
         if result is UNDEFINED:
             return False

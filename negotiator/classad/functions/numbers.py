@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.context import EvaluationFailed, ListValue
 from negotiator.classad.functions.conversions import as_integer, as_real
-from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.registry import element_values, register
 from negotiator.classad.values import ERROR, Exceptional, truncate64, wrap32, wrap64
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def quantize(args: Sequence[Value], env: Environment) -> Value:
         return ERROR
     if isinstance(step, ListValue):
         last: Value = 0.0
-        for element in elements(step, env):
+        for element in element_values(step, env):
             bound = as_real(element)
             if isinstance(bound, Exceptional):
                 return ERROR

@@ -71,7 +71,7 @@ class Meter(Protocol):
         """Subtract steps. Raises an exception of its owner if fewer are left."""
 
 
-def found(
+def matches(
     pattern: bytes, subject: bytes, options: int = 0, meter: Meter | None = None, *, not_empty: bool = False
 ) -> bool:
     """Return whether the pattern occurs anywhere in the subject; with ``not_empty``, as more than the empty string.
@@ -82,7 +82,7 @@ def found(
     return search.next(0, b"(*NOTEMPTY)" if not_empty else b"") is not None
 
 
-def check(pattern: bytes, options: int = 0) -> None:
+def check_pattern(pattern: bytes, options: int = 0) -> None:
     """Raise ``PatternFailure`` if the pattern cannot be compiled."""
     _compiled(pattern, options, _MOST_LIMIT, b"")
 
@@ -102,7 +102,7 @@ def replaced(
     ``whole`` keeps the subject around the matches. ``everywhere`` continues after the first match; as in HTCondor it
     fails if the pattern matches the empty string at the end of the subject.
 
-    :raises PatternFailure: as ``found``, or the template names a group after the last one in the match. The meter may
+    :raises PatternFailure: as ``matches``, or the template names a group after the last one in the match. The meter may
         raise too.
     """
     output = bytearray()

@@ -12,10 +12,10 @@ from negotiator.classad.functions.patterns import (
     EXTENDED,
     MULTILINE,
     PatternFailure,
-    found,
+    matches,
     replaced,
 )
-from negotiator.classad.functions.registry import elements, register
+from negotiator.classad.functions.registry import element_values, register
 from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, to_bytes, until_nul
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def regexp(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # n
         return texts
     pattern, subject, letters = texts
     try:
-        return found(_bytes(pattern), _bytes(subject), options_of(letters), meter)
+        return matches(_bytes(pattern), _bytes(subject), options_of(letters), meter)
     except PatternFailure:
         return ERROR
 
@@ -73,7 +73,7 @@ def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Valu
         return ERROR
     expression, flags = _bytes(others[0]), options_of(others[1]) if options else 0
     undefined = False
-    for element in elements(inside, env):
+    for element in element_values(inside, env):
         if element is UNDEFINED:
             undefined = True
         elif not isinstance(element, str):
@@ -84,9 +84,9 @@ def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Valu
 
 
 def occurs(pattern: bytes, subject: bytes, flags: int, meter: Meter) -> bool:
-    """Return whether the pattern occurs in one of several subjects. An invalid pattern occurs in none."""
+    """Return whether the pattern occurs in a subject. An invalid pattern does not occur."""
     try:
-        return found(pattern, subject, flags, meter)
+        return matches(pattern, subject, flags, meter)
     except PatternFailure:
         return False
 

@@ -70,12 +70,12 @@ class Function:
         """
         meter.charge(0)  # do not start without steps
         value: Value = self.call(args, env, meter) if self.metered else self.call(args, env)
-        toll = self.toll((*args, value))
-        if toll:
-            meter.charge(toll)
+        extra_steps = self.extra_steps((*args, value))
+        if extra_steps:
+            meter.charge(extra_steps)
         return value
 
-    def toll(self, values: Iterable[Value]) -> int:
+    def extra_steps(self, values: Iterable[Value]) -> int:
         """Return the extra steps of a call with these arguments and this value."""
         size = longest = 0
         for value in values:
@@ -119,7 +119,7 @@ def register(
     return keep
 
 
-def elements(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: ARG001
+def element_values(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: ARG001
     """Return the values of the elements of a list passed to a function.
 
     As in HTCondor they are evaluated in the scope of the *call*, not of the list: with ``A`` 1 in this ad and 100 in

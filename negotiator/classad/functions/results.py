@@ -20,7 +20,7 @@ MAX_ITEMS = 1 << 17
 _STEPS_TO_MAKE = 4  # for each element
 
 
-def values_of(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
+def argument_values(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
     """Return the values of the arguments of a call in ``scope``, from left to right. Charges for long strings."""
     state = scope.state
     values = [state.evaluate_argument(arg) for arg in args]
@@ -30,7 +30,7 @@ def values_of(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
     return values
 
 
-def list_of(texts: Sequence[bytes], scope: AdScope) -> Value:
+def string_list(texts: Sequence[bytes], scope: AdScope) -> Value:
     """Return a list of strings with this scope; error if there are more than ``MAX_ITEMS``."""
     if len(texts) > MAX_ITEMS:
         return ERROR
@@ -38,6 +38,6 @@ def list_of(texts: Sequence[bytes], scope: AdScope) -> Value:
     return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope)
 
 
-def ad_of(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:
+def constant_ad(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:
     """Return an ad of constants for a call in ``scope``. No other ad encloses it."""
     return AdScope(AttributeMap(items), None, scope.state).value()

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from negotiator.classad.functions.conversions import strings
-from negotiator.classad.functions.patterns import PatternFailure, check
+from negotiator.classad.functions.patterns import PatternFailure, check_pattern
 from negotiator.classad.functions.regex import occurs, options_of
 from negotiator.classad.functions.registry import register
 from negotiator.classad.values import (
@@ -201,7 +201,7 @@ def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Me
     flags = options_of(rest[1].lower()) if len(rest) == 2 else 0
     expression = until_nul(to_bytes(pattern))
     try:
-        check(expression, flags)
+        check_pattern(expression, flags)
     except PatternFailure:
         return ERROR
     items = dict.fromkeys(_items(text, delimiters))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdValue, ListValue
 from negotiator.classad.functions.conversions import as_bytes
-from negotiator.classad.functions.registry import elements, register
-from negotiator.classad.functions.results import list_of, values_of
+from negotiator.classad.functions.registry import element_values, register
+from negotiator.classad.functions.results import argument_values, string_list
 from negotiator.classad.values import (
     ERROR,
     MAX_BYTES,
@@ -55,7 +55,7 @@ def join(args: Sequence[Value], env: Environment) -> Value:
     pieces: list[Value] = list(args)
     if 1 <= len(args) <= 2 and isinstance(args[-1], ListValue):
         separator = args[0] if len(args) == 2 else ""
-        pieces = [separator, *elements(args[-1], env)]
+        pieces = [separator, *element_values(args[-1], env)]
     return _joined(pieces)
 
 
@@ -155,11 +155,11 @@ def split(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  #
 
     White space next to another separator is ignored. Between two equal separators there is an empty string.
     """
-    text, *separators = values_of(args, scope)
+    text, *separators = argument_values(args, scope)
     if not isinstance(text, str) or not all(isinstance(value, str) for value in separators):
         return ERROR
     between = to_bytes(separators[0]) if separators and isinstance(separators[0], str) else b", \t"
-    return list_of(_split(to_bytes(text), between), scope)
+    return string_list(_split(to_bytes(text), between), scope)
 
 
 def _split(data: bytes, separators: bytes) -> list[bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from negotiator.classad.context import AdValue, EvaluationFailed, evaluate_alone
 from negotiator.classad.functions.registry import register
-from negotiator.classad.functions.results import ad_of, values_of
+from negotiator.classad.functions.results import argument_values, constant_ad
 from negotiator.classad.values import (
     ERROR,
     UNDEFINED,
@@ -150,7 +150,7 @@ def _calendar(seconds: int, offset: int) -> Calendar | None:
 @register("splitTime", 1, 1, lazy=True)
 def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:
     """``splitTime(t)``: an ad of the parts of a moment, of seconds since the epoch, or of a span of time."""
-    value = values_of(args, scope)[0]
+    value = argument_values(args, scope)[0]
     if value is UNDEFINED:
         return UNDEFINED
     if isinstance(value, RelTime):
@@ -160,7 +160,7 @@ def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
     if moment is None or local is None:
         return ERROR
     # HTCondor prints them in the order of its hash table.
-    return ad_of(
+    return constant_ad(
         (
             ("Day", local.day),
             ("Type", "AbsoluteTime"),
@@ -206,7 +206,7 @@ def _split_span(span: float, scope: AdScope) -> Value:
         ("Minutes", minutes),
         ("Seconds", seconds),
     )
-    return ad_of(items, scope)
+    return constant_ad(items, scope)
 
 
 @register("formatTime", 0, 2, deterministic=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.functions.registry import register
-from negotiator.classad.functions.results import list_of, values_of
+from negotiator.classad.functions.results import argument_values, string_list
 from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def split_slot_name(args: tuple[Expr, ...], scope: AdScope, env: Environment) ->
 
 
 def _split(args: tuple[Expr, ...], scope: AdScope, *, alone_first: bool) -> Value:
-    value = values_of(args, scope)[0]
+    value = argument_values(args, scope)[0]
     if not isinstance(value, str):
         return ERROR
     before, at, after = to_bytes(value).partition(b"@")
-    return list_of((before, after) if at or alone_first else (after, before), scope)
+    return string_list((before, after) if at or alone_first else (after, before), scope)
 
 
 @register("userHome", 1, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.functions import FUNCTIONS, PatternFailure, check, options_of
+from negotiator.classad.functions import FUNCTIONS, PatternFailure, check_pattern, options_of
 from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
@@ -122,7 +122,7 @@ def is_bad_pattern(name: str, args: Sequence[PossibleValue]) -> bool:
         return False
     letters = letters.lower() if name == "stringlist_regexpmember" else letters
     try:
-        check(until_nul(to_bytes(pattern)), options_of(letters))
+        check_pattern(until_nul(to_bytes(pattern)), options_of(letters))
     except PatternFailure:
         return True
     return False

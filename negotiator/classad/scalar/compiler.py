@@ -91,6 +91,7 @@ def compile_tree(expr: Node, direct: DirectCompiler, counting: CountingCompiler)
     """Compile a tree, with the compilers for runs that need not count levels and for those that must."""
     counted = counting(expr, 0)
     measured = measure(expr, MAX_SIZE)
+    # Too large, or closures nested too deep for Python: always count. Size 0, since each node then charges its own step.
     if measured is None or measured.nesting > MAX_NESTING:
         return Compiled(expr, counted, counted, MAX_LEVELS + 1, MAX_LEVELS + 1, 0)
     levels, _, size = measured
@@ -326,6 +327,7 @@ def _chain(expr: Binary, child: ChildCompiler, level: int) -> Run:
 
     If levels are counted, each operator counts its own, so it is compiled with its two operands only.
     """
+    # The operators nest to the left, so each operand is one level deeper than the one to its right.
     operands: list[Run] = []
     node: Node = expr
     while not child.counts and type(node) is Binary and node.op == expr.op:
@@ -429,7 +431,7 @@ def _one_argument(function: Function, operand: Run) -> Run:
         value = operand(state)
         result = call((value,), state.env)
         if (type(value) is str and len(value) > long) or (type(result) is str and len(result) > long):
-            state.charge(function.toll((value, result)))
+            state.charge(function.extra_steps((value, result)))
         return result
 
     return run
@@ -446,7 +448,7 @@ def _two_arguments(function: Function, left: Run, right: Run) -> Run:
             or (type(other) is str and len(other) > long)
             or (type(result) is str and len(result) > long)
         ):
-            state.charge(function.toll((one, other, result)))
+            state.charge(function.extra_steps((one, other, result)))
         return result
 
     return run
@@ -459,11 +461,11 @@ def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
         args = [operand(state) for operand in operands]
         result = call(args, state.env)
         if type(result) is str and len(result) > long:
-            state.charge(function.toll((*args, result)))
+            state.charge(function.extra_steps((*args, result)))
             return result
         for value in args:
             if type(value) is str and len(value) > long:
-                state.charge(function.toll((*args, result)))
+                state.charge(function.extra_steps((*args, result)))
                 break
         return result
 
