@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 import attrs
 
+from negotiator.audit.bundles import AlteredBundleError, NoBundleError
 from negotiator.audit.errors import AuditError
 from negotiator.classad import ClassAdError
 from negotiator.cycle.cycle_state import CycleStateError
@@ -39,6 +40,8 @@ class ErrorStatus:
 #: The first entry whose class fits applies, so derived classes stand before their bases.
 STATUSES = (
     ErrorStatus(OutcomeLostError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
+    ErrorStatus(AlteredBundleError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
+    ErrorStatus(NoBundleError, ExitCode.AUDIT, HTTPStatus.NOT_FOUND),
     ErrorStatus(AuditError, ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),
     ErrorStatus(PoolError, ExitCode.POOL, HTTPStatus.SERVICE_UNAVAILABLE),
     ErrorStatus(StateError, ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),

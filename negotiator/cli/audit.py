@@ -8,11 +8,12 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.audit.bundles import AlteredBundleError, find_digest, read_bundle
+from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
 from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.verify import Verification, verify
+from negotiator.cli.errors import print_error
 from negotiator.cli.render import print_table, printable
 from negotiator.exit_codes import ExitCode
 
@@ -112,8 +113,7 @@ def bundle_command(context: click.Context, digest: str, folder: Path, file: str 
         found = find_digest(folder, digest.lower())
         files = read_bundle(folder, found)
     except AuditError as error:
-        click.echo(f"error: {printable(str(error))}", err=True)
-        context.exit(ExitCode.NOT_DONE if isinstance(error, AlteredBundleError) else ExitCode.AUDIT)
+        context.exit(print_error(error))
     if file is None:
         rows = [(name, str(len(content))) for name, content in files.items()]
         print_table(f"Bundle {found}", ("FILE", "BYTES"), rows, right=(1,))

@@ -13,12 +13,17 @@ from negotiator.exit_codes import ExitCode
 
 def print_error(error: NegotiatorError) -> ExitCode:
     """Print an exception to standard error, the problems of a bundle with their lines; return its exit code."""
-    text = str(error)
     if isinstance(error, BundleError):
         print_problems(error.problems, folder=error.folder, err=True)
-        text = f"{error.folder or 'the bundle'} has errors: nothing was done (see negotiator check)"
-    click.echo(f"error: {printable(text)}", err=True)
+    click.echo(f"error: {printable(error_text(error))}", err=True)
     return status_of(error).exit_code
+
+
+def error_text(error: NegotiatorError) -> str:
+    """Return the message of an exception in one line; the problems of a bundle are printed apart."""
+    if isinstance(error, BundleError):
+        return f"{error.folder or 'the bundle'} has errors: nothing was done (see negotiator check)"
+    return str(error)
 
 
 def print_failures(failures: tuple[object, ...]) -> None:
