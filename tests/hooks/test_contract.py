@@ -118,11 +118,12 @@ def test_the_examples_run(spec, capsys):
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):
-    """The first and the last piece of code of the document belong together, but for the name of a class."""
-    first, *_, last = snippets(DOCUMENT)
+    """The first piece of code of the document is the plugin, the last two are its tests."""
+    first, *_, with_cycle, with_call = snippets(DOCUMENT)
     (tmp_path / "only_linux.py").write_text(first)
     monkeypatch.chdir(tmp_path)
-    run(last)["test_windows_gets_no_job"]()
+    run(with_cycle)["test_a_windows_slot_gets_no_job"]()
+    run(with_call)["test_windows_gets_no_job"]()
 
 
 @HOOKS
