@@ -56,13 +56,13 @@ EVERYBODY = UserFilter()
 
 
 def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
-    """Read a filter; what is wrong in it matches nobody."""
+    """Return a filter; invalid entries match no user."""
     if entry is None:
         return EVERYBODY
     kind = entry.type.text.lower() if entry.type else ""
     if kind not in _TYPES:
         source = entry.type.source if entry.type else entry.source
-        message = f"there is no filter type {kind[:80]!r}"
+        message = f"unknown filter type {kind[:80]!r}"
         findings.error("rule_filter_type", source, message, "there are: allow, deny")
     users, groups = entry.users or (), entry.groups or ()
     return UserFilter(
@@ -73,14 +73,14 @@ def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
     )
 
 
-def _names(whom: str, entries: Sequence[ScalarText], valid: Names, form: str, findings: Findings) -> Names:
+def _names(subject: str, entries: Sequence[ScalarText], valid: Names, form: str, findings: Findings) -> Names:
     if len(entries) == 1 and _SPECIAL.search(entries[0].text):
-        return _expression(whom, entries[0], findings)
+        return _expression(subject, entries[0], findings)
     for entry in entries:
         if not valid(entry.text):
-            message = f"invalid {whom} name {entry.text[:80]!r}"
+            message = f"invalid {subject} name {entry.text[:80]!r}"
             if len(entries) == 1:
-                findings.error(f"rule_filter_{whom}s", entry.source, message, form)
+                findings.error(f"rule_filter_{subject}s", entry.source, message, form)
             else:
                 hint = (
                     "a regular expression must be the only entry of its list"
@@ -91,7 +91,7 @@ def _names(whom: str, entries: Sequence[ScalarText], valid: Names, form: str, fi
     return frozenset(entry.text for entry in entries if valid(entry.text)).__contains__
 
 
-def _expression(whom: str, entry: ScalarText, findings: Findings) -> Names:
+def _expression(subject: str, entry: ScalarText, findings: Findings) -> Names:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY
@@ -99,7 +99,7 @@ def _expression(whom: str, entry: ScalarText, findings: Findings) -> Names:
         search = re2.compile(entry.text, options).search
     except (re2.error, UnicodeError) as error:
         message = f"{entry.text[:80]!r} is not a valid regular expression: {_message(error)}"
-        findings.error(f"rule_filter_{whom}s", entry.source, message, "see the syntax of RE2")
+        findings.error(f"rule_filter_{subject}s", entry.source, message, "see the syntax of RE2")
         return lambda _: False
     return lru_cache(_CACHED)(lambda name: search(name) is not None)
 

@@ -118,8 +118,8 @@ def check_levels(root: QueueConfig, findings: Findings) -> None:
         applications = queue.applications or applications
         for limit in queue.limits:
             _against_queue(limit, queue, maximum, applications, findings)
-            for whom, name in _names(limit):
-                _against_ancestors(limit, whom, name, above, findings)
+            for subject, name in _names(limit):
+                _against_ancestors(limit, subject, name, above, findings)
         limited = (*above, queue) if queue.limits else above
         waiting += [(child, maximum, applications, limited) for child in reversed(queue.children)]
 
@@ -148,36 +148,36 @@ def _against_queue(
 
 
 def _against_ancestors(
-    limit: QueueLimit, whom: SubjectKind, name: str, above: Sequence[QueueConfig], findings: Findings
+    limit: QueueLimit, subject: SubjectKind, name: str, above: Sequence[QueueConfig], findings: Findings
 ) -> None:
     """Compare a limit with the one limit of each queue above that applies to the name: its own, or the wildcard's."""
     reported: set[str] = set()
     for queue in above:
-        other, by = _applicable(queue, whom, name)
+        other, by = _applicable(queue, subject, name)
         if other is None:
             continue
         kind = "_wildcard" if by == WILDCARD != name else ""
-        whose = f"that of {by if by != WILDCARD else 'the wildcard'} at {queue.path} ({other.source})"
+        other_limit = f"that of {by if by != WILDCARD else 'the wildcard'} at {queue.path} ({other.source})"
         over = exceeding(limit.resources, other.resources)
-        code = f"limit_{whom}_resources_exceed_ancestor{kind}"
+        code = f"limit_{subject}_resources_exceed_ancestor{kind}"
         if over and code not in reported:
-            message = f"the limit of {whom} {name} is above {whose}: {compared(over, limit.resources, other.resources)}"
+            message = f"the limit of {subject} {name} is above {other_limit}: {compared(over, limit.resources, other.resources)}"
             findings.error(code, limit.source, message, "lower it: the limit above applies too")
             reported.add(code)
-        code = f"limit_{whom}_maxapps_exceed_ancestor{kind}"
+        code = f"limit_{subject}_maxapps_exceed_ancestor{kind}"
         if other.applications and not 0 < limit.applications <= other.applications and code not in reported:
             number = limit.applications or "no limit of"
-            message = f"{number} applications for {whom} {name} are more than {other.applications}, {whose}"
+            message = f"{number} applications for {subject} {name} are more than {other.applications}, {other_limit}"
             findings.error(
                 code, limit.source, message, f"set maxapplications to at most {other.applications}"
             )
             reported.add(code)
 
 
-def _applicable(queue: QueueConfig, whom: SubjectKind, name: str) -> tuple[QueueLimit | None, str]:
+def _applicable(queue: QueueConfig, subject: SubjectKind, name: str) -> tuple[QueueLimit | None, str]:
     """Return the limit of a queue that applies to a name, and the name it is listed under."""
     for wanted in dict.fromkeys((name, WILDCARD)):
         for limit in queue.limits:
-            if wanted in (limit.users if whom is SubjectKind.USER else limit.groups):
+            if wanted in (limit.users if subject is SubjectKind.USER else limit.groups):
                 return limit, wanted
     return None, ""

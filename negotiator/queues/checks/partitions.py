@@ -15,7 +15,7 @@ from negotiator.queues.model import PartitionConfig
 from negotiator.records import Problem, Source
 
 DEFAULT = "default"
-_NOT_YET = "have no effect here yet: nobody is favoured"
+_NOT_YET = "have no effect here yet: no queue is preferred"
 _SORTINGS = ("", "fair", "binpacking")
 
 
