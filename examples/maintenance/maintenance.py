@@ -2,7 +2,7 @@
 
 The calendar is a YAML file of the bundle: a list of windows, each with ``machine`` (a glob over the slots' Machine),
 ``from`` and ``to`` (ISO 8601, UTC where no zone is given) and ``why``. A window holds from ``from`` until just before
-``to``. It says WAITING, not DENIED: the machine comes back.
+``to``. The verdict is WAITING, not DENIED: the machine comes back.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KEYS = {"machine", "from", "to", "why"}
 
 @attrs.frozen
 class Maintenance:
-    """The key of ``pool.yaml`` that this plugin owns; without it the plugin has nothing to say."""
+    """The key of ``pool.yaml`` that this plugin owns; without it the plugin filters nothing."""
 
     maintenance_calendar: Path | None = None
 
@@ -66,26 +66,26 @@ class CalendarError(Exception):
 
 @hookimpl
 def negotiator_section() -> Section:
-    """Own one key of pool.yaml."""
+    """Declare the key of pool.yaml."""
     return Section(schema=Maintenance, check=check)
 
 
 @hookimpl
 def negotiator_job_attributes() -> list[str]:
-    """Read nothing of a job."""
+    """Declare that no attribute of a job is read."""
     return []  # maintenance is the same for all jobs
 
 
 @hookimpl
 def negotiator_filter_slots(slots: Table, settings: Maintenance, cycle: Cycle) -> Iterable[Filter]:
-    """Keep the slots under maintenance out, a filter a window."""
+    """Remove the slots under maintenance, with one filter for each window."""
     if settings.maintenance_calendar is None:
         return ()
     return filters(slots, cycle.now, calendar(settings.maintenance_calendar))
 
 
 def check(settings: Maintenance) -> Iterator[Problem]:
-    """Say what is wrong with the calendar, when the bundle is loaded."""
+    """Yield the problems of the calendar, when the bundle is loaded."""
     if settings.maintenance_calendar is not None:
         try:
             calendar(settings.maintenance_calendar)
@@ -97,7 +97,7 @@ def check(settings: Maintenance) -> Iterator[Problem]:
 
 @lru_cache(maxsize=1)  # the slots are the same for all requests of a cycle
 def filters(slots: Table, now: float, windows: tuple[Window, ...]) -> tuple[Filter, ...]:
-    """Make one filter a window that is open now."""
+    """Return one filter for each window that is open now."""
     return tuple(
         Filter(
             rule=f"maintenance of {window.machine}",
@@ -113,14 +113,18 @@ def filters(slots: Table, now: float, windows: tuple[Window, ...]) -> tuple[Filt
 
 
 def under(window: Window, slots: Table) -> Mask:
-    """Make a mask of the slots whose machine the window is about, by a ClassAd expression over the whole table."""
+    """Return a mask of the slots on machines of a window, by a ClassAd expression over the whole table."""
     pattern = unparse_value(fnmatch.translate(window.machine))
     return evaluate_table(parse(f'regexp({pattern}, MY.Machine, "i")'), slots).is_true()
 
 
-@cache  # the file belongs to the bundle; a bundle that is loaded anew loads this module anew
+@cache  # the file belongs to the bundle; loading a bundle again loads this module again
 def calendar(file: Path) -> tuple[Window, ...]:
-    """Read the calendar. CalendarError where it is wrong, OSError where it can't be read."""
+    """Return the windows of the calendar.
+
+    :raises CalendarError: an entry is invalid.
+    :raises OSError: the file can't be read.
+    """
     try:
         root = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -137,7 +141,7 @@ def calendar(file: Path) -> tuple[Window, ...]:
 
 
 def window(node: yaml.Node, file: Path) -> Window:
-    """Make a window of one entry."""
+    """Return the window of one entry."""
     source = Source(file.name, node.start_mark.line + 1, node.start_mark.column + 1)
     if not isinstance(node, yaml.MappingNode) or not all(
         isinstance(v, yaml.ScalarNode) for _, v in node.value
@@ -153,9 +157,9 @@ def window(node: yaml.Node, file: Path) -> Window:
 
 
 def moment(text: str, source: Source) -> float:
-    """Turn ISO 8601 into seconds since the epoch."""
+    """Return a time in ISO 8601 as seconds since the epoch."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise CalendarError(source, f"{text[:80]!r} is no time in ISO 8601") from None
+        raise CalendarError(source, f"{text[:80]!r} is not a time in ISO 8601") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -8,7 +8,7 @@ import pytest
 
 from negotiator.hooks import specs
 from negotiator.hooks.loading import PluginSettings, load_plugins
-from negotiator.records import Verdict
+from negotiator.plugin import Verdict
 from negotiator.testing import call, cycle_record, request, table
 
 PLUGIN = Path(__file__).with_name("maintenance.py")
@@ -92,7 +92,7 @@ def test_no_attribute_of_a_job_is_read():
             "expected the keys from, machine, to, why",
         ),
         ("- {machine: a, machine: b, from: 2026-01-01, to: 2026-01-02, why: x}", 1, "each once"),
-        ("- {machine: a, from: soon, to: 2026-01-02, why: x}", 1, "'soon' is no time in ISO 8601"),
+        ("- {machine: a, from: soon, to: 2026-01-02, why: x}", 1, "'soon' is not a time in ISO 8601"),
         ("- {machine: a, from: 2026-01-02, to: 2026-01-02, why: x}", 1, "it ends before it begins"),
         ("- {}\n- {", 2, "not YAML: expected the node content"),
         ("- \x07", 0, "not YAML in UTF-8"),

@@ -61,7 +61,7 @@ def negotiator_section() -> Section:  # type: ignore[empty-body]
 def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
     """Bring commands of the ``negotiator`` program.
 
-    Called once at start. A failure is reported, and the program goes on without the plugin's commands.
+    Called once at start, of installed plugins. A failure is reported, and the program goes on without the plugin's commands.
 
     Example::
 
@@ -69,13 +69,13 @@ def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body
         def negotiator_commands():
             yield show_calendar  # a click.Command
 
-    :return: the commands; a name that is taken already is refused.
+    :return: the commands; a name that is already used is refused.
     """
 
 
 @hookspec(record=Constraint, check=checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: ignore[empty-body]
-    """Give the expressions that are ANDed to the Requirements of slots and jobs.
+    """Return the expressions that are ANDed to the Requirements of slots and jobs.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
 
@@ -99,9 +99,9 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
 
-    Jobs that are alike in these (and in what all expressions refer to) are one request, asked about once. A plugin
-    that filters slots or charges and does not implement this hook switches that off: every job is then a request of
-    its own.
+    Jobs that are equal in these (and in all attributes that expressions refer to) are one request, and policies are
+    called once for it. A plugin that filters slots or charges and does not implement this hook switches that off: every
+    job is then a request of its own.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
 
@@ -112,7 +112,7 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
             return ["Owner", "JobUniverse"]
 
     :param settings: this plugin's part of the bundle.
-    :return: attribute names; an empty list says that no job attribute is read.
+    :return: attribute names; an empty list means that no job attribute is read.
     """
 
 
@@ -121,7 +121,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
     """Bring types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
 
     Called once when a bundle is loaded. A failure refuses the bundle. The core does what all rules have in common:
-    filter, parent rule, ``create``, names that are no names, and the access of the user to the queue.
+    filter, parent rule, ``create``, invalid names, and the access of the user to the queue.
 
     Example::
 
@@ -133,7 +133,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
         def negotiator_placement_rules():
             yield PlacementRule(name="project", target=by_project, tags=lambda value: ["Project"])
 
-    :return: the types; a name that is taken already is refused.
+    :return: the types; a name that is already used is refused.
     """
 
 
@@ -147,10 +147,10 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
 def negotiator_access(  # type: ignore[empty-body]
     questions: Sequence[AccessQuestion], queues: QueueTree, settings: Any
 ) -> Iterable[Access]:
-    """Say who may submit to a queue, administer it, or configure the scheduler.
+    """Decide who may submit to a queue, administer it, or configure the scheduler.
 
-    Called with all that a cycle wants to know at once. Whoever is granted something by one policy and forbidden it by
-    none may do it. Where an implementation fails, everything it was asked about is denied (``plugin_error``).
+    Called once with all questions of a cycle. Access is granted if one policy grants it and none forbids it. If an
+    implementation fails, all questions of the call are denied (``plugin_error``).
 
     Example::
 
@@ -162,7 +162,7 @@ def negotiator_access(  # type: ignore[empty-body]
                 else:
                     yield Access(AccessDecision.ABSTAIN, "suspended", "not suspended")
 
-    :param questions: what is asked, each once.
+    :param questions: the questions, each once.
     :param queues: the queues as they are now, with their access control lists.
     :param settings: this plugin's part of the bundle.
     :return: an answer for each question, in their order.
@@ -171,11 +171,11 @@ def negotiator_access(  # type: ignore[empty-body]
 
 @hookspec(record=UserGroups, check=checked_user_groups, on_failure=OnFailure.DENY, batch="users")
 def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> Iterable[UserGroups]:  # type: ignore[empty-body]
-    """Say which groups users are in.
+    """Return the groups of users.
 
-    Called before a cycle, never in it, with the users whose groups no job tells: here a plugin may read files and ask
-    servers. The first plugin that knows a user is believed. Where an implementation fails, new applications of the
-    users that no other plugin before it knows are rejected (``plugin_error``).
+    Called before a cycle, never in it, with the users whose groups no job specifies: here a plugin may read files and
+    query servers. The first plugin that knows a user decides. If an implementation fails, new applications of the users
+    that no other plugin before it knows are rejected (``plugin_error``).
 
     Example::
 
@@ -187,7 +187,7 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
 
     :param users: the names of the users, each once.
     :param settings: this plugin's part of the bundle.
-    :param now: seconds since the epoch, to tell how old an answer is.
+    :param now: seconds since the epoch, to compute the age of cached answers.
     :return: the groups of the users that this plugin knows.
     """
 
@@ -225,9 +225,9 @@ def negotiator_application_groups(  # type: ignore[empty-body]
 
 @hookspec(record=Gate, check=checked_gate, on_failure=OnFailure.DENY, batch="ads")
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
-    """Say which ads are kept out of the cycle.
+    """Decide which ads are kept out of the cycle.
 
-    Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all that came in. Where an
+    Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all of them. If an
     implementation fails, no ad of that kind is admitted (``plugin_error``).
 
     Example::
@@ -248,9 +248,9 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
 
 @hookspec(record=Filter, check=checked_filter, on_failure=OnFailure.DENY, batch="slots")
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
-    """Say which slots a request may be matched with.
+    """Decide which slots a request may be matched with.
 
-    Called once for each request (a kind of jobs, not a job), with all admitted slots. Where an implementation fails, the
+    Called once for each request (equal jobs, not one job), with all admitted slots. If an implementation fails, the
     request gets no match in this cycle (``plugin_error``).
 
     Example::
@@ -261,7 +261,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
             yield Filter(rule="maintenance", allow=~np.isin(names, DOWN), code="maintenance",
                          text="the machine is under maintenance")
 
-    :param request: the jobs that ask.
+    :param request: the equal jobs.
     :param slots: all admitted slots, a row each.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
@@ -275,9 +275,9 @@ def negotiator_charges(  # type: ignore[empty-body]
 ) -> Iterable[Charge | KeyCharge]:
     """Declare what each match of a request is charged, on which counters, and up to which limits.
 
-    Called once for each request, and once for each kind of running jobs when the counters are built anew at the start
-    of a cycle. The core makes a match only if all charges of all plugins fit, all or none, remembers which said stop,
-    and releases what is over. Counters are a plugin's own: others can't charge them. Where an implementation fails, the
+    Called once for each request, and once for equal running jobs when the counters are rebuilt at the start of a cycle.
+    The core makes a match only if all charges of all plugins fit, all or none. It records which charge refused a match,
+    and releases charges of matches that ended. Counters are a plugin's own: others can't charge them. If an implementation fails, the
     request gets no match in this cycle (``plugin_error``).
 
     Example::
@@ -293,9 +293,9 @@ def negotiator_charges(  # type: ignore[empty-body]
                 label=Quota(rule="ten-a-host", text="jobs on one host"),
             )
 
-    :param request: the jobs that ask; those that run already where counters are built anew.
-    :param slots: all slots that charges with a value a slot are about, a row each.
-    :param queues: the queues as they are now, with what the configuration says of them.
+    :param request: the idle jobs; the running ones when counters are rebuilt.
+    :param slots: the slots, a row each: the admitted ones, or all when counters are rebuilt.
+    :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     :return: the charges, each with a ``Quota`` as its label.
@@ -310,7 +310,7 @@ def negotiator_usage(  # type: ignore[empty-body]
     settings: Any,
     spec_names: bool,  # noqa: FBT001 - given by name
 ) -> Iterable[Mapping[str, Any]]:
-    """Report what is used of the limits of this plugin.
+    """Report the usage of the limits of this plugin.
 
     Called by ``negotiator usage``. A failure is reported.
 
@@ -322,18 +322,18 @@ def negotiator_usage(  # type: ignore[empty-body]
                 for (_, host), count in used.sums.items():
                     yield {"host": host, "jobs": count}
 
-    :param report: what is asked for: ``users``, ``groups``, or any other name that a plugin knows.
-    :param used: what is counted on this plugin's counters.
-    :param queues: the queues as they are now, with what the configuration says of them.
+    :param report: the name of the report: ``users``, ``groups``, or any other name that a plugin knows.
+    :param used: the amounts on this plugin's counters.
+    :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
-    :param spec_names: whether names are to be those printed in the specification, where they differ.
-    :return: the entries, as values that JSON has; nothing for a report that it does not know.
+    :param spec_names: True for the names that the specification prints, where they differ.
+    :return: the entries, as values that JSON has; none for an unknown report.
     """
 
 
 @hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT, batch="matches")
 def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycle) -> None:
-    """Be told of the matches that were handed out.
+    """Observe the matches that were delivered.
 
     Called once a cycle, after the matches are in the audit log and were delivered. A failure is reported, and nothing
     else changes.
@@ -345,7 +345,7 @@ def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycl
             for match in matches:
                 print(match.job, match.slot)
 
-    :param matches: all matches of the cycle that were delivered; empty where there were none.
+    :param matches: all matches of the cycle that were delivered.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     """
@@ -372,9 +372,9 @@ def negotiator_cycle_ended(summary: CycleSummary, settings: Any, cycle: Cycle) -
 
 @hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT, batch="changes")
 def negotiator_queues_changed(changes: Sequence[QueueNotice], settings: Any, cycle: Cycle) -> None:
-    """Be told what became of queues, and which are draining still: to notify administrators and owners.
+    """Observe changes of queues, and the queues that are still draining, to notify administrators and owners.
 
-    Called once a cycle, after it was recorded, if there is something to tell. A failure is reported, and nothing else
+    Called once a cycle, after it was recorded, if there are any. A failure is reported, and nothing else
     changes.
 
     Example::
@@ -386,7 +386,7 @@ def negotiator_queues_changed(changes: Sequence[QueueNotice], settings: Any, cyc
                     days = (cycle.now - notice.since) / 86400
                     mail(notice.owners, f"{notice.queue} is closing, since {days:.0f} days: move your jobs")
 
-    :param changes: what changed since the last cycle, and every queue that is draining.
+    :param changes: the changes since the last cycle, and every queue that is draining.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     """

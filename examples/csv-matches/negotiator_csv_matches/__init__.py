@@ -19,7 +19,7 @@ COLUMNS = ("cycle", "time", "match", "submitter", "schedd", "job", "slot", "rank
 class CsvMatches:
     """The key of ``pool.yaml`` that this plugin owns; without it nothing is written.
 
-    It is a ``str``, not a ``Path``: what a ``Path`` names is a file of the bundle, and this one changes with each cycle.
+    It is a ``str``, not a ``Path``: a ``Path`` names a file of the bundle, and this file changes with each cycle.
     """
 
     csv_matches: str = ""
@@ -27,7 +27,7 @@ class CsvMatches:
 
 @hookimpl
 def negotiator_section() -> Section:
-    """Own one key of pool.yaml."""
+    """Declare the key of pool.yaml."""
     return Section(schema=CsvMatches)
 
 
@@ -39,19 +39,19 @@ def negotiator_matches_made(matches: Sequence[Match], settings: CsvMatches, cycl
 
 
 def append(file: Path, matches: Sequence[Match], cycle: Cycle) -> None:
-    """Append a line a match, below a line of titles where the file is new."""
+    """Append a line for each match; a new file begins with a line of titles."""
     text = io.StringIO()
     rows = csv.writer(text)
-    # Names come from ads and may hold bytes that are not UTF-8: they are written as they came.
+    # Names come from ads and may hold bytes that are not UTF-8: they are written unchanged.
     with file.open("a", encoding="utf-8", errors="surrogateescape", newline="") as opened:
         if opened.tell() == 0:
             rows.writerow(COLUMNS)
         rows.writerows(row(match, cycle) for match in matches)
-        opened.write(text.getvalue())  # all at once, so that a full disk leaves as little as possible behind
+        opened.write(text.getvalue())  # in one write, so that a full disk leaves as little as possible
 
 
 def row(match: Match, cycle: Cycle) -> tuple[object, ...]:
-    """Give the columns of one match."""
+    """Return the columns of one match."""
     time = datetime.fromtimestamp(cycle.now, UTC).isoformat()
     who = (match.submitter, match.schedd, match.job, match.slot)
     return (
