@@ -12,21 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from negotiator.hooks.command_options import POINT_IN_TIME as POINT_IN_TIME
+from negotiator.records.text import printable as printable
 
 #: Minimal width of a column whose cells are that long: a number that is cut is another number.
 NARROW = 16
-
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
-# Unicode's line separators, and the marks that change the direction of text.
-_CONTROL |= {
-    code: f"\\u{code:04x}"
-    for code in (0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
-}
-
-
-def printable(text: str) -> str:
-    """Escape characters that could move the cursor or forge a line: names and reasons may come from users' ads."""
-    return text.translate(_CONTROL).encode("utf-8", "backslashreplace").decode()
 
 
 def print_table(

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 
 def printable(text: str) -> str:
-    """Replace each character that is invisible or controls a terminal by U+FFFD."""
+    """Return a text without control characters, for a terminal or a message: each becomes a replacement character.
+
+    Names and reasons come from ads, and users write ads: a control character could move the cursor or forge a line. The
+    length stays the same, so that columns still fit.
+    """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

@@ -24,6 +24,7 @@ from negotiator.plugin import (
     bind,
     evaluate_table,
     hookimpl,
+    printable,
 )
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, NamedPolicy, check
 
@@ -109,10 +110,7 @@ def _constraint(
 
 def _line(text: str) -> str:
     """Return one printable line of bounded length; in the bundle a text may have several lines."""
-    line = " ".join(text.split())
-    line = "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
-    )
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."
 
 
