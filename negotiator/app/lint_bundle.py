@@ -1,4 +1,4 @@
-"""Lint of all expressions of a bundle, as ``negotiator check`` tells it: at the place where each part is written."""
+"""Lints all expressions of a bundle; each problem has the place of the part that it is about."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ _SLACK: Final = 4096
 _DECIDED: Final = frozenset(
     {LintCode.ALWAYS_TRUE_IN_POOL, LintCode.ALWAYS_FALSE_IN_POOL, LintCode.NEVER_TRUE_IN_POOL}
 )
-"""What most gates and most constraints are for most pools: nothing to speak of."""
+"""Findings that are normal for most gates and constraints in most pools."""
 
 
 def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> tuple[Problem, ...]:
-    """Look at all expressions of a bundle without errors; with the ads of a pool, also at what they are for these.
+    """Lint all expressions of a bundle without errors; with a pool, also evaluate them on its ads.
 
-    Without a pool only what is certain is told. ``now`` is the time that expressions see, in seconds since the epoch.
+    Without a pool, only findings that are certain are returned. ``now`` is the time that expressions see, in seconds since
+    the epoch.
     """
     if examination.bundle is None:
         return ()
     ads = {} if pool is None else _tables(pool)
-    asked, failures = bundle_expressions(examination.bundle, ads, now)
+    expressions, failures = bundle_expressions(examination.bundle, ads, now)
     origins = {plugin.name: plugin.origin for plugin in examination.bundle.hooks.plugins}
     problems = [
         Problem(Severity.WARNING, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
         for failure in failures
     ]
-    for each in asked:
+    for each in expressions:
         problems += _of_gate(each, ads, examination.files)
         for finding in _findings(each, ads, Environment(now=now)):
             if pool is not None or finding.severity is Severity.WARNING:
@@ -61,23 +62,25 @@ def _tables(pool: Snapshot) -> dict[AdKind, Table]:
     }
 
 
-def _findings(asked: BundleExpression, ads: Mapping[AdKind, Table], env: Environment) -> Iterator[Finding]:
+def _findings(
+    expression: BundleExpression, ads: Mapping[AdKind, Table], env: Environment
+) -> Iterator[Finding]:
     found = lint(
-        bind(asked.tree),
-        my=_together(asked.my, ads),
-        target=_together(asked.target, ads),
-        alone=asked.alone,
-        my_word=_word(asked.my),
-        target_word=_word(asked.target),
-        text=asked.text,
+        bind(expression.tree),
+        my=_together(expression.my, ads),
+        target=_together(expression.target, ads),
+        alone=expression.alone,
+        my_word=_word(expression.my),
+        target_word=_word(expression.target),
+        text=expression.text,
         env=env,
     )
     for finding in found:
-        if finding.code is LintCode.NO_OTHER_AD or _is_plain_constant(finding, asked):
-            continue  # those who know what the expression is for tell it; a constant alone is meant
+        if finding.code is LintCode.NO_OTHER_AD or _is_plain_constant(finding, expression):
+            continue  # the plugin itself reports references to a missing side; a lone constant is intended
         if finding.code not in _DECIDED:
             yield finding
-        elif asked.forbids and finding.code is not LintCode.ALWAYS_TRUE_IN_POOL:
+        elif expression.forbids and finding.code is not LintCode.ALWAYS_TRUE_IN_POOL:
             yield attrs.evolve(finding, severity=Severity.WARNING, hint="no job of this pool can be matched")
 
 
@@ -93,8 +96,8 @@ def _word(kinds: Iterable[AdKind]) -> str:
     return " or ".join(_WORDS[kind] for kind in kinds)
 
 
-def _is_plain_constant(finding: Finding, asked: BundleExpression) -> bool:
-    whole = asked.tree
+def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
+    whole = expression.tree
     while isinstance(whole, Paren):
         whole = whole.inner
     return isinstance(whole, Literal) and finding.code in {
@@ -106,40 +109,40 @@ def _is_plain_constant(finding: Finding, asked: BundleExpression) -> bool:
 
 
 def _of_gate(
-    asked: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]
+    expression: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]
 ) -> Iterator[Problem]:
-    """Say that a gate would leave nothing of a kind."""
-    for kind, count in asked.discarded.items():
+    """Report that a gate would discard all ads of a kind."""
+    for kind, count in expression.discarded.items():
         if count and count == len(ads.get(kind, ())):
             word = _WORDS[kind]
-            message = f"{asked.rule} discards every {word} of this pool ({count})"
-            yield _at(asked.source, 0, files, Problem(Severity.WARNING, _whole(asked), message))
+            message = f"{expression.rule} discards every {word} of this pool ({count})"
+            yield _at(expression.source, 0, files, Problem(Severity.WARNING, _whole(expression), message))
 
 
-def _problem(finding: Finding, asked: BundleExpression, files: Mapping[str, SourceText]) -> Problem:
-    """Make a problem of a finding, at the place of the part in its file."""
-    message = f"{asked.rule}: {finding.message} [{finding.code}]"
-    problem = Problem(finding.severity, _whole(asked), message, finding.hint)
+def _problem(finding: Finding, expression: BundleExpression, files: Mapping[str, SourceText]) -> Problem:
+    """Return a finding as a problem, at the place of the part in its file."""
+    message = f"{expression.rule}: {finding.message} [{finding.code}]"
+    problem = Problem(finding.severity, _whole(expression), message, finding.hint)
     start = 0 if finding.span is None else finding.span[0]
-    return _at(asked.source, _in_file(start, asked, files), files, problem)
+    return _at(expression.source, _in_file(start, expression, files), files, problem)
 
 
-def _whole(asked: BundleExpression) -> Source:
-    return asked.source or Source(asked.rule)
+def _whole(expression: BundleExpression) -> Source:
+    return expression.source or Source(expression.rule)
 
 
-def _in_file(start: int, asked: BundleExpression, files: Mapping[str, SourceText]) -> int:
-    """Return how far behind the beginning of an expression a character of it stands in the file; 0 if that can't be told.
+def _in_file(start: int, expression: BundleExpression, files: Mapping[str, SourceText]) -> int:
+    """Return the offset in the file of a character of an expression, from the expression's beginning; 0 if unknown.
 
-    In the file the expression may go on over several lines, with backslashes at their ends; quotes and macros may
-    stand for other characters.
+    In the file the expression may have continuation lines, with backslashes at their ends, and quotes and macros that
+    are replaced by other characters.
     """
-    file = None if asked.source is None else files.get(asked.source.file)
-    if file is None or asked.source is None or asked.text is None:
+    file = None if expression.source is None else files.get(expression.source.file)
+    if file is None or expression.source is None or expression.text is None:
         return 0
-    begin = _begin(file, asked.source)
-    piece = file.text[begin : begin + 2 * len(asked.text) + _SLACK]
-    return moved(start, asked.text, piece.replace("\\\n", " \n")) or 0
+    begin = _begin(file, expression.source)
+    piece = file.text[begin : begin + 2 * len(expression.text) + _SLACK]
+    return moved(start, expression.text, piece.replace("\\\n", " \n")) or 0
 
 
 def _at(source: Source | None, start: int, files: Mapping[str, SourceText], problem: Problem) -> Problem:

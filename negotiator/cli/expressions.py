@@ -6,7 +6,7 @@ import re
 
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.cli.problems import print_problems
-from negotiator.errors import NegotiatorError
+from negotiator.errors import CommandError
 from negotiator.records import Problem, Severity, Source
 
 _ASSIGNMENT = re.compile(r"\s*[\w.]+\s*=(?![=?!])")
@@ -14,7 +14,7 @@ _ASSIGNMENT = re.compile(r"\s*[\w.]+\s*=(?![=?!])")
 _HINT = "use == to compare; in the repl, :set gives an ad an attribute"
 
 
-class UnparsableExpressionError(NegotiatorError):
+class UnparsableExpressionError(CommandError):
     """Invalid expression; ``problem`` says what is wrong and where."""
 
     def __init__(self, problem: Problem) -> None:

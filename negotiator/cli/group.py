@@ -53,42 +53,44 @@ class PluginGroup(click.Group):
             raise
         except Exception as error:
             name = ctx.invoked_subcommand or ""
-            if name in self.commands or name not in self._brought:
+            if name in self.commands or name not in self._plugin_commands:
                 raise
             click.echo(f"error: command {name} of a plugin: {describe_error(error)}", err=True)
             ctx.exit(ExitCode.PLUGIN)
 
     @cached_property
-    def _brought(self) -> dict[str, click.Command]:
+    def _plugin_commands(self) -> dict[str, click.Command]:
         manager, problems = load_plugins(PluginSettings())
         print_problems((each for each in problems if each.severity is Severity.ERROR), err=True)
         answers = manager.ask(specs.negotiator_commands)
         for failure in answers.failures:
             click.echo(f"warning: {failure}; its commands are missing", err=True)
         commands: dict[str, click.Command] = {}
-        for stamped in answers.records:
-            name = stamped.record.name or ""
+        for attributed in answers.records:
+            name = attributed.record.name or ""
             if name in self.commands or name in commands:
-                click.echo(f"warning: plugin {stamped.plugin}: there is a command {name!r} already", err=True)
+                click.echo(
+                    f"warning: plugin {attributed.plugin}: the command {name!r} exists already", err=True
+                )
             else:
-                commands[name] = stamped.record
+                commands[name] = attributed.record
         return commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name all commands."""
-        return sorted({*super().list_commands(ctx), *self._brought})
+        """Return the names of all commands."""
+        return sorted({*super().list_commands(ctx), *self._plugin_commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Find a command by name."""
-        return super().get_command(ctx, cmd_name) or self._brought.get(cmd_name)
+        """Return the command of a name, None if there is none."""
+        return super().get_command(ctx, cmd_name) or self._plugin_commands.get(cmd_name)
 
 
 def _silence() -> None:
-    """Let Python not try again, and fail again, when it flushes standard output at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    """Redirect standard output to nowhere, so that Python does not fail again when it flushes it at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(null, sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):
         pass
     finally:
-        os.close(nowhere)
+        os.close(null)

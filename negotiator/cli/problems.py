@@ -1,4 +1,4 @@
-"""How problems are printed: for people with a caret below the place, as JSON, and as commands of a GitHub workflow."""
+"""Prints problems: as text with a caret below the place, as JSON, and as commands of a GitHub workflow."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rich.cells import cell_len
 from negotiator.cli.render import printable
 from negotiator.records import Problem, Severity
 
-MAX_WIDTH = 110  # of an excerpt: of a longer line, what is around the caret is shown
+MAX_WIDTH = 110  # of an excerpt; of a longer line, the part around the caret is shown
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTICE: "cyan"}
 
 
 def print_problems(problems: Iterable[Problem], *, folder: Path | None = None, err: bool = False) -> None:
-    """Print problems for people: where, what, the line with a caret, a hint.
+    """Print problems as text: place, message, the line with a caret, hint.
 
-    ``folder`` is the one that files of the problems are relative to. Colours are for terminals alone.
+    The files of the problems are relative to ``folder``. Colours are used on terminals only.
     """
     for problem in problems:
         click.echo(_for_people(problem, folder), err=err)
 
 
 def problem_json(problem: Problem, folder: Path | None = None) -> dict[str, Any]:
-    """Make plain data of a problem; lines and columns count from 1, 0 says that they are not known."""
+    """Return a problem as plain data; lines and columns count from 1, and are 0 if unknown."""
     return {
         "severity": str(problem.severity),
         "file": located(problem, folder),
@@ -41,10 +41,10 @@ def problem_json(problem: Problem, folder: Path | None = None) -> dict[str, Any]
 
 
 def github_command(problem: Problem, folder: Path | None = None) -> str:
-    """Make a workflow command of a problem, which GitHub shows beside the line.
+    """Return a problem as a workflow command, which GitHub shows beside the line.
 
-    Source: GitHub's documentation, "Workflow commands for GitHub Actions"; what is escaped, and how, is what the
-    toolkit of the actions (``@actions/core``, ``command.ts``) does.
+    Source: GitHub's documentation, "Workflow commands for GitHub Actions"; the escapes are those of GitHub's toolkit
+    (``@actions/core``, ``command.ts``).
     """
     properties = [f"file={_property(located(problem, folder))}"]
     if problem.source.line:
@@ -62,7 +62,7 @@ def summary(problems: Iterable[Problem]) -> str:
 
 
 def located(problem: Problem, folder: Path | None) -> str:
-    """The file of a problem so that an editor that was started here finds it."""
+    """Return the file of a problem, relative to the working directory if it exists there."""
     file = problem.source.file
     if folder is None or "\0" in file or not (folder / file).exists():
         return file
@@ -84,7 +84,7 @@ def _for_people(problem: Problem, folder: Path | None) -> str:
 
 
 def _excerpt(line: str, column: int) -> Iterable[str]:
-    """The line, or the part of it around the column, and a caret below the column."""
+    """Yield the line, or the part of it around the column, and a caret below the column."""
     start = max(0, column - 1 - MAX_WIDTH * 2 // 3) if len(line) > MAX_WIDTH else 0
     part = line[start : start + MAX_WIDTH]
     yield f"  {_flat(part)}".rstrip()

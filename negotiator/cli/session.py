@@ -19,14 +19,14 @@ from negotiator.cli.ads import label, load, named
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import printable
 from negotiator.cli.steps import print_trace
-from negotiator.errors import NegotiatorError
+from negotiator.errors import CommandError
 from negotiator.pool.secrets import redact
 
 _COMMENTS = ("#", "//")
 _COMMAND = re.compile(r":\s*(\S*)\s*")
 
 
-class RefusedLineError(NegotiatorError):
+class RefusedLineError(CommandError):
     """A line names an unknown command, or its arguments are invalid."""
 
 

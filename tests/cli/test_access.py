@@ -68,7 +68,7 @@ def run(*arguments):
     return invoke(access, [str(argument) for argument in arguments])
 
 
-def test_all_queues_are_told_of_with_the_list_that_says_so_and_its_place(bundle):
+def test_all_queues_are_printed_with_the_deciding_list_and_its_source(bundle):
     """Lists of the queues above hold too; the scheduler comes last."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev")
     assert result.exit_code == 0
@@ -104,7 +104,7 @@ def test_all_queues_are_told_of_with_the_list_that_says_so_and_its_place(bundle)
     ]
 
 
-def test_only_the_queues_that_are_named_are_told_of_also_those_that_do_not_exist(bundle):
+def test_only_named_queues_are_printed_even_if_they_do_not_exist(bundle):
     """A placement rule may make them."""
     result = run("--bundle", bundle, "--user", "tim", "--group", "ops", "root.Dev.web", "root.dev.new")
     rows = result.stdout.rstrip().splitlines()[4:]
@@ -117,14 +117,14 @@ def test_only_the_queues_that_are_named_are_told_of_also_those_that_do_not_exist
 
 
 @pytest.mark.parametrize("group", ["a\tb", "x" * 201, "\udcff"])
-def test_what_no_group_can_be_called_is_refused(bundle, group):
+def test_an_invalid_group_name_is_refused(bundle, group):
     """Left out without a word it would be an answer about another user."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev", "--group", group)
     assert result.exit_code == 2
     assert "invalid name of a group" in result.stderr
 
 
-def test_groups_are_those_that_plugins_know_where_none_are_given(bundle):
+def test_groups_come_from_plugins_by_default(bundle):
     result = run("--bundle", bundle, "--user", "ann", "root", "--json")
     shown = json.loads(result.stdout)
     assert shown["groups"] == ["ops"]
@@ -166,7 +166,7 @@ def test_a_plugin_that_forbids_is_named(bundle, plugin):
     assert not any("yes" in row for row in rows)
 
 
-def test_groups_that_could_not_be_had_end_it(bundle, plugin):
+def test_unknown_groups_of_a_failed_plugin_end_the_command(bundle, plugin):
     """Half an answer would mislead."""
     folder = plugin(FAILING)
     (bundle / "pool.yaml").write_text("plugins:\n  order: [mine]\n")

@@ -73,14 +73,14 @@ def test_an_application_is_moved_held_and_released(site):
     assert verify(site / "audit").fault is None
 
 
-def test_what_is_not_done_is_told_on_standard_error_and_recorded(site):
+def test_a_refused_request_is_printed_to_standard_error_and_recorded(site):
     done = admin(site, "hold", "7")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("unknown application 7: ")
     assert acts(site) == [("hold", ME, False)]
 
 
-def test_what_somebody_asked_for_before_is_done_too_in_its_order(site):
+def test_earlier_requests_are_carried_out_first(site):
     admin(site, "hold", "1", "--wait", "0", more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
     with StateStore.open(site / "state") as store:
         store.request(queueing.AdminRequest(0, NOW, "head", (), "hold", "1", note="by head"))
@@ -89,14 +89,14 @@ def test_what_somebody_asked_for_before_is_done_too_in_its_order(site):
     assert acts(site) == [("hold", "head", True), ("move", ME, True)]
 
 
-def test_where_it_can_not_be_recorded_nothing_is_done_now_or_later(site):
+def test_a_request_that_cannot_be_recorded_is_never_carried_out(site):
     done = admin(site, "hold", "1", more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
     assert done.returncode == 3
     assert "nothing was done" in done.stderr
     assert state(site) == ({"node1#1": "root.one"}, {}, 0)
 
 
-def test_with_a_broken_bundle_nothing_is_done_now_or_later(site):
+def test_with_a_broken_bundle_a_request_is_never_carried_out(site):
     (site / "bundle" / "pool.yaml").write_text("nonsense: 1\n")
     done = admin(site, "hold", "1")
     assert done.returncode == 1
@@ -105,7 +105,7 @@ def test_with_a_broken_bundle_nothing_is_done_now_or_later(site):
     assert state(site) == ({"node1#1": "root.one"}, {}, 0)
 
 
-def test_a_state_that_can_not_be_used_is_told(site):
+def test_an_unusable_state_is_reported(site):
     (site / "file").write_text("")
     done = admin(site, "hold", "1", more=("--state", "file", "--audit-log", "audit"))
     assert done.returncode == 6
@@ -113,7 +113,7 @@ def test_a_state_that_can_not_be_used_is_told(site):
 
 
 @pytest.mark.parametrize("words", [("hold", "1"), ("release", "1"), ("move", "1", "root.two"), ("reload",)])
-def test_where_no_negotiator_ran_there_is_nothing_to_act_on_and_nothing_is_made(site, words):
+def test_without_a_state_the_command_fails_and_creates_nothing(site, words):
     """It is a wrong folder, most likely."""
     done = admin(site, *words, more=("--state", "elsewhere", "--audit-log", "other"))
     assert (done.returncode, done.stderr) == (
@@ -125,13 +125,13 @@ def test_where_no_negotiator_ran_there_is_nothing_to_act_on_and_nothing_is_made(
 
 
 @pytest.mark.parametrize("words", [("hold", "1", "--note", "x" * 501), ("release", "1" * 501)])
-def test_texts_that_the_audit_log_would_cut_off_are_a_wrong_command_line(site, words):
+def test_texts_too_long_for_the_audit_log_are_refused(site, words):
     done = admin(site, *words)
     assert (done.returncode, "501 characters: at most 500 are allowed" in done.stderr) == (2, True)
     assert acts(site) == []
 
 
-def test_a_broken_bundle_is_mended_by_who_owns_the_state(site):
+def test_the_owner_of_the_state_may_correct_a_broken_bundle(site):
     """It can't say itself who may; the bundle with the change can."""
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
@@ -140,7 +140,7 @@ def test_a_broken_bundle_is_mended_by_who_owns_the_state(site):
     assert acts(site) == [("change", ME, True)]
 
 
-def test_a_broken_bundle_is_not_mended_by_another_broken_one(site):
+def test_a_broken_bundle_is_not_replaced_by_another_broken_one(site):
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     done = admin(site, "change", "queues.yaml", "-", stdin="other: 1\n")
     assert done.returncode == 1
@@ -149,7 +149,7 @@ def test_a_broken_bundle_is_not_mended_by_another_broken_one(site):
     assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 
-def test_a_broken_bundle_is_not_mended_with_one_that_forbids_it(site):
+def test_a_broken_bundle_is_not_replaced_by_one_that_denies_the_caller(site):
     forbids = """
 from negotiator.plugin import Access, AccessDecision, hookimpl
 @hookimpl
@@ -166,7 +166,7 @@ def negotiator_access(questions):
     assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 
-def test_a_negotiator_that_does_not_answer_will_do_it_later(site):
+def test_without_an_answer_in_time_the_request_stays_pending(site):
     with StateStore.open(site / "state") as running:
         assert running.hold_lock()
         done = admin(site, "hold", "1", "--wait", "0")
@@ -175,7 +175,7 @@ def test_a_negotiator_that_does_not_answer_will_do_it_later(site):
         assert len(running.waiting()) == 1
 
 
-def test_a_file_of_the_bundle_is_changed_and_the_old_one_kept(site):
+def test_a_file_of_the_bundle_is_changed_and_the_old_one_saved(site):
     (site / "new.yaml").write_text(OTHER)
     done = admin(site, "change", "queues.yaml", "new.yaml", "--note", "as agreed")
     assert (done.returncode, done.stderr) == (0, "")
@@ -192,7 +192,7 @@ def test_the_new_contents_may_come_on_standard_input(site):
     assert (site / "bundle" / "queues.yaml").read_text() == OTHER
 
 
-def test_new_contents_with_errors_are_refused_with_their_place_and_nothing_is_written(site):
+def test_invalid_contents_are_refused_with_their_places(site):
     broken = "partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}]\n    more: 7\n"
     done = admin(site, "change", "queues.yaml", "-", stdin=broken)
     assert done.returncode == 1
@@ -203,7 +203,7 @@ def test_new_contents_with_errors_are_refused_with_their_place_and_nothing_is_wr
     assert sorted(path.name for path in (site / "bundle").glob("[!.]*")) == ["pool.yaml", "queues.yaml"]
 
 
-def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_now(site):
+def test_a_change_that_cannot_be_recorded_now_is_recorded_later(site):
     """It is there: to say that nothing was done would be a lie."""
     words = ("change", "queues.yaml", "-")
     done = admin(site, *words, stdin=OTHER, more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
@@ -218,13 +218,13 @@ def test_a_file_that_was_written_is_told_and_recorded_later_where_it_can_not_be_
     "name",
     ["", "a/b.conf", "../queues.yaml", ".hidden", "queues.yaml~", ".", "queue.yaml", "new.txt", "a\x1b.conf"],
 )
-def test_what_is_no_name_of_a_file_of_a_bundle_is_a_wrong_command_line(site, name):
+def test_an_invalid_file_name_is_a_wrong_command_line(site, name):
     done = admin(site, "change", name, "-", stdin="")
     assert done.returncode == 2
     assert "invalid file name" in done.stderr
 
 
-def test_a_file_that_is_there_and_no_settings_can_be_changed(site):
+def test_an_existing_file_that_is_not_settings_can_be_changed(site):
     (site / "bundle" / "groups.txt").write_text("old")
     assert admin(site, "change", "groups.txt", "-", stdin="new").returncode == 0
     assert (site / "bundle" / "groups.txt").read_text() == "new"
@@ -232,7 +232,7 @@ def test_a_file_that_is_there_and_no_settings_can_be_changed(site):
 
 @ROOT_ONLY
 @pytest.mark.parametrize("with_state", [True, False])
-def test_a_broken_bundle_is_not_mended_by_who_does_not_own_the_state(site, with_state):
+def test_others_may_not_correct_a_broken_bundle(site, with_state):
     """Nor, where there is none, by who does not own the bundle."""
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     if not with_state:
@@ -245,7 +245,7 @@ def test_a_broken_bundle_is_not_mended_by_who_does_not_own_the_state(site, with_
     assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 
-def test_the_built_in_bundle_can_not_be_changed(site):
+def test_the_built_in_bundle_cannot_be_changed(site):
     done = subprocess.run(
         [sys.executable, "-m", "negotiator", "admin", "change", "queues.yaml", "-"],
         cwd=site,
@@ -257,7 +257,7 @@ def test_the_built_in_bundle_can_not_be_changed(site):
     assert (done.returncode, "--bundle FOLDER" in done.stderr) == (2, True)
 
 
-def test_bytes_that_are_no_text_in_a_note_or_a_name_are_no_crash(site):
+def test_invalid_utf8_in_a_note_or_name_does_not_crash(site):
     done = admin(site, "hold", b"1\xff".decode("utf-8", "surrogateescape"))
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     done = admin(site, "hold", "1", "--note", b"\xff\x1b".decode("utf-8", "surrogateescape"))
@@ -266,7 +266,7 @@ def test_bytes_that_are_no_text_in_a_note_or_a_name_are_no_crash(site):
 
 
 @pytest.mark.parametrize("command", ["", "move", "hold", "release", "reload", "change"])
-def test_each_command_explains_itself(site, command):
+def test_each_command_has_help(site, command):
     done = subprocess.run(
         [sys.executable, "-m", "negotiator", "admin", *command.split(), "--help"],
         cwd=site,
@@ -300,7 +300,7 @@ def as_somebody(site, *words):
 
 
 @ROOT_ONLY
-def test_to_somebody_else_the_state_is_closed(open_site):
+def test_other_users_cannot_open_the_state(open_site):
     done = as_somebody(open_site, "hold", "1")
     assert done.returncode == 6
     assert "cannot open the state: Permission denied" in done.stderr
@@ -308,7 +308,7 @@ def test_to_somebody_else_the_state_is_closed(open_site):
 
 
 @ROOT_ONLY
-def test_somebody_who_may_ask_is_not_the_negotiator_of_a_state_that_is_not_theirs(open_site):
+def test_only_the_owner_of_the_state_carries_out_requests(open_site):
     """Where none runs they would be the owner of the process, who may do anything: it waits for one that runs."""
     for path in (open_site / "state", *(open_site / "state").iterdir()):
         shutil.chown(path, group=SOMEBODY)

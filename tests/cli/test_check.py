@@ -114,7 +114,7 @@ def test_warnings_and_notices_alone_are_no_failure(bundle):
     assert "0 errors, 1 warning, 1 notice\nbundle: ok (digest " in result.output
 
 
-def test_json_has_all_there_is_to_know(bundle):
+def test_json_has_all_fields(bundle):
     """Places as numbers, counts, the digest."""
     broken(bundle)
     result = run("bundle", "--format", "json")
@@ -149,7 +149,7 @@ def test_github_commands_are_escaped(bundle):
     assert result.exit_code == 1
 
 
-def test_what_is_printed_cannot_move_the_cursor(bundle):
+def test_control_characters_are_escaped(bundle):
     """Control characters of the files are shown, not sent to the terminal."""
     (bundle / "a.conf").write_text("error : \x1b[2Jgone\n")
     for form in ("text", "github", "json"):
@@ -178,12 +178,12 @@ def test_the_caret_counts_the_columns_of_the_terminal(bundle):
 @pytest.mark.parametrize(
     "arguments", [["nowhere"], ["bundle", "--format", "xml"], ["bundle/plugins/tiny.py"]]
 )
-def test_a_wrong_command_line_is_told_apart(arguments):
+def test_an_invalid_command_line_has_its_own_code(arguments):
     """Exit code 2: nothing was checked."""
     assert run(*arguments).exit_code == 2
 
 
-def test_the_current_folder_is_checked_where_none_is_named(bundle, monkeypatch):
+def test_the_current_folder_is_the_default(bundle, monkeypatch):
     """So that an editor or a commit hook can call it in the folder."""
     (bundle / "a.conf").write_text("FOO\n")
     monkeypatch.chdir(bundle)
@@ -299,7 +299,7 @@ def test_with_a_pool_expressions_are_linted_for_its_ads():
     assert "0 errors, 7 warnings, 0 notices\nbundle: ok (digest " in result.output
 
 
-def test_in_configuration_files_places_are_those_of_the_lines_that_go_on(bundle):
+def test_places_in_continued_lines_of_configuration_files_are_exact(bundle):
     """Below a backslash, too."""
     (bundle / "a.conf").write_text(LINT_CONF.replace("size(1, 2) * 0", '"1" + 1'))
     (bundle.parent / "ads").write_text(SLOTS)
@@ -310,7 +310,7 @@ def test_in_configuration_files_places_are_those_of_the_lines_that_go_on(bundle)
     )
 
 
-def test_an_expression_that_is_quoted_is_pointed_to_at_its_beginning(bundle):
+def test_problems_of_a_quoted_expression_point_to_its_beginning(bundle):
     """Where the file has other characters than the expression."""
     (bundle / "pool.yaml").write_text(
         'policies: [{name: a, applies_to: job, expression: "MY.a == \\"x\\" && MY.x == undefined"}]'
@@ -319,7 +319,7 @@ def test_an_expression_that_is_quoted_is_pointed_to_at_its_beginning(bundle):
 
 
 @pytest.mark.usefixtures("pool")
-def test_what_was_found_is_in_json_and_for_github():
+def test_findings_are_in_json_and_github_formats():
     """As any other problem."""
     said = json.loads(run("bundle", "--pool", "ads", "--format", "json").output)
     assert (said["ok"], said["warnings"], len(said["problems"])) == (True, 7, 7)
@@ -329,7 +329,7 @@ def test_what_was_found_is_in_json_and_for_github():
     )
 
 
-def test_expressions_that_a_plugin_keeps_to_itself_are_read_by_their_text(bundle):
+def test_expressions_in_settings_of_plugins_are_linted(bundle):
     """Of whom it asks them is not known."""
     (bundle / "pool.yaml").write_text("TINY_EXPR: MY.x == undefined\n")
     (bundle.parent / "ads").write_text(SLOTS)
@@ -350,7 +350,7 @@ def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
 
 @pytest.mark.usefixtures("pool")
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_pool_that_cannot_be_read_is_told_apart(form):
+def test_an_unreadable_pool_has_its_own_code(form):
     """Nothing was checked then; ads that are set aside go to standard error, and are no problem of the bundle."""
     assert run("bundle", "--pool", "nowhere", "--format", form).exit_code == 4
     result = invoke(check, ["bundle", "--pool", "-", "--format", form], input="Name = 5\n")
@@ -358,7 +358,7 @@ def test_a_pool_that_cannot_be_read_is_told_apart(form):
 
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "policies").glob("*/")), ids=lambda folder: folder.name)
-def test_no_warning_is_given_of_the_example_bundles(folder):
+def test_the_example_bundles_have_no_warnings(folder):
     """Neither by the text, nor for a pool that they were not made for, but of attributes that it lacks."""
     assert "warning" not in run(folder).output.replace("0 warnings", "")
     found = run(folder, "--pool", ROOT / "examples" / "first-pool").output

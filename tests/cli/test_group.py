@@ -57,7 +57,7 @@ def test_a_command_of_the_program_cannot_be_replaced(negotiator):
     """The plugin is named, and its other commands stay."""
     done = negotiator(COMMANDS, "--help")
     assert done.returncode == 0
-    assert "there is a command 'run' already" in done.stderr
+    assert "the command 'run' exists already" in done.stderr
     assert "Run negotiation cycles" in done.stdout
     assert "Say hello." in done.stdout
 

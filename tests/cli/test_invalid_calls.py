@@ -27,7 +27,7 @@ def bundle(tmp_path):
 
 
 @pytest.mark.parametrize(("command", "arguments", "told"), WRONG)
-def test_a_wrong_command_line_is_told(bundle, command, arguments, told):
+def test_an_invalid_command_line_is_reported(bundle, command, arguments, told):
     """With what to write instead."""
     result = invoke(command, ["--bundle", str(bundle), *arguments])
     assert (result.exit_code, result.stdout) == (2, "")
@@ -37,7 +37,7 @@ def test_a_wrong_command_line_is_told(bundle, command, arguments, told):
 @pytest.mark.parametrize(
     ("command", "arguments"), [(access, ["--user", "sue"]), (place, ["--user", "sue"]), (queues, [])]
 )
-def test_a_bundle_with_errors_is_not_asked(bundle, command, arguments):
+def test_a_bundle_with_errors_ends_the_command(bundle, command, arguments):
     """The place of the error is told."""
     (bundle / "queues.yaml").write_text("partitions: 5\n")
     result = invoke(command, ["--bundle", str(bundle), *arguments])

@@ -81,7 +81,7 @@ def test_several_expressions_are_told_apart():
     assert "expression:1:4: error: expected an operand" in result.stderr
 
 
-def test_json_has_all_there_is_to_know(pool):
+def test_json_has_all_fields(pool):
     """The part, and where it begins and ends; null where an expression is none."""
     result = run("--format", "json", 'MY.Memory > "1024"', "1 +", *pool)
     first, second = json.loads(result.stdout)["expressions"]
@@ -145,7 +145,7 @@ def test_a_part_of_several_lines_is_underlined_to_the_end_of_its_first(monkeypat
     assert underlined(run("a &&\n  x ==\n  undefined").stdout.splitlines()) == "x =="
 
 
-def test_what_is_printed_cannot_move_the_cursor():
+def test_control_characters_are_escaped():
     """Control characters of an expression are shown, not sent to the terminal."""
     for form in ("text", "json"):
         assert "\x1b" not in run("--format", form, '"\x1b[2J" + a', "'\x1b[2J' == undefined").output

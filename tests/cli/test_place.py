@@ -67,7 +67,7 @@ def first_line(result):
     return result.stdout.splitlines()[0]
 
 
-def test_the_outcome_comes_first_then_what_came_of_each_rule_and_where_it_is_written(bundle):
+def test_the_outcome_is_printed_first_then_each_rule_with_its_source(bundle):
     """As aligned text, with the number and the value of each rule."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev")
     assert result.exit_code == 0
@@ -95,7 +95,7 @@ def test_the_outcome_comes_first_then_what_came_of_each_rule_and_where_it_is_wri
         (["--group", "dev,ops"], "placed in root.dev.sue (new: root.dev.sue)"),
     ],
 )
-def test_what_an_application_asks_for_decides_where_it_goes(bundle, arguments, told):
+def test_the_request_decides_the_queue(bundle, arguments, told):
     result = run("--bundle", bundle, "--user", "sue", *arguments)
     assert (result.exit_code, first_line(result)) == (0, told)
 
@@ -119,7 +119,7 @@ def test_what_an_application_asks_for_decides_where_it_goes(bundle, arguments, t
         (["--tag", "namespace=root.production.x"], "root.production.x can't be made", "create under leaf"),
     ],
 )
-def test_who_is_rejected_is_told_why_and_the_exit_code_says_so(bundle, arguments, told, decisive):
+def test_a_rejection_has_a_reason_and_exit_code_1(bundle, arguments, told, decisive):
     """Administrators may create anywhere, so tim gets as far as the leaf when he is one."""
     groups = ["--group", "ops"] if "create under leaf" in decisive else []
     result = run("--bundle", bundle, "--user", "tim", *groups, *arguments)
@@ -128,7 +128,7 @@ def test_who_is_rejected_is_told_why_and_the_exit_code_says_so(bundle, arguments
     assert decisive in result.stdout
 
 
-def test_without_groups_on_the_command_line_the_plugins_are_asked(bundle):
+def test_groups_are_looked_up_by_default(bundle):
     """As a cycle does; a user whom nobody knows is in none."""
     known = run("--bundle", bundle, "--user", "ann")
     assert known.stdout.splitlines()[:2] == [
@@ -139,7 +139,7 @@ def test_without_groups_on_the_command_line_the_plugins_are_asked(bundle):
     assert unknown.stdout.splitlines()[1] == "user tim, groups none (no plugin knows the user)"
 
 
-def test_groups_that_could_not_be_had_reject_as_in_a_cycle_unless_they_are_given(bundle, tmp_path):
+def test_unknown_groups_reject_as_in_a_cycle(bundle, tmp_path):
     """The plugin is named; what is given needs no plugin."""
     folder = tmp_path / "plugins"
     folder.mkdir(mode=0o755)
@@ -155,14 +155,14 @@ def test_groups_that_could_not_be_had_reject_as_in_a_cycle_unless_they_are_given
     assert run(*asked, "--group", "dev").exit_code == 0
 
 
-def test_a_tag_that_no_rule_reads_is_pointed_out_and_left_out(bundle):
+def test_a_tag_that_no_rule_reads_is_a_warning(bundle):
     """It may be a slip of the finger; rules see the tags that they read, and no others."""
     result = run("--bundle", bundle, "--user", "sue", "--tag", "namspace=prod", "--json")
     assert json.loads(result.stdout)["tags"] == {}
     assert result.stderr == "warning: no placement rule reads the tag namspace: they read namespace\n"
 
 
-def test_json_has_what_the_audit_log_would_have(bundle):
+def test_json_has_the_fields_of_the_audit_record(bundle):
     """And whether it was placed, in a sentence too, and the queues that would be made."""
     result = run("--bundle", bundle, "--user", "sue", "--tag", "namespace=prod", "--json")
     assert json.loads(result.stdout) == {
@@ -207,7 +207,7 @@ def state(bundle, folder, *, draining=(), applications=()):
     return folder
 
 
-def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_path):
+def test_with_a_state_the_queues_are_those_of_the_negotiator(bundle, tmp_path):
     """One that rules made is no new one while it has applications; without any the next cycle removes it."""
     kept = state(bundle, tmp_path / "state", applications=[("sue", "root.dev.sue")])
     asked = ("--bundle", bundle, "--user", "sue", "--group", "dev")
@@ -222,7 +222,7 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, tmp_p
     assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
 
 
-def test_a_queue_that_drains_is_told_of(bundle, tmp_path):
+def test_a_draining_queue_is_reported(bundle, tmp_path):
     """It left the configuration while an application was in it."""
     applications = [("sue", "root.production")]
     kept = state(bundle, tmp_path / "state", draining=["root.production"], applications=applications)
@@ -248,7 +248,7 @@ def ads(tmp_path):
     return file
 
 
-def test_a_pool_is_told_of_as_a_cycle_would_place_it(bundle, ads):
+def test_a_pool_is_placed_as_in_a_cycle(bundle, ads):
     """The rejected first; jobs that rules cannot tell apart together; running ones are only counted."""
     result = run("--bundle", bundle, "--pool", ads)
     assert (result.exit_code, result.stderr) == (1, "")
@@ -264,7 +264,7 @@ def test_a_pool_is_told_of_as_a_cycle_would_place_it(bundle, ads):
     assert sue.split() == ["2", "sue", "root.production", "root.production", "2", "provided", "1.0"]
 
 
-def test_where_all_of_a_pool_is_placed_the_exit_code_says_so(bundle, ads):
+def test_the_exit_code_is_0_if_all_jobs_are_placed(bundle, ads):
     """New queues are marked."""
     (bundle / "groups.yaml").write_text("tim: [dev]\n")
     result = run("--bundle", bundle, "--pool", ads)
@@ -288,7 +288,7 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
     ]
 
 
-def test_a_pool_that_cannot_be_read_and_a_state_that_is_none_have_codes_of_their_own(bundle, tmp_path):
+def test_an_unreadable_pool_or_state_has_its_own_code(bundle, tmp_path):
     """Nothing is made where there is no state."""
     result = run("--bundle", bundle, "--pool", tmp_path / "nowhere")
     assert result.exit_code == 4
@@ -303,7 +303,7 @@ def test_a_pool_that_cannot_be_read_and_a_state_that_is_none_have_codes_of_their
     assert not (tmp_path / "missing").exists()
 
 
-def test_a_pool_in_the_environment_is_asked_about_where_nobody_else_is(bundle, ads, monkeypatch):
+def test_the_command_line_takes_precedence_over_a_pool_in_the_environment(bundle, ads, monkeypatch):
     """What is said on the command line goes before."""
     monkeypatch.setenv("NEGOTIATOR_POOL", str(ads))
     assert run("--bundle", bundle).stdout == run("--bundle", bundle, "--pool", ads).stdout

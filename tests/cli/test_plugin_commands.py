@@ -88,7 +88,7 @@ def write_ads(file, *ads):
     file.write_text("\n\n".join(lines) + "\n")
 
 
-def test_a_command_prints_what_its_plugins_files_say(site):
+def test_a_command_reads_the_files_of_its_plugin(site):
     done = run(site, site.closing_days)
     assert (done.exit_code, done.output) == (0, "site.days: 20270101\n")
 
@@ -108,20 +108,20 @@ def test_a_command_changes_a_file_of_its_plugin_for_an_administrator(site):
     assert waiting(site) == []
 
 
-def test_groups_of_who_calls_count(site):
+def test_groups_of_the_caller_count(site):
     somebody = ProgramContext(lambda: ("carol", ("users", "wheel")))
     assert run(site, site.close_on, "20270115", who=somebody).exit_code == 0
     assert acts(site)[0][:3] == ("change", "carol", True)
 
 
-def test_who_may_not_is_denied_and_that_is_recorded(site):
+def test_a_denied_change_is_recorded(site):
     done = run(site, site.close_on, "20270115", who=ALICE)
     assert (done.exit_code, done.output) == (1, "alice: denied: scheduleracl does not have alice\n")
     assert days(site) == {"site.days": "20270101\n"}
     assert acts(site) == [("change", "alice", False, "change of site.days denied: nothing was written")]
 
 
-def test_new_contents_with_errors_are_refused_whole(site):
+def test_invalid_contents_are_refused_as_a_whole(site):
     """With the place of the error; nothing is written, kept or noted."""
     done = run(site, site.close_on, "20270115", "easter")
     assert done.exit_code == 1
@@ -131,7 +131,7 @@ def test_new_contents_with_errors_are_refused_whole(site):
     assert acts(site) == waiting(site) == []
 
 
-def test_a_running_negotiator_is_left_to_record_it(site):
+def test_a_running_negotiator_records_the_change(site):
     """The command does not wait for it; the file is written, and the request is there when the negotiator looks."""
     with StateStore.open(site.folder / "state") as running:
         assert running.hold_lock()
@@ -151,7 +151,7 @@ def test_a_running_negotiator_is_left_to_record_it(site):
     assert by_alice == ("alice", "change", "change of site.days denied: nothing was written")
 
 
-def test_what_could_not_be_noted_is_not_done(site):
+def test_without_the_state_nothing_is_changed(site):
     site.places.state.write_text("")
     done = run(site, site.close_on, "20270115")
     assert done.exit_code == 6
@@ -159,14 +159,14 @@ def test_what_could_not_be_noted_is_not_done(site):
     assert days(site) == {"site.days": "20270101\n"}
 
 
-def test_a_denied_attempt_that_can_not_be_noted_is_denied_all_the_same(site):
+def test_without_the_state_a_denied_attempt_is_still_denied(site):
     site.places.state.write_text("")
     outcome = ALICE.change(site.places, "site.days", b"")
     assert (outcome.status, outcome.exit_code) == (ChangeStatus.DENIED, 1)
     assert "cannot open the state" in str(outcome.error)
 
 
-def test_what_was_written_and_can_not_be_recorded_now_is_recorded_later(site):
+def test_a_change_is_recorded_later_if_it_cannot_be_now(site):
     site.places.audit_log.write_text("")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n")
     assert (outcome.status, outcome.recorded, outcome.exit_code) == (ChangeStatus.DONE, False, 3)
@@ -192,7 +192,7 @@ def test_a_file_may_be_superseded_by_another(site):
     assert load_bundle(site.folder / "bundle").digest == outcome.digest
 
 
-def test_what_is_superseded_is_looked_at_as_gone(site):
+def test_superseded_files_are_checked_as_removed(site):
     """Its errors do not count; and what needs it is an error."""
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "pool.yaml").write_text(POOL + "groups: {map: old.days}\n")
@@ -203,13 +203,13 @@ def test_what_is_superseded_is_looked_at_as_gone(site):
 
 
 @pytest.mark.parametrize("old", ["site.days", "link.days"])
-def test_the_file_that_is_written_can_not_be_superseded(site, old):
+def test_the_written_file_cannot_be_superseded(site, old):
     (site.folder / "bundle" / "link.days").symlink_to("site.days")
     with pytest.raises(CommandError, match="cannot be retired: it is the file to write"):
         BOSS.change(site.places, "site.days", b"20270115\n", superseded=(old,))
 
 
-def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
+def test_the_target_of_a_link_cannot_be_superseded(site):
     """The link would lead nowhere, and the bundle could not be read any more."""
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "link").symlink_to("old.days")
@@ -221,23 +221,23 @@ def test_a_file_that_a_link_leads_to_can_not_be_superseded(site):
 
 
 @pytest.mark.parametrize("name", ["", "a/b.days", "../x.days", ".x.days", "x.days~", "new.txt", "a\x1b.days"])
-def test_what_is_no_name_of_a_file_of_a_bundle_can_not_be_changed(site, name):
+def test_an_invalid_file_name_is_refused(site, name):
     with pytest.raises(InvalidCallError, match="invalid file name"):
         BOSS.change(site.places, name, b"")
 
 
-def test_a_file_that_is_not_there_yet_is_made(site):
+def test_a_new_file_is_created(site):
     outcome = BOSS.change(site.places, "more.days", b"20270115\n")
     assert (outcome.status, outcome.backups) == (ChangeStatus.DONE, ())
     assert days(site)["more.days"] == "20270115\n"
 
 
-def test_a_note_that_the_audit_log_would_cut_off_is_refused(site):
+def test_a_note_too_long_for_the_audit_log_is_refused(site):
     with pytest.raises(InvalidCallError, match="501 characters: at most 500 are allowed"):
         BOSS.change(site.places, "site.days", b"", "x" * 501)
 
 
-def test_who_may_configure_is_asked_of_the_access_policy(site):
+def test_the_access_policy_decides_who_may_configure(site):
     allowed = BOSS.may_configure(site.places)
     assert (allowed.allowed, allowed.text, allowed.rule) == (
         True,
@@ -248,7 +248,7 @@ def test_who_may_configure_is_asked_of_the_access_policy(site):
     assert not (site.folder / "audit").exists()
 
 
-def test_a_bundle_that_has_errors_is_told_with_its_lines_and_may_be_mended_by_its_owner(site):
+def test_a_broken_bundle_is_reported_and_its_owner_may_correct_it(site):
     """Nobody else is on record as allowed to: the bundle can't say it."""
     (site.folder / "bundle" / "site.days").write_text("never\n")
     done = run(site, site.closing_days)
@@ -273,7 +273,7 @@ def negotiator_access(questions):
 """
 
 
-def test_who_may_change_a_bundle_is_not_said_by_plugins_of_the_caller(site):
+def test_plugins_of_the_caller_do_not_decide_who_may_change_the_bundle(site):
     """Nor by leaving out those that say it: the bundle says it as it is written."""
     own = site.folder / "own"
     own.mkdir()
@@ -285,24 +285,24 @@ def test_who_may_change_a_bundle_is_not_said_by_plugins_of_the_caller(site):
     assert days(site) == {"site.days": "20270101\n"}
 
 
-def test_a_bundle_that_has_errors_is_not_mended_with_the_rights_of_somebody_else(site, monkeypatch):
+def test_a_setuid_process_does_not_give_the_owners_rights(site, monkeypatch):
     """Who calls a program that runs as its owner does not own what the owner has."""
     (site.folder / "bundle" / "site.days").write_text("never\n")
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert not BOSS.may_configure(site.places).allowed
 
 
-def test_the_built_in_bundle_can_not_be_changed():
+def test_the_built_in_bundle_cannot_be_changed():
     with pytest.raises(InvalidCallError, match="--bundle FOLDER"):
         BOSS.change(CommandTargets(), "pool.yaml", b"")
 
 
-def test_the_part_of_a_plugin_that_is_not_there_is_told(site):
+def test_settings_of_a_disabled_plugin_are_an_error(site):
     done = run(site, site.closing_days, "--disable", "closing_days")
     assert (done.exit_code, "the bundle has no settings of plugin closing_days" in done.output) == (1, True)
 
 
-def test_who_calls_is_what_the_system_says(monkeypatch):
+def test_the_caller_is_the_user_of_the_process(monkeypatch):
     """Not what the environment says: that is the caller's own."""
     for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "NEGOTIATOR_USER", "NEGOTIATOR_CALLER"):
         monkeypatch.setenv(name, "boss")
@@ -310,7 +310,7 @@ def test_who_calls_is_what_the_system_says(monkeypatch):
     assert (type(caller), caller.name) == (Caller, ME)
 
 
-def test_options_that_are_not_given_are_taken_from_the_environment(site):
+def test_options_may_be_set_in_the_environment(site):
     places = site.places
     env = {"BUNDLE": places.bundle, "STATE": places.state, "AUDIT_LOG": places.audit_log}
     env = {f"NEGOTIATOR_{name}": str(path) for name, path in env.items()}
@@ -320,7 +320,7 @@ def test_options_that_are_not_given_are_taken_from_the_environment(site):
     assert "no pool.yaml" in done.output
 
 
-def test_installed_commands_are_given_the_site_of_the_program(site):
+def test_installed_commands_get_the_program_context(site):
     """As the caller that the system names, who owns the process here."""
     (site.folder / "bundle" / "pool.yaml").write_text("scheduleracl: boss\n")
     (site.folder / "closing_days.py").write_text(PLUGIN)
@@ -337,7 +337,7 @@ def test_installed_commands_are_given_the_site_of_the_program(site):
     assert acts(site)[0][:3] == ("change", ME, True)
 
 
-def test_the_programs_own_command_takes_files_of_plugins_too(site):
+def test_admin_change_accepts_files_of_plugins(site):
     """New ones as well; and it is the site's caller who asks."""
     words = ["admin", "change", "more.days", "-", *map(str, options(site))]
     denied = CliRunner().invoke(main, words, obj=ALICE, input="20270115\n")
@@ -348,7 +348,7 @@ def test_the_programs_own_command_takes_files_of_plugins_too(site):
     assert [act[1:3] for act in acts(site)] == [("alice", False), ("boss", True)]
 
 
-def test_where_a_pool_is_may_stand_in_the_environment(site):
+def test_the_pool_of_run_may_be_set_in_the_environment(site):
     """Several, as in PATH; and what is given on the command line goes before it."""
     for number in (1, 2):
         write_ads(site.folder / f"p{number}.ads", slot(number, MyType='"Machine"'))
@@ -386,7 +386,7 @@ def counted(site):
     return site
 
 
-def test_what_is_used_of_a_plugins_quotas_is_counted(counted):
+def test_the_usage_of_a_plugins_quotas_is_counted(counted):
     """What the pool shows; and with a state the matches that it does not show yet."""
     places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW, state=None)
     found = BOSS.plugin_usage(places, "counting")
@@ -405,7 +405,7 @@ def test_what_is_used_of_a_plugins_quotas_is_counted(counted):
         ({"state": Path("nowhere")}, StateError),
     ],
 )
-def test_what_can_not_be_counted_is_told(counted, changed, error):
+def test_usage_without_a_readable_pool_or_state_is_an_error(counted, changed, error):
     places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW)
     with pytest.raises(error):
         BOSS.plugin_usage(attrs.evolve(places, **changed), "counting")

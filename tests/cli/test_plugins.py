@@ -37,7 +37,7 @@ def run(*arguments):
     return invoke(plugins, [str(argument) for argument in arguments])
 
 
-def test_plugins_are_listed_in_the_order_in_which_they_are_asked(bundle):
+def test_plugins_are_listed_in_the_order_of_their_calls(bundle):
     """Name, version, status, calls, time, failures, origin and hooks of each, as aligned text."""
     result = run("--bundle", bundle)
     title, headers, good, access, *_ = result.stdout.splitlines()
@@ -62,14 +62,14 @@ def test_a_plugin_that_is_disabled_is_not_listed(bundle):
     assert "expressions" not in result.stdout
 
 
-def test_without_a_bundle_the_built_in_one_is_asked():
+def test_the_built_in_bundle_is_the_default():
     """Which ``negotiator run`` would use."""
     result = run()
     assert result.exit_code == 0
     assert "entry point expressions = negotiator_expressions" in result.stdout
 
 
-def test_a_refused_plugin_is_told_and_the_exit_code_says_so(bundle, tmp_path):
+def test_a_refused_plugin_is_reported_with_exit_code_1(bundle, tmp_path):
     """With the line and a hint, below the list of the others."""
     more = tmp_path / "more"
     more.mkdir(mode=0o755)
@@ -98,7 +98,7 @@ def test_a_warning_does_not_change_the_exit_code(bundle):
     assert "warning: unknown plugin goood" in result.stdout
 
 
-def test_a_plugin_that_fails_while_the_bundle_is_loaded_is_told(bundle):
+def test_a_plugin_that_fails_during_loading_is_reported(bundle):
     """By plugin and hook."""
     write(bundle / "mine" / "good.py", GOOD.replace("return []", "return 1 / 0"))
     result = run("--bundle", bundle)
@@ -106,7 +106,7 @@ def test_a_plugin_that_fails_while_the_bundle_is_loaded_is_told(bundle):
     assert "hook negotiator_constraints: ZeroDivisionError: division by zero" in result.stdout
 
 
-def test_json_has_the_same(bundle):
+def test_json_has_the_same_fields(bundle):
     """For programs: all plugins and all problems."""
     (bundle / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  disable: [nobody]\n")
     result = run("--bundle", bundle, "--json")

@@ -87,7 +87,7 @@ def cells(line):
     return re.split(r"\s{2,}", line.strip())
 
 
-def test_the_configured_queues_are_a_tree_with_their_resources_and_lists(bundle):
+def test_configured_queues_are_a_tree_with_resources_and_lists(bundle):
     """Amounts as people write them; without a state nobody knows the applications."""
     result = run("--bundle", bundle)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -108,7 +108,7 @@ def test_the_configured_queues_are_a_tree_with_their_resources_and_lists(bundle)
     )
 
 
-def test_a_queue_that_is_named_is_shown_with_its_limits_and_where_they_are_written(bundle):
+def test_a_named_queue_is_printed_with_its_limits_and_their_sources(bundle):
     """And with what is below it, the lists of the queues above, and what queues below it begin with."""
     result = run("--bundle", bundle, "root.Dev")
     tree, lists, limits, templates, last = result.stdout.split("\n\n")
@@ -124,7 +124,7 @@ def test_a_queue_that_is_named_is_shown_with_its_limits_and_where_they_are_writt
     assert last == "root.dev is configured in queues.yaml:8:13\n"
 
 
-def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, state):
+def test_with_a_state_the_queues_are_those_of_the_negotiator(bundle, state):
     """Those that rules made, those that are draining and for how long, and the applications, added up to the root."""
     result = run("--bundle", bundle, "--state", state, "--now", NOW + 2 * 86_400 + 3 * 3_600 + 59)
     tree, draining, _lists, _ = result.stdout.split("\n\n")
@@ -148,7 +148,7 @@ def test_with_a_state_the_queues_are_those_that_a_negotiator_keeps(bundle, state
         ("root.production", "root.production is no longer configured"),
     ],
 )
-def test_a_queue_that_is_named_says_where_it_comes_from(bundle, state, path, told):
+def test_a_named_queue_is_printed_with_its_source(bundle, state, path, told):
     result = run("--bundle", bundle, "--state", state, path)
     assert result.stdout.splitlines()[-1] == told
 
@@ -165,7 +165,7 @@ def test_a_queue_that_is_named_says_where_it_comes_from(bundle, state, path, tol
         (-5, "0 s"),
     ],
 )
-def test_how_long_a_queue_drains_is_told_in_the_two_largest_units(bundle, state, seconds, told):
+def test_the_time_of_draining_has_two_units(bundle, state, seconds, told):
     """A clock that was put back makes no negative time."""
     result = run("--bundle", bundle, "--state", state, "--now", NOW + seconds)
     assert f"2027-01-15 08:00 UTC  {told}\n" in result.stdout
@@ -216,7 +216,7 @@ def test_json_has_the_shape_of_yunikorns_rest_interface(bundle):
     }
 
 
-def test_json_has_states_and_applications_of_what_a_negotiator_keeps(bundle, state):
+def test_json_with_a_state_has_states_and_applications(bundle, state):
     """Of one queue and what is below it, where it is named."""
     whole = json.loads(run("--bundle", bundle, "--state", state, "--json").stdout)
     dev, production = whole["children"]
@@ -226,7 +226,7 @@ def test_json_has_states_and_applications_of_what_a_negotiator_keeps(bundle, sta
     assert json.loads(run("root.dev", "--bundle", bundle, "--state", state, "--json").stdout) == dev
 
 
-def test_nothing_is_written_to_a_state(bundle, state, tmp_path):
+def test_the_state_is_not_written(bundle, state, tmp_path):
     """Neither to one that is there nor where there is none."""
     before = StateManager.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
     assert run("--bundle", bundle, "--state", state).exit_code == 0
@@ -241,7 +241,7 @@ def test_nothing_is_written_to_a_state(bundle, state, tmp_path):
     assert list((tmp_path / "nothing").iterdir()) == []
 
 
-def test_a_state_that_cannot_be_read_is_told(bundle, tmp_path):
+def test_an_unreadable_state_is_reported(bundle, tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "state.sqlite").write_bytes(b"no database at all" * 100)
     result = run("--bundle", bundle, "--state", tmp_path / "bad")
@@ -249,7 +249,7 @@ def test_a_state_that_cannot_be_read_is_told(bundle, tmp_path):
     assert f"error: {tmp_path / 'bad'}: cannot open the state" in result.stderr
 
 
-def test_a_queue_whose_name_only_begins_alike_is_not_below_another(bundle):
+def test_a_common_prefix_of_names_is_not_a_parent(bundle):
     """Levels are separated by dots."""
     (bundle / "queues.yaml").write_text(QUEUES.replace("- name: production", "- name: devel"))
     result = run("--bundle", bundle, "root.dev", "--json")
@@ -264,7 +264,7 @@ def test_an_unknown_queue_ends_with_code_1(bundle):
     assert "error: unknown queue root.prodution: did you mean root.production?" in result.stderr
 
 
-def test_where_no_plugin_brings_rules_that_is_said(tmp_path):
+def test_missing_placement_rules_are_reported(tmp_path):
     """The queues stand there, and no job is in any."""
     (tmp_path / "pool.yaml").write_text("")
     result = run("--bundle", tmp_path, "--disable", "placement")
@@ -317,7 +317,7 @@ IN_USE = [
 
 
 @pytest.mark.parametrize("disabled", [(), ("--disable", "maxima", "--disable", "limits")])
-def test_with_a_pool_what_is_in_use_stands_beside_what_may_be(bundle, pool, disabled):
+def test_with_a_pool_usage_is_printed_beside_the_limits(bundle, pool, disabled):
     """Of each queue with all below it, those that rules make too; whatever plugins hold of it."""
     result = run("--bundle", bundle, "--pool", pool, *disabled)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -327,7 +327,7 @@ def test_with_a_pool_what_is_in_use_stands_beside_what_may_be(bundle, pool, disa
     assert "Usage" not in run("--bundle", bundle).stdout
 
 
-def test_the_pool_may_stand_in_the_environment(bundle, pool, monkeypatch):
+def test_the_pool_may_be_set_in_the_environment(bundle, pool, monkeypatch):
     """Folders and files, with the separator of the system's paths between them; the command line goes before."""
     (pool / "other.ads").write_text(USED.format(9, 2, 1, "root.production"))
     paths = [str(pool / name) for name in ("jobs.ads", "other.ads")]
@@ -337,7 +337,7 @@ def test_the_pool_may_stand_in_the_environment(bundle, pool, monkeypatch):
 
 
 @pytest.mark.parametrize(("columns", "bars"), [(80, False), (100, True), (120, True)])
-def test_a_bar_is_shown_where_there_is_room_for_it(bundle, pool, monkeypatch, columns, bars):
+def test_a_bar_is_printed_on_wide_terminals(bundle, pool, monkeypatch, columns, bars):
     """On a narrow terminal the part alone: nothing is folded."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -348,7 +348,7 @@ def test_a_bar_is_shown_where_there_is_room_for_it(bundle, pool, monkeypatch, co
     assert max(map(len, text.splitlines())) <= columns
 
 
-def test_a_maximum_of_nothing_is_shown(bundle, pool):
+def test_a_maximum_of_zero_is_printed(bundle, pool):
     """There is no bar of nothing."""
     (bundle / "queues.yaml").write_text(
         QUEUES.replace("max: {memory: 2G, vcore: 1500m}", "max: {gpus: 0, vcore: 3}")
@@ -357,7 +357,7 @@ def test_a_maximum_of_nothing_is_shown(bundle, pool):
     assert ["root.production", "gpus", "0", "0"] in rows
 
 
-def test_json_has_what_is_in_use_and_the_applications_that_use_it(bundle, pool):
+def test_json_has_the_usage_and_running_applications(bundle, pool):
     """In YuniKorn's words; what waits is no application that runs."""
     whole = json.loads(run("--bundle", bundle, "--pool", pool, "--json").stdout)
     dev, production = whole["children"]
@@ -369,7 +369,7 @@ def test_json_has_what_is_in_use_and_the_applications_that_use_it(bundle, pool):
     ]
 
 
-def test_with_a_state_matches_count_that_the_pool_does_not_show(bundle, pool, tmp_path):
+def test_with_a_state_matches_not_yet_in_the_pool_count(bundle, pool, tmp_path):
     """What it shows counts once, and nothing is written."""
     world = World(tmp_path, load_bundle(bundle))
     world.slots = [slot(number) for number in range(2)]
@@ -387,13 +387,13 @@ def test_with_a_state_matches_count_that_the_pool_does_not_show(bundle, pool, tm
         assert (tmp_path / "state" / "state.sqlite").read_bytes() == before
 
 
-def test_a_pool_that_cannot_be_read_is_told(bundle, tmp_path):
+def test_an_unreadable_pool_is_reported(bundle, tmp_path):
     """As by every command."""
     result = run("--bundle", bundle, "--pool", tmp_path / "none")
     assert (result.exit_code, result.stdout) == (4, "")
 
 
-def test_a_plugin_that_fails_is_an_exit_code_of_its_own(bundle, pool):
+def test_a_failed_plugin_ends_with_code_7(bundle, pool):
     """What it left out is told: queues of the jobs that it was to place."""
     (bundle / "plugins").mkdir(mode=0o755)
     (bundle / "plugins" / "bad.py").write_text(

@@ -49,7 +49,7 @@ def test_a_table_that_does_not_fit_is_printed_as_blocks_of_lines(terminal, colum
     ]
 
 
-def test_a_column_in_which_nothing_stands_is_left_out(terminal):
+def test_an_empty_column_is_omitted(terminal):
     """It would take room from the others."""
     text = "\n".join(terminal(80, "Matched", ("JOB", "NOTED"), [("1.0", ""), ("2.0", "")]))
     assert "JOB" in text

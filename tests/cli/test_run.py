@@ -75,7 +75,7 @@ def test_json_is_one_object_a_cycle_and_the_same_each_time(tmp_path):
     assert "match" not in second
 
 
-def test_a_bundle_with_errors_runs_nothing(tmp_path):
+def test_with_a_broken_bundle_nothing_runs(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "pool.yaml").write_text("NEGOTIATOR_PE_JOB_EXPR: Mips < 5\nnonsense: 1\n")
     done = negotiator("run", POOL, "--bundle", "b", cwd=tmp_path)
@@ -85,7 +85,7 @@ def test_a_bundle_with_errors_runs_nothing(tmp_path):
     assert not (tmp_path / "var").exists()
 
 
-def test_ads_that_do_not_parse_are_named_and_the_others_go_on(tmp_path):
+def test_ads_that_do_not_parse_are_reported_and_the_others_used(tmp_path):
     shutil.copytree(POOL, tmp_path / "pool")
     with (tmp_path / "pool" / "jobs.ads").open("a") as jobs:
         jobs.write('\nMyType = "Job"\nClusterId = 99\nProcId = 0\nRequirements = (1 +\n')
@@ -95,7 +95,7 @@ def test_ads_that_do_not_parse_are_named_and_the_others_go_on(tmp_path):
     assert re.search(rb"pool/jobs\.ads:\d+:\d+: error: ", done.stderr)
 
 
-def test_a_pool_that_is_not_there_is_told(tmp_path):
+def test_a_missing_pool_is_reported(tmp_path):
     done = negotiator("run", "nowhere", cwd=tmp_path)
     assert done.returncode == 4
     assert b"nowhere" in done.stderr
@@ -124,7 +124,7 @@ def test_on_a_full_disk_no_match_is_handed_out_and_what_was_written_stays(tmp_pa
     assert negotiator("audit", "verify", "var/audit", cwd=tmp_path).returncode == 0
 
 
-def test_each_call_of_a_plugin_is_traced_where_that_is_asked_for(tmp_path):
+def test_trace_hooks_prints_each_call_of_a_plugin(tmp_path):
     done = negotiator("run", POOL, "--trace-hooks", "--no-audit", cwd=tmp_path)
     assert b"negotiator_gate_ads" in done.stderr
 
@@ -145,7 +145,7 @@ def test_a_plugin_can_be_left_out_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["run", "check", "plugins", "eval", "audit", "audit verify"])
-def test_every_command_explains_itself_with_an_example(tmp_path, command):
+def test_every_command_has_help_with_an_example(tmp_path, command):
     text = negotiator(*command.split(), "--help", cwd=tmp_path).stdout.decode()
     assert "Example" in text
 
@@ -162,13 +162,13 @@ def test_the_real_ads_of_others_are_read_or_set_aside_with_a_reason(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["run", POOL], ["plugins"]])
-def test_a_bundle_that_is_no_folder_is_a_wrong_command_line(tmp_path, command):
+def test_a_bundle_must_be_a_folder(tmp_path, command):
     done = negotiator(*command, "--bundle", "nowhere", cwd=tmp_path)
     assert done.returncode == 2
     assert b"'nowhere' does not exist" in done.stderr
 
 
-def test_a_rule_is_told_with_its_plugin_and_where_it_is_known_its_place(tmp_path):
+def test_a_rule_is_printed_with_its_plugin_and_source(tmp_path):
     (tmp_path / "pool.yaml").write_text(
         "plugins:\n  folders: [mine]\npolicies:\n"
         "  - {name: never, applies_to: match, expression: TARGET.Cpus < 0, description: no slot will do}\n"
@@ -187,7 +187,7 @@ def test_a_rule_is_told_with_its_plugin_and_where_it_is_known_its_place(tmp_path
     assert re.search(r"none will do +none: nowhere$", done, re.MULTILINE)
 
 
-def test_a_bundle_that_works_is_not_lectured_on_knobs_without_effect(tmp_path):
+def test_run_does_not_print_notices_of_the_bundle(tmp_path):
     """``check`` names them."""
     (tmp_path / "condor_config").write_text("DAEMON_LIST = MASTER\n")
     done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path)
@@ -196,7 +196,7 @@ def test_a_bundle_that_works_is_not_lectured_on_knobs_without_effect(tmp_path):
 
 
 @pytest.mark.parametrize(("mode", "marked"), [("dryrun", False), ("warn", True)])
-def test_what_a_rule_would_have_stopped_is_counted_while_it_is_rolled_out(tmp_path, mode, marked):
+def test_rules_that_are_not_enforced_are_counted(tmp_path, mode, marked):
     """Nothing is kept out; a warning marks each match too."""
     (tmp_path / "pool.yaml").write_text(
         "policies:\n"
@@ -215,14 +215,14 @@ def test_what_a_rule_would_have_stopped_is_counted_while_it_is_rolled_out(tmp_pa
     assert re.search(rf"job +9 +{mode} .*expressions: none ", counted, re.MULTILINE)
 
 
-def test_a_reader_that_goes_away_is_no_error_of_the_bundle(tmp_path):
+def test_a_closed_output_is_not_an_error_of_the_bundle(tmp_path):
     words = f"{sys.executable} -m negotiator run {POOL} --no-audit | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", words], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode in (0, 141)
     assert done.stderr == b""
 
 
-def test_where_nothing_can_be_printed_that_is_what_is_told(tmp_path):
+def test_unwritable_output_has_its_own_code(tmp_path):
     assert negotiator("run", POOL, "--audit-log", "log", cwd=tmp_path).returncode == 0
     for command in (["run", POOL, "--no-audit"], ["audit", "verify", "log"]):
         words = [sys.executable, "-m", "negotiator", *map(str, command)]
@@ -233,11 +233,11 @@ def test_where_nothing_can_be_printed_that_is_what_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("now", ["nan", "inf", "1e18", "-1e18"])
-def test_a_time_that_is_none_is_a_wrong_command_line(tmp_path, now):
+def test_an_invalid_time_is_refused(tmp_path, now):
     assert negotiator("run", POOL, "--no-audit", "--now", now, cwd=tmp_path).returncode == 2
 
 
-def test_a_bundle_whose_policies_nobody_reads_is_refused(tmp_path):
+def test_policies_without_a_plugin_are_an_error(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "condor_config").write_text("NEGOTIATOR_PE_JOB_EXPR = TARGET.Cpus > 99\n")
     done = negotiator("run", POOL, "--bundle", "b", "--disable", "expressions", "--no-audit", cwd=tmp_path)
@@ -257,7 +257,7 @@ def test_a_secret_in_a_jobs_requirements_is_neither_shown_nor_recorded(tmp_path)
     assert b"S3CR3T" not in done.stdout + done.stderr + file.read_bytes()
 
 
-def test_a_failure_is_told_with_its_line_and_with_debug_its_traceback(tmp_path):
+def test_a_failure_is_printed_with_its_line_and_with_debug_its_traceback(tmp_path):
     (tmp_path / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  slow_seconds: 0.000000001\n")
     (tmp_path / "mine").mkdir(mode=0o755)
     file = tmp_path / "mine" / "bad.py"

@@ -45,7 +45,7 @@ def held(what, site):
 
 
 @pytest.mark.parametrize("what", ["state", "audit"])
-def test_it_begins_when_a_command_has_let_go(site, monkeypatch, what):
+def test_it_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
     waited = []
     with held(what, site) as let_go:
 
@@ -76,13 +76,13 @@ def test_it_does_not_wait_for_ever(site, monkeypatch, what, code, text):
     assert 9 < now[0] < 11
 
 
-def test_it_does_not_wait_where_waiting_does_not_help(site, monkeypatch):
+def test_it_does_not_wait_for_errors_that_stay(site, monkeypatch):
     monkeypatch.setattr(RUN.time, "sleep", lambda _: pytest.fail("it waited"))
     (site / "audit").write_text("")
     assert run().exit_code == 3
 
 
-def test_while_it_waits_for_the_state_a_command_can_have_the_audit_log(site, monkeypatch):
+def test_while_it_waits_for_the_state_the_audit_log_is_free(site, monkeypatch):
     """A command takes the state first, and then the log: it must find it free."""
     seen = []
 

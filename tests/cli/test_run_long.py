@@ -68,7 +68,7 @@ def queues(site):
     return {each["first_job"]: each["queue"] for each in log(site, "placement")}
 
 
-def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_is_not(site):
+def test_a_changed_bundle_is_loaded_between_cycles_and_a_broken_one_is_not(site):
     """The digest of each cycle's record is that of the bundle that it ran under."""
     with long(site, "--watch") as run:
         before = run.wait_for(CYCLE)[1]
@@ -101,7 +101,7 @@ def test_a_changed_file_is_taken_over_whole_between_two_cycles_and_a_broken_one_
     assert verify(site / "log").fault is None
 
 
-def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
+def test_sighup_reloads_the_bundle_without_watch(site):
     """At once, not when the next cycle is due."""
     with long(site, every="3600") as run:
         run.wait_for(CYCLE)
@@ -114,7 +114,7 @@ def test_a_hangup_makes_it_read_its_bundle_also_where_nobody_watches(site):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_after_the_cycle_that_runs_with_everything_recorded(site, number):
+def test_a_signal_ends_it_after_the_current_cycle_is_recorded(site, number):
     with long(site, every="3600") as run:
         run.wait_for(" cycle number=1 ")
         run.signal(number)
@@ -123,13 +123,13 @@ def test_it_ends_after_the_cycle_that_runs_with_everything_recorded(site, number
     assert len(log(site, "cycle")) == len(log(site, "outcome")) == 1
 
 
-def test_it_stops_by_itself_after_so_many_cycles(site):
+def test_it_stops_after_the_given_number_of_cycles(site):
     with long(site, "--cycles", "3", every="0") as run:
         assert run.end() == 0
     assert len(log(site, "cycle")) == 3
 
 
-def test_a_folder_of_the_bundle_that_goes_away_ends_nothing(site):
+def test_a_vanished_bundle_does_not_end_it(site):
     with long(site, "--watch") as run:
         run.wait_for(CYCLE)
         (site / "bundle").rename(site / "away")
@@ -141,7 +141,7 @@ def test_a_folder_of_the_bundle_that_goes_away_ends_nothing(site):
         assert run.end() == 0
 
 
-def test_commands_are_done_by_the_process_that_runs(site):
+def test_the_running_process_carries_out_requests(site):
     """It is told what became of them; a second process may not run with the same state."""
     with long(site) as run:
         run.wait_for(CYCLE)
@@ -174,7 +174,7 @@ def test_commands_are_done_by_the_process_that_runs(site):
     assert negotiator("audit", "verify", "log", cwd=site).returncode == 0
 
 
-def test_killed_without_a_word_it_goes_on_where_it_was(site):
+def test_after_a_kill_it_continues_with_its_state(site):
     with long(site) as run:
         run.wait_for(CYCLE)
         assert negotiator("admin", "hold", "1", "--state", "state", cwd=site).returncode == 0
@@ -205,12 +205,12 @@ def test_one_run_after_the_other_keeps_queues_only_with_a_state(site):
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
-def test_a_length_of_time_that_is_none_is_a_wrong_command_line(site, value):
+def test_an_invalid_interval_is_refused(site, value):
     assert negotiator(*arguments("--every", value), cwd=site).returncode == 2
     assert not (site / "state").exists()
 
 
-def test_a_state_that_can_not_be_used_is_told_and_nothing_is_handed_out(site):
+def test_with_an_unusable_state_nothing_is_handed_out(site):
     (site / "pool" / "slots.ads").write_text(SLOT.format(1))
     (site / "state").write_text("")
     done = negotiator(*arguments(), cwd=site)

@@ -76,7 +76,7 @@ def rows(text):
     return [line.split(maxsplit=5) for line in text.splitlines() if line.startswith("  ")][1:]
 
 
-def test_users_are_a_table_with_bars_for_how_full_each_limit_is(called):
+def test_users_are_a_table_with_a_bar_for_each_limit(called):
     """Each resource of each queue, from the root, then applications; what waits counts for nothing."""
     result = called("users", "sue")
     assert (result.exit_code, result.stderr) == (0, "")
@@ -90,7 +90,7 @@ def test_users_are_a_table_with_bars_for_how_full_each_limit_is(called):
     ]
 
 
-def test_groups_are_those_that_a_limit_names(called):
+def test_groups_are_those_named_by_limits(called):
     """What no group counts for is not in the report."""
     result = called("groups")
     assert result.exit_code == 0
@@ -100,7 +100,7 @@ def test_groups_are_those_that_a_limit_names(called):
     ]
 
 
-def test_more_than_is_allowed_is_a_full_bar_and_its_true_part(called):
+def test_usage_above_the_limit_is_a_full_bar_with_its_percentage(called):
     """A bar never is full before, and never empty where something is used."""
     result = called("users", "sue", jobs=[runs(1, RequestCpus="6", RequestMemory="1")])
     assert rows(result.stdout)[:2] == [
@@ -109,7 +109,7 @@ def test_more_than_is_allowed_is_a_full_bar_and_its_true_part(called):
     ]
 
 
-def test_json_is_yunikorns_with_nothing_where_nothing_is(called):
+def test_json_has_the_shape_of_yunikorn(called):
     """GET /ws/v1/partition/default/usage/groups; keys of what is zero or empty are absent."""
     result = called("groups", "--json")
     assert json.loads(result.stdout) == [GROUP]
@@ -137,7 +137,7 @@ def test_spec_names_are_those_of_the_specification(called):
 
 
 @pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h")])
-def test_a_name_or_a_report_that_nobody_knows_is_an_answer_of_its_own(called, arguments):
+def test_an_unknown_name_or_report_ends_with_code_1(called, arguments):
     """Exit code 1, with a sentence; as JSON an empty list."""
     result = called(*arguments)
     assert result.exit_code == 1
@@ -145,13 +145,13 @@ def test_a_name_or_a_report_that_nobody_knows_is_an_answer_of_its_own(called, ar
     assert json.loads(called(*arguments, "--json").stdout) == []
 
 
-def test_a_pool_that_cannot_be_read_is_told(tmp_path):
+def test_an_unreadable_pool_is_reported(tmp_path):
     """As by every command."""
     result = invoke(usage, ["users", "--pool", str(tmp_path / "none")])
     assert result.exit_code == 4
 
 
-def test_the_pool_may_stand_in_the_environment(called, tmp_path, monkeypatch):
+def test_the_pool_may_be_set_in_the_environment(called, tmp_path, monkeypatch):
     """As for other commands that are about a pool."""
     wanted = called("users", "--json").stdout
     monkeypatch.setenv("NEGOTIATOR_POOL", str(tmp_path / "pool"))
@@ -167,7 +167,7 @@ def test_on_a_narrow_terminal_no_bar_is_folded(called, monkeypatch):
     assert ["sue", "root", "memory", "3Gi", "4Gi", "75%"] in [line.split() for line in text.splitlines()]
 
 
-def test_with_a_state_what_was_handed_out_counts_and_nothing_is_written(called, tmp_path):
+def test_with_a_state_matches_count_and_nothing_is_written(called, tmp_path):
     """Also while the negotiator runs; what the pool shows counts once."""
     called("users")
     world = World(tmp_path, load_bundle(tmp_path / "bundle"))
@@ -185,13 +185,13 @@ def test_with_a_state_what_was_handed_out_counts_and_nothing_is_written(called, 
         assert (tmp_path / "state" / "state.sqlite").read_bytes() == before
 
 
-def test_without_a_state_where_one_is_named_the_command_ends(called, tmp_path):
+def test_a_folder_without_state_is_an_error(called, tmp_path):
     """There is nobody's journal to read."""
     (tmp_path / "none").mkdir()
     assert called("users", "--state", tmp_path / "none").exit_code == 6
 
 
-def test_a_report_without_queues_is_a_table_of_what_its_entries_have():
+def test_a_report_without_queues_is_a_plain_table():
     """Such as that of resource quota sets."""
     where = ("--pool", "examples/first-pool", "--bundle", "policies/resource-quotas")
     result = invoke(usage, ["quotas", *where])
