@@ -1,10 +1,10 @@
-"""What lint finds in an expression by its text alone, where it finds it, and what it leaves alone."""
+"""Lint of an expression by its text alone: findings, their positions, and expressions without findings."""
 
 import pytest
 
 from negotiator.classad import bind, parse, unparse
 from negotiator.classad.lint import LintCode, lint, moved
-from negotiator.classad.lint.reading import parts
+from negotiator.classad.lint.typed_expression import parts
 from negotiator.records import Severity
 
 FOUND = [
@@ -90,20 +90,20 @@ def found(text, **known):
 
 
 @pytest.mark.parametrize(("text", "part", "code"), FOUND)
-def test_what_is_wrong_is_found_where_it_stands(text, part, code):
-    """Each with its code, and the part underlined as it was written."""
+def test_mistakes_are_found_with_their_position(text, part, code):
+    """Each with its code and the part of the text."""
     hits = [finding for finding in found(text) if finding.code == code]
     assert [text[slice(*finding.span)].lower() for finding in hits[:1]] == [part.lower()]
 
 
 @pytest.mark.parametrize("text", CLEAN)
-def test_nothing_is_said_of_what_is_right(text):
-    """Neither of expressions as policies have them, nor of what only looks odd."""
+def test_correct_expressions_have_no_findings(text):
+    """Expressions of real policies, and some that only look odd."""
     assert [str(finding) for finding in found(text)] == []
 
 
 def test_every_code_of_the_text_has_an_example():
-    """Those of a pool have theirs elsewhere; a code that nothing finds is none."""
+    """Those of a pool have theirs elsewhere; a code that is never found would be useless."""
     of_text = set(list(LintCode)[: list(LintCode).index(LintCode.TOO_LARGE)])
     others = {LintCode.ALWAYS_ERROR, LintCode.CONSTANT, LintCode.NO_OTHER_AD}
     assert {str(code) for code in of_text - others} == {code for _, _, code in FOUND}
@@ -119,30 +119,33 @@ def test_every_code_of_the_text_has_an_example():
         ('a + "b"', "strcat() joins strings"),
         ('regexp(MY.Name, "^node")', 'the pattern comes first: regexp("^node", MY.Name)'),
         ("regexpp(a, b)", "did you mean regexp?"),
-        ('regexp("*.org", Machine)', "a pattern is no wildcard of files: write .* for any characters"),
+        (
+            'regexp("*.org", Machine)',
+            "a regular expression is not a file wildcard: write .* for any characters",
+        ),
     ],
 )
 def test_hints_say_what_to_write_instead(text, hint):
-    """In the author's own words."""
+    """With the author's own spelling."""
     assert hint in [finding.hint for finding in found(text)]
 
 
-def test_a_consequence_is_told_after_its_cause_and_once():
-    """The clause that can't be true, then the whole; nothing of what lies between them."""
+def test_a_consequence_is_reported_once_after_its_cause():
+    """The clause that cannot be true, then the whole; nothing in between."""
     codes = [str(finding.code) for finding in found("a && (b && (c && (x == undefined && d)))")]
     assert codes == ["undefined-comparison", "never-true"]
     assert [str(finding.code) for finding in found("x == undefined")] == ["undefined-comparison"]
 
 
-def test_what_is_certain_is_a_warning_and_what_may_be_meant_a_notice():
-    """So that a program can tell what must not pass."""
+def test_certain_mistakes_are_warnings_and_others_notices():
+    """So that a program can reject warnings."""
     severities = {finding.code: finding.severity for finding in found('x == undefined && true && a > "5"')}
     assert severities[LintCode.UNDEFINED_COMPARISON] is Severity.WARNING
     assert severities[LintCode.CONSTANT_OPERAND] is severities[LintCode.QUOTED_CONSTANT] is Severity.NOTICE
 
 
 def test_of_a_rank_only_its_value_counts():
-    """It may be a number or a text; that it has none is still told."""
+    """It may be a number or a string; a missing value is still reported."""
     assert found("strcat(a, b)", truth_counts=False) == ()
     assert found("Memory * 10", truth_counts=False) == ()
     assert [finding.code for finding in found("2 * 3", truth_counts=False)] == [LintCode.CONSTANT]
@@ -150,7 +153,7 @@ def test_of_a_rank_only_its_value_counts():
 
 
 def test_alone_the_other_ad_is_undefined():
-    """Each name of it is told once, and what follows for the whole."""
+    """Each of its names is reported once, and the consequence for the whole."""
     codes = [
         (finding.code, unparse(finding.expr)) for finding in found("TARGET.x > 5 && other.X", alone=True)
     ]
@@ -161,8 +164,8 @@ def test_alone_the_other_ad_is_undefined():
     assert found("TARGET.x > 5") == ()
 
 
-def test_without_the_text_findings_have_no_place():
-    """They are the same otherwise, but for numbers that the tree has lost."""
+def test_without_the_text_findings_have_no_position():
+    """They are the same otherwise, except for numbers that the tree has lost."""
     (finding,) = lint(parse("x == undefined || 99999999999999999999 < a"))
     assert (finding.code, finding.span) == (LintCode.UNDEFINED_COMPARISON, None)
 
@@ -176,12 +179,12 @@ def test_without_the_text_findings_have_no_place():
     ],
 )
 def test_parts_are_found_however_they_are_written(text, part):
-    """White space, comments, aliases and adjacent strings are those of the text."""
+    """With the white space, comments, aliases and adjacent strings of the text."""
     assert text[slice(*found(text)[0].span)] == part
 
 
 def test_a_name_is_not_found_in_another_reference():
-    """``a`` stands neither in ``MY.a`` nor in ``a.b``, and no function is called so."""
+    """``a`` is not found in ``MY.a``, ``a.b`` or ``a()``."""
     (finding,) = found("MY.a || a.b || a(1) || (a && a)")[-1:]
     assert (finding.code, finding.span) == (LintCode.DUPLICATE_OPERAND, (24, 25))
 
@@ -189,20 +192,20 @@ def test_a_name_is_not_found_in_another_reference():
 @pytest.mark.parametrize(
     "text", [" || ".join(["a"] * 5000), "!" * 450 + "a", "{" + ",".join(["a"] * 30_000) + "}"]
 )
-def test_what_is_too_large_to_be_read_is_said_so(text):
-    """At once, and without a claim."""
+def test_expressions_that_are_too_large_are_reported(text):
+    """Quickly, and without other findings."""
     (finding,) = lint(parse(text), text=text)
     assert finding.code is LintCode.TOO_LARGE
 
 
-def test_of_many_findings_the_first_are_told():
-    """An author mends those, and asks again."""
+def test_the_number_of_findings_is_limited():
+    """The author fixes the first ones and runs lint again."""
     text = " && ".join(f'("a" + {number} > "{number}" || x{number} == undefined)' for number in range(200))
     assert len(found(text)) < 200
 
 
 def test_control_characters_do_not_get_into_messages():
-    """Expressions come from people, and go to terminals."""
+    """Messages are printed on terminals."""
     for finding in found('"\x1b[2J" + a == 1 && \'x\x1b[2J\' == undefined && regexp("[\x1b", a)'):
         assert str(finding).isprintable()
 
@@ -217,13 +220,13 @@ def test_control_characters_do_not_get_into_messages():
         (3, "a && b", None),
     ],
 )
-def test_a_place_is_found_in_another_layout(offset, into, place):
-    """As long as the tokens before it are the same."""
+def test_a_position_is_found_in_another_layout(offset, into, place):
+    """If the tokens before it are the same."""
     assert moved(offset, "a && b", into) == place
 
 
-def test_all_parts_of_a_tree_are_looked_at_once():
-    """Operands before what they are operands of."""
+def test_parts_gives_all_nodes_once():
+    """Operands before operators."""
     assert [unparse(part) for part in parts(parse("a + {b}[0]"))] == [
         "a",
         "b",

@@ -1,4 +1,4 @@
-"""What lint finds with the ads of a pool, and that it says of whom it holds."""
+"""Lint with the ads of a pool: findings, and the ads for which they hold."""
 
 import pytest
 
@@ -76,20 +76,20 @@ def codes(text, *ads, **known):
 
 
 @pytest.mark.parametrize(("text", "part", "code"), FOUND)
-def test_what_is_wrong_for_a_pool_is_found_where_it_stands(text, part, code):
+def test_mistakes_for_a_pool_are_found_with_their_position(text, part, code):
     """Each with its code and the part of the text."""
     hits = [text[slice(*finding.span)] for finding in found(text) if finding.code == code]
     assert hits == [part]
 
 
 @pytest.mark.parametrize("text", CLEAN)
-def test_nothing_is_said_of_what_some_ads_have(text):
-    """Nor of what cannot be known without evaluating every pair."""
+def test_attributes_that_some_ads_have_give_no_findings(text):
+    """Nor do values that would need an evaluation of every pair."""
     assert [str(finding) for finding in found(text)] == []
 
 
 def test_every_code_of_a_pool_has_an_example():
-    """A code that nothing finds is none."""
+    """A code that is never found would be useless."""
     of_pool = list(LintCode)[list(LintCode).index(LintCode.UNKNOWN_ATTRIBUTE) :]
     assert {str(code) for code in of_pool} == {code for _, _, code in FOUND}
 
@@ -105,20 +105,20 @@ def test_every_code_of_a_pool_has_an_example():
         ("MY.Memroy > 5", None, "for every slot of this pool, whatever the other ad, "),
     ],
 )
-def test_a_claim_says_of_whom_it_holds(text, jobs, words):
-    """Of the ads that it was made of, and no others."""
+def test_a_finding_names_the_ads_for_which_it_holds(text, jobs, words):
+    """Those from whose attributes it follows, and no others."""
     assert found(text, SLOTS, jobs)[-1].message.startswith(words)
 
 
-def test_what_the_other_side_may_have_is_not_missing():
-    """Where its ads are not known, a name without scope may be theirs."""
+def test_attributes_that_the_other_side_may_have_are_not_missing():
+    """If its ads are not known, an unscoped name may be one of theirs."""
     assert codes("Memroy > 5 && TARGET.Foo", SLOTS, None) == []
     assert codes("Memroy > 5", SLOTS, None, alone=True) == ["unknown-attribute", "always-undefined-in-pool"]
     assert codes("MY.Memroy > 5 || TARGET.x", None, JOBS) == ["unknown-attribute"]
 
 
 def test_an_attribute_that_the_author_expects_to_be_missing_is_a_notice():
-    """Who asks whether it is there knows that it may not be, wherever the question stands."""
+    """An author who tests for it anywhere in the expression knows that it may be missing."""
     for text in ("(MY.Foo ?: 0) > 1", "MY.Foo =!= true", "!isUndefined(MY.Foo) && MY.Foo > 5"):
         assert {
             finding.severity for finding in found(text) if finding.code is LintCode.UNKNOWN_ATTRIBUTE
@@ -127,19 +127,19 @@ def test_an_attribute_that_the_author_expects_to_be_missing_is_a_notice():
 
 
 def test_spelling_is_that_of_the_ads():
-    """What is suggested can be copied."""
+    """Suggestions can be copied."""
     assert found("my.memroy > 5")[0].hint == "did you mean Memory?"
 
 
 def test_an_attribute_of_some_ads_falls_through_in_the_others():
-    """An unscoped name is looked up in the other ad where the first lacks it, not where it is undefined there."""
+    """An unscoped name is looked up in the other ad if the first does not have it, not if it is undefined there."""
     slots, jobs = ["[A = undefined]", "[A = 1]"], ['[A = "x"]']
     assert "string-number-in-pool" in codes('A == "y"', slots, jobs)
     assert codes('A == "x"', ["[]", "[A = 1]"], jobs) == ["both-sides"]
 
 
 def test_an_ad_that_defines_target_makes_target_mean_anything():
-    """Without binding it is that attribute which is asked; bound, the two ads are meant."""
+    """In an expression that is not bound, the attribute is used; in a bound one, the ad."""
     slots = Table.from_ads([parse_ad("[TARGET = [Foo = 5]; Memory = 1]")])
     jobs = Table.from_ads([parse_ad("[Owner = 1]")])
     expr = parse("TARGET.Foo > 3")
@@ -147,8 +147,8 @@ def test_an_ad_that_defines_target_makes_target_mean_anything():
     assert lint(bind(expr), my=slots, target=jobs)[0].code is LintCode.UNKNOWN_ATTRIBUTE
 
 
-def test_ads_that_differ_in_what_they_call_target_are_all_tried():
-    """They are not alike, though the expression names nothing else that differs."""
+def test_ads_with_different_attributes_called_target_are_all_evaluated():
+    """They are not equal, though the expression names nothing else that differs."""
     slots = Table.from_ads([parse_ad(f"[TARGET = [Foo = {number}]]") for number in (5, 1)])
     jobs = Table.from_ads([parse_ad("[Owner = 1]")])
     assert lint(parse("TARGET.Foo > 3"), my=slots, target=jobs) == ()
@@ -157,8 +157,8 @@ def test_ads_that_differ_in_what_they_call_target_are_all_tried():
     assert lint(parse("MY.x > 3"), my=Table.from_ads([parse_ad("[MY = [x = TARGET.y]]")])) == ()
 
 
-def test_many_different_ads_on_both_sides_are_not_all_tried():
-    """Where 40 slots and 40 jobs differ, nothing is claimed of their 1,600 pairs; where few do, all are."""
+def test_many_different_ads_on_both_sides_are_not_all_evaluated():
+    """With 40 different slots and 40 different jobs there is no finding; with few on one side, all are evaluated."""
     slots = [f"[A = {number}]" for number in range(40)]
     jobs = [f"[B = {number}; C = 1]" for number in range(40)]
     assert codes("MY.A >= 0 && TARGET.B >= 0", slots, jobs) == []
@@ -167,13 +167,13 @@ def test_many_different_ads_on_both_sides_are_not_all_tried():
 
 
 def test_the_expressions_of_ads_are_followed():
-    """What an attribute refers to counts for what the whole is in this pool."""
+    """Attributes that are expressions are evaluated too."""
     slots, jobs = ["[Start = TARGET.Owner == Who; Who = 5]"], ['[Owner = "x"]', '[Owner = "y"]']
     assert codes("MY.Start", slots, jobs) == ["always-error-in-pool"]
     assert codes("MY.Start", slots, None) == []
     assert codes("MY.Start", ["[Start = Who == 5; Who = 5]"], None) == ["always-true-in-pool"]
 
 
-def test_of_no_ads_nothing_follows():
-    """An empty pool has every property."""
+def test_an_empty_pool_gives_no_findings():
+    """Anything would hold for its ads."""
     assert codes("MY.Memroy > 5", [], []) == []

@@ -1,4 +1,4 @@
-"""What lint says is proved: no expression, no ad and no pool shows otherwise."""
+"""The findings of lint are proved: no expression, ad or pool contradicts them."""
 
 import itertools
 
@@ -26,8 +26,8 @@ from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.lint import LintCode, lint
 from negotiator.classad.lint.expression_text import ExpressionText
 from negotiator.classad.lint.facts import KnownAds, LintPool
-from negotiator.classad.lint.reading import NoFacts, read
-from negotiator.classad.lint.value_types import ANY, PossibleValue, ValueType, binary, exactly, sort_of, unary
+from negotiator.classad.lint.typed_expression import NoFacts, read
+from negotiator.classad.lint.value_types import ANY, PossibleValue, ValueType, binary, exactly, type_of, unary
 from negotiator.classad.syntax import Attr, Call, Literal
 from negotiator.classad.values import AbsTime, RelTime
 
@@ -93,29 +93,29 @@ CLAIMS = {
 
 
 def allows(possible, value):
-    """Whether a value is one of those that something can be."""
+    """True if a value is one of the possible ones."""
     if possible.value is not None and not isinstance(value, ListValue | AdValue):
         return Literal(possible.value) == Literal(value)
-    return possible.may_be(sort_of(value))
+    return possible.may_be(type_of(value))
 
 
 def was_given_up(expr, my, target):
-    """Whether the evaluation fails, and has no value: then not even isError has one."""
+    """True if the evaluation is aborted, so that not even isError has a value."""
     return evaluate(Call("isError", (expr,)), my, target, ENV) not in (True, False)
 
 
 def wider(value):
-    """What can be this value: it alone, any value of its sort, anything."""
+    """Return possible values that include this one: it alone, any of its type, anything."""
     return [
         exactly(value),
-        PossibleValue(sort_of(value)),
-        PossibleValue(sort_of(value) | ValueType.UNDEFINED),
+        PossibleValue(type_of(value)),
+        PossibleValue(type_of(value) | ValueType.UNDEFINED),
         PossibleValue(ANY),
     ]
 
 
-def test_operators_give_what_is_said_of_their_operands():
-    """For every operator and all pairs of values, with each operand known exactly, by its sort, or not at all."""
+def test_results_of_operators_are_among_the_possible_ones():
+    """For every operator and all pairs of values, with each operand known exactly, by its type, or not at all."""
     for op, (left, right) in itertools.product(BINARY, itertools.product(VALUES, VALUES)):
         value = BINARY[op](left, right)
         for one, other in itertools.product(wider(left), wider(right)):
@@ -126,19 +126,19 @@ def test_operators_give_what_is_said_of_their_operands():
 
 
 def check_call(name, arguments):
-    """A call is what is said of it, with its arguments as constants and as attributes of an ad."""
+    """Check the result of a call, with its arguments as constants and as attributes of an ad."""
     constant = Call(name, tuple(map(parse, arguments)))
     my = ClassAd([(f"a{place}", argument) for place, argument in enumerate(constant.args)])
     for call in (constant, Call(name, tuple(map(Attr, my)))):
-        possible = read(call, NoFacts(), ExpressionText()).of(call)
+        possible = read(call, NoFacts(), ExpressionText()).value_of(call)
         if not was_given_up(call, my, None):
             for env in (ENV, ELSEWHERE):
                 assert allows(possible, evaluate(call, my, None, env)), unparse(call)
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_functions_give_what_is_said_of_them(name):
-    """Of up to two arguments, all kinds with all others."""
+def test_results_of_functions_are_among_the_possible_ones(name):
+    """With up to two arguments, all types with all others."""
     for count in range(3):
         for arguments in itertools.product(TEXTS, repeat=count):
             check_call(name, arguments)
@@ -146,22 +146,22 @@ def test_functions_give_what_is_said_of_them(name):
 
 @settings(max_examples=150)
 @given(st.sampled_from(sorted(FUNCTIONS)), st.lists(ARGUMENTS, min_size=3, max_size=4))
-def test_functions_of_more_arguments_give_what_is_said_of_them(name, arguments):
-    """And odd ones."""
+def test_results_of_functions_of_more_arguments_are_among_the_possible_ones(name, arguments):
+    """Also with odd arguments."""
     check_call(name, arguments)
 
 
 @settings(max_examples=250)
 @given(expressions(), ads("OnlyMine"), ads("OnlyOther"))
-def test_every_part_is_what_its_text_says(text, mine, other):
-    """Of each part of an expression, in any two ads, and alone in any ad."""
+def test_the_value_of_every_part_is_among_the_possible_ones(text, mine, other):
+    """In any two ads, and alone in any ad."""
     expr, my, target = bind(parse(text)), parse_ad(mine), parse_ad(other)
     for alone in (False, True):
         reading = read(expr, NoFacts(alone), ExpressionText())
         for node in reading.nodes:
             beside = None if alone else target
             if not was_given_up(node, my, beside):
-                assert allows(reading.of(node), evaluate(node, my, beside, ENV)), unparse(node)
+                assert allows(reading.value_of(node), evaluate(node, my, beside, ENV)), unparse(node)
 
 
 @settings(max_examples=150)
@@ -171,8 +171,8 @@ def test_every_part_is_what_its_text_says(text, mine, other):
     st.lists(ads("OnlyOther"), min_size=1, max_size=3),
     st.booleans(),
 )
-def test_every_part_is_what_the_pool_says(text, mine, others, bound):
-    """Of each part that stands in the ads themselves, for all pairs; for any other ad where that side is not known."""
+def test_the_value_of_every_part_in_a_pool_is_among_the_possible_ones(text, mine, others, bound):
+    """For all pairs; for any other ad if that side is not known."""
     expr = bind(parse(text)) if bound else parse(text)
     my, target = [parse_ad(ad) for ad in mine], [parse_ad(ad) for ad in others]
     slots, jobs = KnownAds(Table.from_ads(my), "slot"), KnownAds(Table.from_ads(target), "job")
@@ -188,7 +188,7 @@ def test_every_part_is_what_the_pool_says(text, mine, others, bound):
         for ad, other in pairs:
             for node in reading.nodes:
                 if id(node) not in reading.elsewhere and not was_given_up(node, ad, other):
-                    assert allows(reading.of(node), evaluate(node, ad, other, ENV)), unparse(node)
+                    assert allows(reading.value_of(node), evaluate(node, ad, other, ENV)), unparse(node)
 
 
 @settings(max_examples=250)
@@ -201,8 +201,8 @@ def test_every_part_is_what_the_pool_says(text, mine, others, bound):
 @example("MY.A == undefined", ["[A = 1]"], ["[]"], "text")
 @example("MY.A > TARGET.A", ["[A = 1]", "[A = 2]"], ["[A = 5]"], "both")
 @example('A =?= "x" && B', ["[A = 1]", "[A = 2; B = 5]"], ["[B = 5]"], "alone")
-def test_every_claim_holds(text, mine, others, known):
-    """What lint says that a part is, it is, for the ads it was given or for any."""
+def test_every_finding_holds(text, mine, others, known):
+    """Every part has the value that lint reports, for the ads that were given or for any."""
     expr = bind(parse(text))
     my, target = [parse_ad(ad) for ad in mine], [parse_ad(ad) for ad in others]
     given_ads = {} if known == "text" else {"my": Table.from_ads(my)}

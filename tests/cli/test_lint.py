@@ -17,8 +17,8 @@ warning[unknown-attribute]: no slot of this pool has Memroy: MY.Memroy is
     MY.Memroy > 5 && TARGET.Owner =?= "Tester"
     ^^^^^^^^^
   hint: did you mean Memory?
-warning[case-differs]: =?= counts the case of letters: TARGET.Owner is "tester"
-  in ads of this pool, and "Tester" in none
+warning[case-differs]: =?= is case-sensitive: TARGET.Owner is "tester" in ads of
+  this pool, and "Tester" in none
     MY.Memroy > 5 && TARGET.Owner =?= "Tester"
                      ^^^^^^^^^^^^^^^^^^^^^^^^^
   hint: write "tester", or use ==

@@ -1,8 +1,7 @@
-"""Lint: what an author of an expression should look at before it goes into a policy.
+"""Lint: finds probable mistakes in an expression before it goes into a policy.
 
-``lint`` reads an expression by its text, and by the ads of a pool if they are given. What it says by the text alone is
-proved, by the rules of evaluation, for any ads there can be; what it says of a pool holds for the ads of that pool, and
-says so.
+``lint`` examines an expression by its text, and with the ads of a pool if they are given. Findings from the text alone are
+proved, by the rules of evaluation, for all possible ads. Findings from a pool hold for its ads, which their message says.
 """
 
 from negotiator.classad.lint.expression_text import moved as moved

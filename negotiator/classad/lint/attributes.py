@@ -1,4 +1,4 @@
-"""Names that no ad of the pool has, that the other side has, and strings that no ad has in that spelling."""
+"""Finds names that no ad of the pool has, or only the other side has, and strings in another case than in the ads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from negotiator.classad.lint.facts import KnownAds, LintPool
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.operands import IDENTITY
 from negotiator.classad.lint.phrases import spelled
-from negotiator.classad.lint.reading import TypedExpression, is_of_an_ad, parts
 from negotiator.classad.lint.results import bare
+from negotiator.classad.lint.typed_expression import TypedExpression, is_of_an_ad, parts
 from negotiator.classad.syntax import (
     Attr,
     Binary,
@@ -29,45 +29,45 @@ from negotiator.classad.syntax import (
 from negotiator.records import Severity
 from negotiator.records.text import suggest
 
-_ASKS: Final = frozenset({"isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"})
+_TYPE_TESTS: Final = frozenset({"isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"})
 
 
-def attributes(reading: TypedExpression, pool: LintPool) -> Iterator[Finding]:
-    """Find references to attributes that no ad has where they are looked up, each name once."""
-    guarded = _guarded(reading)
-    texts = {id(name): other for name, other in _compared(reading)}
-    told: set[tuple[Side | None, str]] = set()
-    for node in references(reading, pool):
+def attributes(typed: TypedExpression, pool: LintPool) -> Iterator[Finding]:
+    """Find references to attributes that no ad has in which they are looked up, each name once."""
+    guarded = _guarded(typed)
+    texts = {id(name): other for name, other in _compared(typed)}
+    reported: set[tuple[Side | None, str]] = set()
+    for node in references(typed, pool):
         key = _key(node)
-        if key in told:
+        if key in reported:
             continue
-        finding = _looked_up(node, pool, texts.get(id(node)), reading)
+        finding = _looked_up(node, pool, texts.get(id(node)), typed)
         if finding is not None:
-            told.add(key)
+            reported.add(key)
             if finding.code is LintCode.UNKNOWN_ATTRIBUTE and key in guarded:
                 finding = attrs.evolve(finding, severity=Severity.NOTICE)
             yield finding
 
 
-def references(reading: TypedExpression, pool: LintPool) -> Iterator[Attr]:
-    """Give the references to attributes of the two ads."""
-    for node in reading.nodes:
-        if isinstance(node, Attr) and is_of_an_ad(node) and id(node) not in reading.elsewhere:
+def references(typed: TypedExpression, pool: LintPool) -> Iterator[Attr]:
+    """Yield the references to attributes of the two ads."""
+    for node in typed.nodes:
+        if isinstance(node, Attr) and is_of_an_ad(node) and id(node) not in typed.elsewhere:
             yield from [node] if pool.is_plain(node) else []
 
 
-def no_other_ad(reading: TypedExpression) -> Iterator[Finding]:
-    """Find references to the other ad where there is none."""
-    told = set()
-    for node in reading.nodes:
-        if isinstance(node, Attr) and scope_side(node.scope) is Side.TARGET and _key(node) not in told:
-            told.add(_key(node))
-            message = f"{reading.shown(node)} is undefined: there is no other ad here"
+def no_other_ad(typed: TypedExpression) -> Iterator[Finding]:
+    """Find references to the other ad if there is none."""
+    reported = set()
+    for node in typed.nodes:
+        if isinstance(node, Attr) and scope_side(node.scope) is Side.TARGET and _key(node) not in reported:
+            reported.add(_key(node))
+            message = f"{typed.shown(node)} is undefined: there is no other ad here"
             yield Finding(
                 LintCode.NO_OTHER_AD,
                 node,
                 message,
-                f"write MY.{node.name}, if that of the ad itself is meant",
+                f"write MY.{node.name}, if the attribute of the ad itself is intended",
             )
 
 
@@ -75,27 +75,27 @@ def _key(node: Attr) -> tuple[Side | None, str]:
     return scope_side(node.scope), fold(node.name)
 
 
-def _looked_up(node: Attr, pool: LintPool, compared: Expr | None, reading: TypedExpression) -> Finding | None:
+def _looked_up(node: Attr, pool: LintPool, compared: Expr | None, typed: TypedExpression) -> Finding | None:
     name = fold(node.name)
     places = pool.searched(node)
     has = [ads for ads in places if ads is not None and name in ads.names]
     if len(has) == 2:
         first, second = has
-        message = f"{reading.shown(node)} is that of the {first.word}: a {second.word} has one too"
+        message = f"{typed.shown(node)} is that of the {first.word}: a {second.word} has one too"
         return Finding(LintCode.BOTH_SIDES, node, message, f"write MY.{node.name} or TARGET.{node.name}")
     if has or not places or None in places:
         return None
     known = [ads for ads in places if ads is not None]
-    whose = " and no ".join(ads.word for ads in known)
-    message = f"no {whose} of this pool has {node.name}: {reading.shown(node)} is undefined"
+    others = " and no ".join(ads.word for ads in known)
+    message = f"no {others} of this pool has {node.name}: {typed.shown(node)} is undefined"
     if pool.alone or scope_side(node.scope) is None:
-        return _unknown(node, known, message, compared, pool, reading)
+        return _unknown(node, known, message, compared, pool, typed)
     side = scope_side(node.scope)
     other = pool.target if side is Side.MY else pool.my
     if other is not None and name in other.names:
         hint = f"write {'TARGET' if side is Side.MY else 'MY'}.{node.name}"
         return Finding(LintCode.OTHER_SIDE, node, f"{message}; {other.word}s have it", hint)
-    return _unknown(node, known, message, compared, pool, reading)
+    return _unknown(node, known, message, compared, pool, typed)
 
 
 def _unknown(
@@ -104,17 +104,17 @@ def _unknown(
     message: str,
     compared: Expr | None,
     pool: LintPool,
-    reading: TypedExpression,
+    typed: TypedExpression,
 ) -> Finding:
     if node.scope is None and isinstance(compared, Attr) and pool.is_plain(compared):
         found = _strings(compared, pool)
         texts = sorted(text for text in found if fold(text) == fold(node.name))
         if texts:
-            message = f"{message}; {reading.shown(compared)} is the string {spelled(texts[0])} in some ads"
+            message = f"{message}; {typed.shown(compared)} is the string {spelled(texts[0])} in some ads"
             return Finding(LintCode.UNQUOTED_STRING, node, message, f"write {spelled(texts[0])}")
     hint = suggest(node.name, {name for ads in known for name in ads.spelled}, listed=False)
     if not hint and node.scope is None and compared is not None:
-        hint = f"if a text is meant, write {spelled(node.name)}"
+        hint = f"if a string is intended, write {spelled(node.name)}"
     return Finding(LintCode.UNKNOWN_ATTRIBUTE, node, message, hint)
 
 
@@ -124,41 +124,41 @@ def _strings(node: Attr, pool: LintPool) -> frozenset[str]:
     )
 
 
-def _compared(reading: TypedExpression) -> Iterator[tuple[Expr, Expr]]:
-    """Give the operands of comparisons, each with the other one."""
-    for node in reading.nodes:
+def _compared(typed: TypedExpression) -> Iterator[tuple[Expr, Expr]]:
+    """Yield the operands of comparisons, each with the other one."""
+    for node in typed.nodes:
         if isinstance(node, Binary) and node.op in {*COMPARE, *IDENTITY}:
             left, right = bare(node.left), bare(node.right)
             yield left, right
             yield right, left
 
 
-def _guarded(reading: TypedExpression) -> frozenset[tuple[Side | None, str]]:
-    """Return the names of which the expression asks itself, somewhere, whether they are there."""
-    asked: list[Expr] = []
-    for node in reading.nodes:
+def _guarded(typed: TypedExpression) -> frozenset[tuple[Side | None, str]]:
+    """Return the names that the expression tests somewhere for being undefined."""
+    tested: list[Expr] = []
+    for node in typed.nodes:
         if isinstance(node, Elvis):
-            asked.append(node.value)
+            tested.append(node.value)
         elif (isinstance(node, Binary) and node.op in IDENTITY) or (
-            isinstance(node, Call) and fold(node.name) in _ASKS
+            isinstance(node, Call) and fold(node.name) in _TYPE_TESTS
         ):
-            asked += children(node)
-    return frozenset(_key(part) for root in asked for part in parts(root) if isinstance(part, Attr))
+            tested += children(node)
+    return frozenset(_key(part) for root in tested for part in parts(root) if isinstance(part, Attr))
 
 
-def case(reading: TypedExpression, pool: LintPool) -> Iterator[Finding]:
-    """Find strings that ``=?=`` and ``=!=`` compare with an attribute that no ad has in these letters, but in others."""
-    plain = {id(node) for node in references(reading, pool)}
-    for node in reading.nodes:
+def case(typed: TypedExpression, pool: LintPool) -> Iterator[Finding]:
+    """Find strings that ``=?=`` or ``=!=`` compare with an attribute that ads have in another case only."""
+    plain = {id(node) for node in references(typed, pool)}
+    for node in typed.nodes:
         if isinstance(node, Binary) and node.op in IDENTITY:
             for one, other in ((node.left, node.right), (node.right, node.left)):
                 attribute, constant = bare(one), bare(other)
                 if isinstance(attribute, Attr) and id(attribute) in plain and isinstance(constant, Literal):
-                    yield from _other_case(node, attribute, constant, pool, reading)
+                    yield from _other_case(node, attribute, constant, pool, typed)
 
 
 def _other_case(
-    node: Binary, attribute: Attr, constant: Literal, pool: LintPool, reading: TypedExpression
+    node: Binary, attribute: Attr, constant: Literal, pool: LintPool, typed: TypedExpression
 ) -> Iterator[Finding]:
     text = constant.value
     found = _strings(attribute, pool)
@@ -167,12 +167,10 @@ def _other_case(
     alike = sorted(each for each in found if fold(each) == fold(text))
     if alike:
         seen = spelled(alike[0])
-        message = (
-            f"{node.op} counts the case of letters: {reading.shown(attribute)} is {seen} in ads of this pool"
-        )
+        message = f"{node.op} is case-sensitive: {typed.shown(attribute)} is {seen} in ads of this pool"
         yield Finding(
             LintCode.CASE_DIFFERS,
             node,
-            f"{message}, and {reading.shown(constant)} in none",
+            f"{message}, and {typed.shown(constant)} in none",
             f"write {seen}, or use ==",
         )

@@ -1,4 +1,4 @@
-"""Calls that go wrong: functions that there are not, patterns that are none, numbers that do not fit."""
+"""Finds invalid calls: unknown functions, wrong numbers of arguments, invalid patterns, numbers that are too large."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 
 from negotiator.classad.functions import FUNCTIONS, function_names, wrong_calls
 from negotiator.classad.lint.finding import Finding, LintCode
-from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare, is_bad_pattern, takes_pattern
+from negotiator.classad.lint.typed_expression import TypedExpression, parts
 from negotiator.classad.syntax import LITERAL, Attr, Call, Literal, fold, tokenize
 from negotiator.records.text import printable, suggest
 
@@ -17,16 +17,16 @@ _MAX_SHOWN: Final = 60
 _DIGITS: Final = re.compile(r"[0-9]+(?![.0-9eE])")
 
 
-def calls(reading: TypedExpression) -> Iterator[Finding]:
-    """Find calls that can only give an error, and patterns that are none or that an ad decides on."""
-    for node in reading.nodes:
+def calls(typed: TypedExpression) -> Iterator[Finding]:
+    """Find calls that are always an error, and patterns that are invalid or come from an ad."""
+    for node in typed.nodes:
         if not isinstance(node, Call):
             continue
         function = FUNCTIONS.get(fold(node.name))
         if function is None or not function.accepts(len(node.args)):
             yield _wrong(node)
         elif takes_pattern(fold(node.name)):
-            yield from _pattern(node, reading)
+            yield from _pattern(node, typed)
 
 
 def _wrong(node: Call) -> Finding:
@@ -39,31 +39,31 @@ def _wrong(node: Call) -> Finding:
     )
 
 
-def _pattern(node: Call, reading: TypedExpression) -> Iterator[Finding]:
+def _pattern(node: Call, typed: TypedExpression) -> Iterator[Finding]:
     pattern = node.args[0]
-    if is_bad_pattern(fold(node.name), [reading.of(arg) for arg in node.args]):
-        message = f"{reading.shown(pattern)} is no regular expression: {node.name} finds nothing with it"
-        yield Finding(LintCode.BAD_PATTERN, node, message, _escaping(reading.of(pattern).value))
-    elif reading.of(pattern).value is None and any(isinstance(part, Attr) for part in parts(pattern)):
-        message = f"the pattern {reading.shown(pattern)} comes from an ad: whoever writes that decides what is found"
-        yield Finding(LintCode.PATTERN_FROM_AD, node, message, _swapped(node, reading))
+    if is_bad_pattern(fold(node.name), [typed.value_of(arg) for arg in node.args]):
+        message = f"{typed.shown(pattern)} is not a valid regular expression: {node.name} never matches"
+        yield Finding(LintCode.BAD_PATTERN, node, message, _escaping(typed.value_of(pattern).value))
+    elif typed.value_of(pattern).value is None and any(isinstance(part, Attr) for part in parts(pattern)):
+        message = f"the pattern {typed.shown(pattern)} comes from an ad: its author decides what matches"
+        yield Finding(LintCode.PATTERN_FROM_AD, node, message, _swapped(node, typed))
 
 
 def _escaping(pattern: object) -> str:
     if isinstance(pattern, str) and pattern[:1] in {"*", "+", "?"}:
-        return f"a pattern is no wildcard of files: write .{pattern[0]} for any characters"
+        return f"a regular expression is not a file wildcard: write .{pattern[0]} for any characters"
     return ""
 
 
-def _swapped(node: Call, reading: TypedExpression) -> str:
+def _swapped(node: Call, typed: TypedExpression) -> str:
     second = bare(node.args[1])
     if isinstance(second, Literal) and isinstance(second.value, str):
-        return f"the pattern comes first: {node.name}({reading.shown(second)}, {reading.shown(node.args[0])})"
+        return f"the pattern comes first: {node.name}({typed.shown(second)}, {typed.shown(node.args[0])})"
     return ""
 
 
 def numbers(text: str) -> Iterator[Finding]:
-    """Find integers of a text that have more than 64 bits: they are 0."""
+    """Find integers in a text with more than 64 bits, which are read as 0."""
     for kind, value, start in tokenize(text, old=False):
         if kind != LITERAL or value != Literal(0):
             continue

@@ -1,4 +1,4 @@
-"""Where a part of an expression stands in its text: trees do not know, but tokens do."""
+"""Finds a part of an expression in its text by its tokens, since trees have no positions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from negotiator.classad.syntax import BAD, END, NAME, Expr, Token, excerpt, fold
 from negotiator.records.text import printable
 
 MAX_TEXT: Final = 20_000
-"""Parts are not looked for in longer texts."""
+"""Longest text in which parts are searched, in characters."""
 
 MAX_SHOWN: Final = 60
 _ALIASES: Final = {"self": "my", "other": "target"}
-"""``bind`` leaves nothing of these spellings."""
+"""Spellings that ``bind`` replaces."""
 
 
 @attrs.frozen
@@ -25,23 +25,23 @@ class ExpressionText:
     text: str | None = None
 
     def span(self, part: Expr) -> tuple[int, int] | None:
-        """Return where a part begins and ends (characters, from 0): the first place, if there are several.
+        """Return the start and end of the first occurrence of a part (characters, from 0).
 
-        None where the text has it in another form, or there is none.
+        None if the text is not known, or has the part in another form.
         """
         if self.text is None or len(self.text) > MAX_TEXT:
             return None
-        wanted = [_plain(token) for token in _tokens(unparse(part))]
-        count = len(wanted)
+        expected = [_plain(token) for token in _tokens(unparse(part))]
+        count = len(expected)
         for start in range(len(self._tokens) - count + 1):
-            if self._plain[start : start + count] == wanted and not self._is_piece(start, count):
+            if self._plain[start : start + count] == expected and not self._is_piece(start, count):
                 end = self._starts[start + count]
                 begin = self._starts[start]
                 return begin, begin + len(self.text[begin:end].rstrip())
         return None
 
     def shown(self, part: Expr) -> str:
-        """Return a part as it may stand in a message: as it was written, short, on one line, printable."""
+        """Return a part for a message: as written, shortened, on one line, printable."""
         span = self.span(part)
         if span is None or self.text is None:
             return printable(excerpt(part, MAX_SHOWN)).strip()
@@ -60,7 +60,7 @@ class ExpressionText:
         return [*(start for _, _, start in self._tokens), len(self.text or "")]
 
     def _is_piece(self, start: int, count: int) -> bool:
-        """Return whether a name that was found is only the end of ``MY.name``, or the function of a call."""
+        """True if a name is only the end of ``MY.name``, or the function of a call."""
         kinds = [kind for kind, _ in self._plain]
         before = kinds[start - 1] if start else ""
         after = kinds[start + count] if start + count < len(kinds) else ""
@@ -68,10 +68,10 @@ class ExpressionText:
 
 
 def moved(offset: int, text: str, into: str) -> int | None:
-    """Return where in ``into`` the token stands that begins at ``offset`` of ``text``.
+    """Return the position in ``into`` of the token at ``offset`` of ``text``.
 
-    ``into`` begins with the same tokens, up to that one at least, but may have other white space and comments between
-    them, and anything after. None where it has not, or no token begins there.
+    ``into`` must begin with the same tokens, up to that one at least; white space and comments between them may differ.
+    None if it does not, or if no token begins at the offset.
     """
     own, other = _tokens(text), _tokens(into)
     for (kind, value, start), token in zip(own, other, strict=False):

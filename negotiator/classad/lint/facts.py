@@ -1,4 +1,4 @@
-"""What is known of the ads on either side: by columns, never by pairs."""
+"""What is known of the ads of both sides, from the columns of their tables."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from negotiator.classad.tables import Column
 from negotiator.classad.values import Kind
 
 SHADOWS: Final = frozenset({"my", "target", "self", "other"})
-"""Attributes that take the place of the two ads, where an expression is not bound."""
+"""Attributes that would replace the two ads in an expression that is not bound."""
 
 _SPELLED: Final = 2000
-_SORTS: Final = (
+_TYPES: Final = (
     (Kind.UNDEFINED, ValueType.UNDEFINED),
     (Kind.ERROR, ValueType.ERROR),
     (Kind.INTEGER, ValueType.INTEGER),
@@ -41,25 +41,25 @@ _UNDEFINED: Final = PossibleValue(ValueType.UNDEFINED)
 
 
 def of_column(column: Column, absent: ValueType = ValueType.UNDEFINED) -> PossibleValue:
-    """Return what the rows of a column are, ``absent`` where one is; anything where one is an expression."""
+    """Return the types in a column, ``absent`` for rows without the attribute; anything if a row is an expression."""
     if column.has(Kind.EXPRESSION):
         return ANYTHING
     if column.is_constant and column.kind in {Kind.INTEGER, Kind.REAL, Kind.STRING} and len(column):
         return exactly(column.value(0))
-    sorts = absent if column.has(Kind.ABSENT) else NOTHING
-    for kind, sort in _SORTS:
+    types = absent if column.has(Kind.ABSENT) else NOTHING
+    for kind, type_ in _TYPES:
         if column.has(kind):
-            sorts |= sort
+            types |= type_
     if column.has(Kind.BOOLEAN):
         true, boolean = column.data[Kind.BOOLEAN], column.where(Kind.BOOLEAN)
-        sorts |= ValueType.TRUE if bool((true & boolean).any()) else NOTHING
-        sorts |= ValueType.FALSE if bool((~true & boolean).any()) else NOTHING
-    return PossibleValue(sorts)
+        types |= ValueType.TRUE if bool((true & boolean).any()) else NOTHING
+        types |= ValueType.FALSE if bool((~true & boolean).any()) else NOTHING
+    return PossibleValue(types)
 
 
 @attrs.frozen(eq=False)
 class KnownAds:
-    """The ads of one side; ``word`` is what one of them is called."""
+    """The ads of one side; ``word`` is what one of them is called in messages."""
 
     table: Table
     word: str
@@ -71,13 +71,13 @@ class KnownAds:
 
     @cached_property
     def spelled(self) -> frozenset[str]:
-        """The attributes as ads spell them, where one of the first has them."""
+        """The attributes as spelled in one of the first ads, or in lower case."""
         rows = range(min(len(self.table), _SPELLED))
         found = {fold(name): name for row in rows for name in self.table.ad(row).names()}
         return frozenset(found.get(name, name) for name in self.names)
 
     def reference(self, name: str, otherwise: PossibleValue = _UNDEFINED) -> PossibleValue:
-        """Return what an attribute is in these ads, and ``otherwise`` where it is absent."""
+        """Return what an attribute can be in these ads, with ``otherwise`` for ads without it."""
         if name not in self.names:
             return otherwise
         column = self.table.column(name)
@@ -85,7 +85,7 @@ class KnownAds:
         return either_of(found, otherwise) if column.has(Kind.ABSENT) else found
 
     def strings(self, name: str) -> frozenset[str]:
-        """Return the strings that are written as this attribute in an ad."""
+        """Return the strings that ads have as this attribute."""
         column = self.table.column(name)
         if not column.has(Kind.STRING):
             return frozenset()
@@ -96,7 +96,7 @@ class KnownAds:
 
 @attrs.frozen(eq=False)
 class LintPool:
-    """The ads that an expression is asked of, as far as they are known; ``alone`` says that there is no other ad."""
+    """The ads of both sides, None for a side that is not known; ``alone`` if there is no other ad."""
 
     my: KnownAds | None
     target: KnownAds | None
@@ -104,15 +104,15 @@ class LintPool:
 
     @cached_property
     def _shadowed(self) -> bool:
-        """Whether an ad may have an attribute called MY or TARGET: the names may then mean anything."""
+        """True if an ad may have an attribute called MY or TARGET, so that these may mean anything."""
         return self.my is None or not SHADOWS.isdisjoint(self.my.names)
 
     def sides(self) -> Iterable[KnownAds]:
-        """Give the sides that are known."""
+        """Return the sides that are known."""
         return [ads for ads in (self.my, self.target) if ads is not None]
 
     def searched(self, expr: Attr) -> tuple[KnownAds | None, ...]:
-        """Return where a reference is looked up, in order; None stands for ads that are not known."""
+        """Return the ads in which a reference is looked up, in order; None for ads that are not known."""
         side = scope_side(expr.scope)
         if side is Side.MY or (side is None and self.alone):
             return (self.my,)
@@ -121,7 +121,7 @@ class LintPool:
         return (self.my, self.target)
 
     def is_plain(self, expr: Attr) -> bool:
-        """Return whether a reference is that of an attribute, and nothing else can be meant by it."""
+        """True if a reference can mean nothing but an attribute of one of the two ads."""
         meant = expr.scope is None or isinstance(expr.scope, AdRef) or not self._shadowed
         return meant and not expr.absolute and fold(expr.name) not in RESERVED
 
@@ -136,11 +136,11 @@ class LintPool:
         return found
 
     def concerned(self, references: Iterable[Attr]) -> str:
-        """Say of which ads something holds that follows from these references: ``for every slot of this pool``."""
-        words = {ads.word: None for each in references for ads in self._asked(each)}
+        """Return the ads for which a finding holds that depends on these references: ``for every slot of this pool``."""
+        words = {ads.word: None for each in references for ads in self._ads_read(each)}
         return f"for every {' and '.join(words)} of this pool" if words else "in this pool"
 
-    def _asked(self, expr: Attr) -> Iterable[KnownAds]:
+    def _ads_read(self, expr: Attr) -> Iterable[KnownAds]:
         for ads in self.searched(expr):
             if ads is not None:
                 yield ads

@@ -1,4 +1,4 @@
-"""What lint says: findings, each with a code for machines and a sentence for people."""
+"""The findings of lint: each has a code for programs and a message for people."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from negotiator.records import Severity
 
 
 class LintCode(enum.StrEnum):
-    """What was found; ``docs/expressions.md`` has an example of each.
+    """The kind of a finding; ``docs/expressions.md`` has an example of each.
 
-    Codes that end in ``-in-pool`` hold for the ads that were given, and for no others; so do those of names
-    (``unknown-attribute`` and what follows it). All others hold for any ads.
+    Codes that end in ``-in-pool``, and ``unknown-attribute`` and those below it, hold for the ads that were given only.
+    All others hold for any ads.
     """
 
     ALWAYS_TRUE = "always-true"
@@ -72,16 +72,16 @@ IN_POOL: Final = {
     for code in LintCode
     if f"{code}-in-pool" in {str(each) for each in LintCode}
 }
-"""The codes that there are twice: of any ads, and of those that were given."""
+"""From codes that hold for any ads to the same codes for the ads that were given."""
 
 
 @attrs.frozen
 class Finding:
-    """One thing that an author of an expression should look at.
+    """One probable mistake in an expression.
 
-    ``expr`` is the part of the expression that it is about, ``hint`` what to do. A warning is certain to be a slip,
-    or to make the expression say less than it seems to; a notice may be meant. ``span`` is where the part begins and ends
-    in the text of the expression (characters, from 0), None where that is not known.
+    ``expr`` is the part of the expression that it is about, ``hint`` what to do. A warning is certainly a mistake or has no
+    effect; a notice may be intended. ``span`` is the start and end of the part in the text of the expression (characters,
+    from 0), None if not known.
     """
 
     code: LintCode

@@ -1,4 +1,4 @@
-"""Operators whose operands can never give a value: a string with a number, anything with undefined, a string as condition."""
+"""Finds operators that can never give a value: a string with a number, undefined in a comparison, a string as condition."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from negotiator.classad.context import COMPARE
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.phrases import kind, kinds, outcome
-from negotiator.classad.lint.reading import TypedExpression, is_of_an_ad
 from negotiator.classad.lint.results import bare
+from negotiator.classad.lint.typed_expression import TypedExpression, is_of_an_ad
 from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
@@ -42,13 +42,13 @@ _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _INTEGERS_ONLY: Final = frozenset("%&|^~") | {"<<", ">>", ">>>"}
 
 
-def operands(reading: TypedExpression) -> Iterator[Finding]:
-    """Find the operators that have no rule for what their operands are."""
-    for node in reading.nodes:
+def operands(typed: TypedExpression) -> Iterator[Finding]:
+    """Find operators that are not defined for the types of their operands."""
+    for node in typed.nodes:
         if isinstance(node, Binary) and node.op in IDENTITY:
-            yield from _never_identical(node, reading)
-        elif _is_strict(node) and reading.of(node).is_within(NO_VALUE):
-            yield from _no_rule(node, reading)
+            yield from _never_identical(node, typed)
+        elif _is_strict(node) and typed.value_of(node).is_within(NO_VALUE):
+            yield from _undefined_operation(node, typed)
 
 
 def _is_strict(node: Expr) -> bool:
@@ -63,40 +63,40 @@ def _is_strict(node: Expr) -> bool:
             return isinstance(node, Subscript)
 
 
-def _no_rule(node: Expr, reading: TypedExpression) -> Iterator[Finding]:
-    of = [reading.of(child) for child in children(node)]
-    result = outcome(reading.of(node))
+def _undefined_operation(node: Expr, typed: TypedExpression) -> Iterator[Finding]:
+    of = [typed.value_of(child) for child in children(node)]
+    result = outcome(typed.value_of(node))
     if isinstance(node, Binary) and node.op in COMPARE:
         literal = next((each for each in (node.right, node.left) if _is_no_value(each)), None)
         if literal is not None:
             yield Finding(
                 LintCode.UNDEFINED_COMPARISON,
                 node,
-                f"{reading.shown(node)} is never true: it is {result}",
-                _instead(node, literal, reading),
+                f"{typed.shown(node)} is never true: it is {result}",
+                _instead(node, literal, typed),
             )
             return
     if any(each.is_within(NO_VALUE) for each in of):
-        return  # what made them so is told
+        return  # reported where the operand is computed
     compares = isinstance(node, Binary) and node.op in COMPARE
     code = LintCode.STRING_NUMBER if compares and _string_and_number(of) else LintCode.WRONG_OPERAND
     yield Finding(
-        code, node, f"{reading.shown(node)} is {result}: {_told(node, of, reading)}", _hint(node, of)
+        code, node, f"{typed.shown(node)} is {result}: {_explanation(node, of, typed)}", _hint(node, of)
     )
 
 
-def _never_identical(node: Binary, reading: TypedExpression) -> Iterator[Finding]:
-    """``=?=`` of different kinds is false, whatever they are."""
-    of = [reading.of(node.left), reading.of(node.right)]
+def _never_identical(node: Binary, typed: TypedExpression) -> Iterator[Finding]:
+    """``=?=`` of different types is always false."""
+    of = [typed.value_of(node.left), typed.value_of(node.right)]
     left, right = map(kinds, of)
-    value = reading.of(node).value
+    value = typed.value_of(node).value
     if value is None or not left or not right or left & right:
         return
     code = LintCode.STRING_NUMBER if _string_and_number(of) else LintCode.WRONG_OPERAND
     yield Finding(
         code,
         node,
-        f"{reading.shown(node)} is {outcome(reading.of(node))}: {_told(node, of, reading)}",
+        f"{typed.shown(node)} is {outcome(typed.value_of(node))}: {_explanation(node, of, typed)}",
         _hint(node, of),
     )
 
@@ -106,12 +106,12 @@ def _is_no_value(expr: Expr) -> bool:
     return isinstance(expr, Literal) and (expr.value is UNDEFINED or expr.value is ERROR)
 
 
-def _instead(node: Binary, literal: Expr, reading: TypedExpression) -> str:
-    other = reading.shown(node.left if node.right is literal else node.right)
+def _instead(node: Binary, literal: Expr, typed: TypedExpression) -> str:
+    other = typed.shown(node.left if node.right is literal else node.right)
     if node.op == "==":
-        return f"write {other} =?= {reading.shown(literal)}"
-    asks = "" if node.op == "!=" else "to ask whether there is a value, "
-    return f"{asks}write {other} =!= {reading.shown(literal)}"
+        return f"write {other} =?= {typed.shown(literal)}"
+    asks = "" if node.op == "!=" else "to test whether there is a value, "
+    return f"{asks}write {other} =!= {typed.shown(literal)}"
 
 
 def _string_and_number(of: list[PossibleValue]) -> bool:
@@ -124,8 +124,8 @@ def _string_and_number(of: list[PossibleValue]) -> bool:
     )
 
 
-def _told(node: Expr, of: list[PossibleValue], reading: TypedExpression) -> str:
-    """Say of what kinds the operands are, or what else is wrong with them."""
+def _explanation(node: Expr, of: list[PossibleValue], typed: TypedExpression) -> str:
+    """Return the types of the operands, or what else is wrong with them."""
     numbers = all(not kinds(each) & ~NUMBER for each in of)
     if isinstance(node, Binary) and numbers and node.op not in IDENTITY:
         if node.op in {"/", "%"} and of[1].value == 0:
@@ -133,10 +133,10 @@ def _told(node: Expr, of: list[PossibleValue], reading: TypedExpression) -> str:
         if node.op not in _INTEGERS_ONLY:
             return "the result is too large"
     both = zip(children(node), of, strict=True)
-    told = [
-        f"{reading.shown(child)} is {kind(each)}" for child, each in both if kinds(each) != kinds(ANYTHING)
+    types = [
+        f"{typed.shown(child)} is {kind(each)}" for child, each in both if kinds(each) != kinds(ANYTHING)
     ]
-    return ", ".join(dict.fromkeys(told))
+    return ", ".join(dict.fromkeys(types))
 
 
 def _hint(node: Expr, of: list[PossibleValue]) -> str:
@@ -164,16 +164,16 @@ def _constant_text(expr: Expr) -> str | None:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text could stand without its quotes, as a number."""
+    """True if a text would be a number without its quotes."""
     return _NUMBER.fullmatch(text) is not None
 
 
 # -- conditions ------------------------------------------------------------------------------------------------------
 
 
-def conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Expr]:
-    """Give the parts that stand where a condition is wanted; the ``whole`` expression, if its truth counts, last."""
-    for node in reading.nodes:
+def conditions(typed: TypedExpression, *, whole: bool) -> Iterator[Expr]:
+    """Yield the parts that are used as conditions; with ``whole``, the expression itself last."""
+    for node in typed.nodes:
         match node:
             case Binary(op, left, right) if op in LOGIC:
                 yield from (left, right)
@@ -184,19 +184,19 @@ def conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Expr]:
             case Call(name, args) if fold(name) == "ifthenelse" and len(args) == 3:
                 yield args[0]
     if whole:
-        yield reading.root
+        yield typed.root
 
 
-def not_conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Finding]:
-    """Find what can never be a condition and stands for one: a string, a list, an ad, a time."""
-    for node in map(bare, conditions(reading, whole=whole)):
-        possible = reading.of(node)
+def not_conditions(typed: TypedExpression, *, whole: bool) -> Iterator[Finding]:
+    """Find values used as conditions that cannot be one: strings, lists, ads, times."""
+    for node in map(bare, conditions(typed, whole=whole)):
+        possible = typed.value_of(node)
         if possible.may_be(UNCONDITIONAL) and possible.is_within(UNCONDITIONAL | NO_VALUE):
             result = outcome(condition(possible))
             yield Finding(
                 LintCode.NOT_A_CONDITION,
                 node,
-                f"{reading.shown(node)} is no condition but {kind(possible)}: as one it is {result}",
+                f"{typed.shown(node)} is {kind(possible)}, not a condition: as a condition it is {result}",
                 "compare it with something" if kinds(possible) == ValueType.STRING else "",
             )
 
@@ -204,24 +204,22 @@ def not_conditions(reading: TypedExpression, *, whole: bool) -> Iterator[Finding
 # -- constants in quotes ---------------------------------------------------------------------------------------------
 
 
-def quoted(reading: TypedExpression) -> Iterator[Finding]:
-    """Find comparisons of an attribute with a number or a truth value in quotes: only a string can stand up to them.
+def quoted(typed: TypedExpression) -> Iterator[Finding]:
+    """Find comparisons of an attribute with a number or a boolean in quotes, which only strings can equal.
 
-    Whether the attribute is one is not known here; where it is, nothing is wrong.
+    Whether the attribute is a string is not known here; if it is, nothing is wrong.
     """
-    for node in reading.nodes:
+    for node in typed.nodes:
         if not isinstance(node, Binary):
             continue
         for constant, other in ((node.left, node.right), (node.right, node.left)):
             text = _constant_text(constant)
             attribute = bare(other)
-            possible = reading.of(attribute)
+            possible = typed.value_of(attribute)
             if text is None or not isinstance(attribute, Attr) or not possible.may_be(ValueType.STRING):
                 continue
             if node.op in _ORDER and is_number(text) and possible.may_be(NUMBER):
-                message = (
-                    f"{reading.shown(node)} never compares numbers: strings are compared letter by letter"
-                )
+                message = f"{typed.shown(node)} never compares numbers: strings are compared letter by letter"
                 yield Finding(
                     LintCode.QUOTED_CONSTANT, node, message, f"for numbers write {text} without quotes"
                 )
@@ -230,6 +228,6 @@ def quoted(reading: TypedExpression) -> Iterator[Finding]:
                 and text.lower() in {"true", "false"}
                 and possible.may_be(BOOLEAN)
             ):
-                message = f"{reading.shown(node)} compares strings: a boolean is never equal to one"
+                message = f"{typed.shown(node)} compares strings: a boolean is never equal to one"
                 hint = f"for a boolean write {text.lower()} without quotes"
                 yield Finding(LintCode.QUOTED_CONSTANT, node, message, hint)

@@ -1,4 +1,4 @@
-"""What a whole expression is for the ads that were given, found by evaluating it over their columns."""
+"""Computes what a whole expression is for given ads, by evaluating it over their columns."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
 from negotiator.classad.values import Kind
 
 MAX_OTHERS: Final = 32
-"""Counterpart ads that an expression is evaluated with; where more of them differ, nothing is said."""
+"""Different ads of one side with which an expression is evaluated at most; with more, there is no result."""
 
 MAX_NAMES: Final = 500
 
 
 def over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
-    """Return what an expression is for all of these ads, each alone; None where that can change with each evaluation."""
-    if _reached(expr, my) is None:
+    """Return what an expression is for all of these ads, each alone; None if each evaluation may differ."""
+    if _names_read(expr, my) is None:
         return None
     return of_column(evaluate_table(expr, my, env=env))
 
 
 def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> PossibleValue | None:
-    """Return what an expression is for every pair, None where ads differ in too many ways to try them all.
+    """Return what an expression is for all pairs; None if there are too many different ads to evaluate them all.
 
-    Ads that are alike in all that the expression can reach are tried once, on either side.
+    Of ads that are equal in all attributes that the expression can read, one is evaluated, on both sides.
     """
-    names = _reached(expr, my, target)
+    names = _names_read(expr, my, target)
     if names is None:
         return None
     rows, others = my.take(my.group(names)[1]), target.take(target.group(names)[1])
@@ -43,13 +43,13 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
     for row in range(len(others)):
         value = of_column(evaluate_table(expr, rows, others.ad(row), side=side, env=env))
         found = value if found is None else either_of(found, value)
-        if found.sorts & BOOLEAN == BOOLEAN:
-            break  # nothing holds for all of them
+        if found.types & BOOLEAN == BOOLEAN:
+            break  # both true and false: there is nothing to report
     return found
 
 
 def is_of_one_side(expr: Expr, my: Table) -> bool:
-    """Return whether an expression of these ads has the same value whatever the other ad is."""
+    """True if an expression of these ads has the same value for any other ad."""
     for part in _followed(expr, set(SHADOWS), (my,)):
         if part.opaque or part.moves_scope or part.names[Side.TARGET]:
             return False
@@ -58,8 +58,8 @@ def is_of_one_side(expr: Expr, my: Table) -> bool:
     return True
 
 
-def _reached(expr: Expr, *tables: Table) -> list[str] | None:
-    """Return all names that the expression can reach in ads of either side; None where it can be any."""
+def _names_read(expr: Expr, *tables: Table) -> list[str] | None:
+    """Return the names that the expression can read in ads of both sides; None if it can read any."""
     names = set(SHADOWS)
     for part in _followed(expr, names, tables):
         if part.opaque or part.moves_scope or len(names) > MAX_NAMES:
@@ -68,7 +68,7 @@ def _reached(expr: Expr, *tables: Table) -> list[str] | None:
 
 
 def _followed(expr: Expr, names: set[str], tables: tuple[Table, ...]) -> Iterator[ReferenceScan]:
-    """Give what an expression names, and the expressions of these names in the ads; ``names`` are added to."""
+    """Yield the references of an expression and of the attributes it reads in the ads; their names are added to ``names``."""
     pending = [scan(expr), *(part for name in names for table in tables for part in table.scans(name))]
     while pending:
         part = pending.pop()

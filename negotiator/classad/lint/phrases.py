@@ -1,4 +1,4 @@
-"""How findings speak of expressions and of what they can be."""
+"""Phrases of messages: what a value can be."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ _KINDS: Final = (
 
 
 def outcome(possible: PossibleValue) -> str:
-    """Say what something is that can be few things: ``always false``, ``undefined or an error``."""
+    """Return what a value can be, if that is little: ``always false``, ``undefined or an error``."""
     value = possible.value
     if value is not None:
         return f"always {'an error' if value is ERROR else spelled(value)}"
-    return _or([word for sorts, word in _OUTCOMES if possible.may_be(sorts)])
+    return _or([word for types, word in _OUTCOMES if possible.may_be(types)])
 
 
 def kind(possible: PossibleValue) -> str:
-    """Say of what kind something is where it has a value: ``a string``, ``an integer or a real``."""
-    return _or([word for sorts, word in _KINDS if possible.may_be(sorts)])
+    """Return the type of a value, undefined and error aside: ``a string``, ``an integer or a real``."""
+    return _or([word for types, word in _KINDS if possible.may_be(types)])
 
 
 def kinds(possible: PossibleValue) -> ValueType:
-    """Return the sorts of something where it has a value, true and false taken as one."""
-    sorts = possible.sorts & ~NO_VALUE
-    return sorts | BOOLEAN if sorts & BOOLEAN else sorts
+    """Return the types that a value can have, undefined and error aside, true and false as one."""
+    types = possible.types & ~NO_VALUE
+    return types | BOOLEAN if types & BOOLEAN else types
 
 
 def spelled(value: LiteralValue) -> str:
-    """Return a constant as it is written."""
+    """Return a constant as an expression writes it."""
     return ExpressionText().shown(Literal(value))
 
 

@@ -1,4 +1,4 @@
-"""What functions can give, whatever they are called with, and which calls of constants are constants."""
+"""The results that functions can give, for any arguments, and the calls that are constants."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _RESULTS: Final[tuple[tuple[ValueType, str], ...]] = (
     (ValueType.RELTIME, "dayTime timeZoneOffset"),
     (ValueType.RELTIME | NO_VALUE, "relTime"),
 )
-_BY_NAME: Final = {fold(name): PossibleValue(sorts) for sorts, names in _RESULTS for name in names.split()}
+_BY_NAME: Final = {fold(name): PossibleValue(types) for types, names in _RESULTS for name in names.split()}
 _OPTIONS_AT: Final = {
     "regexp": 2,
     "regexpmember": 2,
@@ -61,9 +61,11 @@ _OPTIONS_AT: Final = {
     "replaceall": 3,
     "stringlist_regexpmember": 3,
 }
-"""The functions whose first argument is a pattern, and which argument has its options."""
+"""The functions whose first argument is a pattern, and the index of the argument with its options."""
 
-_NEEDS_PATTERN: Final = _OPTIONS_AT.keys() - {"regexpmember"}  # for which it just occurs in no element
+_NEEDS_PATTERN: Final = _OPTIONS_AT.keys() - {
+    "regexpmember"
+}  # whose invalid pattern simply matches no element
 _TESTS: Final = {
     "isundefined": ValueType.UNDEFINED,
     "iserror": ValueType.ERROR,
@@ -77,16 +79,16 @@ _TESTS: Final = {
     "isreltime": ValueType.RELTIME,
 }
 _IN_A_ZONE: Final = "get"
-"""The functions that begin so tell local time, which the expression does not say."""
+"""Functions with this prefix depend on the local time zone."""
 
 
 def of_call(
     expr: Call, args: tuple[PossibleValue, ...], items: Sequence[tuple[PossibleValue, ...] | None]
 ) -> PossibleValue:
-    """Return what a call can give.
+    """Return what the result of a call can be.
 
-    ``args`` is what its arguments can be; ``items`` has for each of them what its elements can be if it is written as
-    a list, else None.
+    ``args`` is what its arguments can be; ``items`` is what the elements of each can be if it is written as a list, else
+    None.
     """
     name = fold(expr.name)
     function = FUNCTIONS.get(name)
@@ -109,12 +111,12 @@ def of_call(
 
 
 def takes_pattern(name: str) -> bool:
-    """Return whether the first argument of a function (its name in lower case) is a regular expression."""
+    """True if the first argument of a function (name in lower case) is a regular expression."""
     return name in _OPTIONS_AT
 
 
 def is_bad_pattern(name: str, args: Sequence[PossibleValue]) -> bool:
-    """Return whether the pattern that such a function is called with is known, and is none."""
+    """True if the pattern of such a call is known and is not a valid regular expression."""
     options_at = _OPTIONS_AT[name]
     pattern = args[0].value
     letters = args[options_at].value if len(args) > options_at else ""
@@ -128,16 +130,16 @@ def is_bad_pattern(name: str, args: Sequence[PossibleValue]) -> bool:
     return False
 
 
-def _tested(arg: PossibleValue, sorts: ValueType) -> PossibleValue:
-    if not arg.may_be(sorts):
+def _tested(arg: PossibleValue, types: ValueType) -> PossibleValue:
+    if not arg.may_be(types):
         return PossibleValue(ValueType.FALSE)
-    return PossibleValue(ValueType.TRUE if arg.is_within(sorts) else BOOLEAN)
+    return PossibleValue(ValueType.TRUE if arg.is_within(types) else BOOLEAN)
 
 
 def choice(test: PossibleValue, yes: PossibleValue, no: PossibleValue) -> PossibleValue:
-    """Return what ``test ? yes : no`` can give."""
+    """Return what ``test ? yes : no`` can be."""
     tested = condition(test)
-    chosen = [PossibleValue(tested.sorts & NO_VALUE)]
+    chosen = [PossibleValue(tested.types & NO_VALUE)]
     if tested.may_be(ValueType.TRUE):
         chosen.append(yes)
     if tested.may_be(ValueType.FALSE):
@@ -146,19 +148,19 @@ def choice(test: PossibleValue, yes: PossibleValue, no: PossibleValue) -> Possib
 
 
 def _is_constant(function: Function) -> bool:
-    """Return whether the function has one value for constant arguments, at any time and place."""
+    """True if the function gives the same for constant arguments at any time and place."""
     return function.deterministic and not function.lazy and not fold(function.name).startswith(_IN_A_ZONE)
 
 
 def _constant(expr: Expr, possible: PossibleValue, items: tuple[PossibleValue, ...] | None) -> Expr | None:
-    """Return what stands for an argument that has one value only; a list stays as it is: its text may count."""
+    """Return an argument as a constant, None if it has several values; a list stays as written."""
     if items is not None:
         return expr if all(item.value is not None for item in items) else None
     return None if possible.value is None else Literal(possible.value)
 
 
 def bare(expr: Expr) -> Expr:
-    """Return an expression without the parentheses around it."""
+    """Return an expression without parentheses around it."""
     while isinstance(expr, Paren):
         expr = expr.inner
     return expr

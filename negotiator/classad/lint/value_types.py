@@ -1,8 +1,8 @@
-"""What an expression can be, when only its text is known: sorts of values, and what operators make of them.
+"""What a value can be if only the text of its expression is known: sets of types, and the results of operators on them.
 
-A *sort* is a kind of value of the language, but that true and false are two. Of an expression the set of sorts is kept
-that its value can have, and the value itself where there is only one. What the operators do is not told a second time
-here: they are asked what they make of one value of each sort.
+The types are those of the language, but true and false are two types. For an expression we have the set of types that its
+value can have, and the value itself if only one is possible. The rules of the operators are not repeated here: each operator
+is called with one value of each type, and the type of its result is taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ValueType(enum.Flag):
-    """The sorts of values; an instance is a set of them."""
+    """The types of values; an instance is a set of them."""
 
     UNDEFINED = enum.auto()
     ERROR = enum.auto()
@@ -45,10 +45,10 @@ NUMBER: Final = BOOLEAN | ValueType.INTEGER | ValueType.REAL
 TIME: Final = ValueType.ABSTIME | ValueType.RELTIME
 COMPOUND: Final = ValueType.LIST | ValueType.AD
 UNCONDITIONAL: Final = ValueType.STRING | COMPOUND | TIME
-"""What is an error where a condition is wanted."""
+"""Types that are an error as a condition."""
 ANY: Final = NO_VALUE | NUMBER | UNCONDITIONAL
 
-_SINGLE: Final = NO_VALUE | BOOLEAN  # the sorts of one value each
+_SINGLE: Final = NO_VALUE | BOOLEAN  # the types that have one value each
 _IDENTITY: Final = frozenset({"=?=", "=!="})
 _ONE_OF: Final[dict[ValueType, Value]] = {
     ValueType.UNDEFINED: UNDEFINED,
@@ -74,8 +74,8 @@ _BY_TYPE: Final = {
 }
 
 
-def sort_of(value: Value) -> ValueType:
-    """Return the sort of a value."""
+def type_of(value: Value) -> ValueType:
+    """Return the type of a value."""
     if isinstance(value, Exceptional):
         return ValueType.ERROR if value is ERROR else ValueType.UNDEFINED
     if isinstance(value, bool):
@@ -85,28 +85,28 @@ def sort_of(value: Value) -> ValueType:
 
 @attrs.frozen
 class PossibleValue:
-    """What the value of an expression can be: one of ``sorts``, and ``known`` where it is of the sort of that.
+    """What the value of an expression can be: of one of ``types``; if it has the type of ``known``, it is ``known``.
 
-    The value of undefined, error, true and false is known by their sort.
+    Undefined, error, true and false are known by their type.
     """
 
-    sorts: ValueType
+    types: ValueType
     known: LiteralValue | None = attrs.field(default=None, eq=lambda value: (type(value), repr(value)))
 
     @property
     def value(self) -> LiteralValue | None:
-        """The only value it can be; None where there are more."""
-        if self.sorts in _ALONE:
-            return _ALONE[self.sorts]
-        return self.known if self.known is not None and self.sorts == sort_of(self.known) else None
+        """The only possible value; None if there are several."""
+        if self.types in _ALONE:
+            return _ALONE[self.types]
+        return self.known if self.known is not None and self.types == type_of(self.known) else None
 
-    def may_be(self, sorts: ValueType) -> bool:
-        """Return whether it can be of one of these sorts."""
-        return bool(self.sorts & sorts)
+    def may_be(self, types: ValueType) -> bool:
+        """True if it can have one of these types."""
+        return bool(self.types & types)
 
-    def is_within(self, sorts: ValueType) -> bool:
-        """Return whether it can be of no other sorts than these."""
-        return not self.sorts & ~sorts
+    def is_within(self, types: ValueType) -> bool:
+        """True if it can have no other types than these."""
+        return not self.types & ~types
 
 
 _ALONE: Final[dict[ValueType, LiteralValue]] = {
@@ -119,70 +119,70 @@ ANYTHING: Final = PossibleValue(ANY)
 
 
 def exactly(value: Value) -> PossibleValue:
-    """Return what can only be this value (a list or an ad: any)."""
+    """Return the possible value that can only be this one (for a list or an ad: any)."""
     if isinstance(value, Exceptional | bool | ListValue | AdValue):
-        return PossibleValue(sort_of(value))
-    return PossibleValue(sort_of(value), value)
+        return PossibleValue(type_of(value))
+    return PossibleValue(type_of(value), value)
 
 
 def either_of(*choices: PossibleValue) -> PossibleValue:
-    """Return what can be any of these."""
-    sorts = NOTHING
+    """Return the possible value that can be any of these."""
+    types = NOTHING
     known: list[LiteralValue] = []
     for choice in choices:
-        sorts |= choice.sorts
+        types |= choice.types
         if choice.known is not None:
             known.append(choice.known)
     if not known or any(Literal(each) != Literal(known[0]) for each in known):
-        return PossibleValue(sorts)
-    sort = sort_of(known[0])
-    alike = all(choice.known is not None or not choice.may_be(sort) for choice in choices)
-    return PossibleValue(sorts, known[0]) if alike else PossibleValue(sorts)
+        return PossibleValue(types)
+    type_ = type_of(known[0])
+    alike = all(choice.known is not None or not choice.may_be(type_) for choice in choices)
+    return PossibleValue(types, known[0]) if alike else PossibleValue(types)
 
 
-def without(possible: PossibleValue, sorts: ValueType) -> PossibleValue:
-    """Return what is left where it is of none of these sorts."""
-    rest = possible.sorts & ~sorts
+def without(possible: PossibleValue, types: ValueType) -> PossibleValue:
+    """Return what it can be if it has none of these types."""
+    rest = possible.types & ~types
     known = possible.known
-    return PossibleValue(rest, known if known is not None and rest & sort_of(known) else None)
+    return PossibleValue(rest, known if known is not None and rest & type_of(known) else None)
 
 
 def condition(possible: PossibleValue) -> PossibleValue:
     """Return what it is as a condition: true, false, undefined or error."""
-    sorts = possible.sorts & _SINGLE
+    types = possible.types & _SINGLE
     if possible.may_be(UNCONDITIONAL):
-        sorts |= ValueType.ERROR
-    for sort in possible.sorts & (ValueType.INTEGER | ValueType.REAL):
+        types |= ValueType.ERROR
+    for type_ in possible.types & (ValueType.INTEGER | ValueType.REAL):
         known = possible.known
-        sorts |= BOOLEAN if known is None or sort_of(known) is not sort else sort_of(truth(known))
-    return PossibleValue(sorts)
+        types |= BOOLEAN if known is None or type_of(known) is not type_ else type_of(truth(known))
+    return PossibleValue(types)
 
 
 def unary(op: str, operand: PossibleValue) -> PossibleValue:
-    """Return what an operator makes of an operand."""
+    """Return what the result of an operator can be."""
     if op == "!":
         operand = condition(operand)
     value = operand.value
     if value is not None:
         return exactly(UNARY[op](value))
-    sorts = NOTHING
-    for sort in operand.sorts:
-        sorts |= _general(sort_of(UNARY[op](_ONE_OF[sort])), exact=sort in _SINGLE)
-    return PossibleValue(sorts)
+    types = NOTHING
+    for type_ in operand.types:
+        types |= _general(type_of(UNARY[op](_ONE_OF[type_])), exact=type_ in _SINGLE)
+    return PossibleValue(types)
 
 
 def binary(op: str, left: PossibleValue, right: PossibleValue) -> PossibleValue:
-    """Return what an operator makes of two operands."""
+    """Return what the result of an operator with two operands can be."""
     if op in {"&&", "||"}:
         left, right = condition(left), condition(right)
     one, other = left.value, right.value
     if one is not None and other is not None:
         return exactly(BINARY[op](one, other))
-    return PossibleValue(_of_sorts(op, left.sorts, right.sorts))
+    return PossibleValue(_of_types(op, left.types, right.types))
 
 
 @lru_cache(maxsize=4096)
-def _of_sorts(op: str, left: ValueType, right: ValueType) -> ValueType:
+def _of_types(op: str, left: ValueType, right: ValueType) -> ValueType:
     found = NOTHING
     for one in left:
         for other in right:
@@ -191,24 +191,24 @@ def _of_sorts(op: str, left: ValueType, right: ValueType) -> ValueType:
 
 
 def _of_pair(op: str, left: ValueType, right: ValueType) -> ValueType:
-    """Return what an operator can make of one value of each of two sorts."""
+    """Return the types of an operator's results for values of two types."""
     one, other = _ONE_OF[left], _ONE_OF[right]
     exact = left in _SINGLE and right in _SINGLE
     if op in {"/", "%"} and other is False and not exact:
-        other = True  # what is divided by 0 has a result of another sort: below
-    result = sort_of(BINARY[op](one, other))
+        other = True  # division by 0 gives an error, which is added below
+    result = type_of(BINARY[op](one, other))
     if op in _IDENTITY and type(one) is not type(other):
         return result
-    sorts = _general(result, exact=exact)
+    types = _general(result, exact=exact)
     if (
         not exact
         and result in ValueType.INTEGER | ValueType.REAL
         and (op in {"/", "%"} or result is ValueType.REAL)
     ):
-        sorts |= ValueType.ERROR  # division by 0, and what is too large
-    return sorts
+        types |= ValueType.ERROR  # division by 0, and results that are too large
+    return types
 
 
 def _general(result: ValueType, *, exact: bool) -> ValueType:
-    """Return what the result for one value of a sort says of all values of the sort."""
+    """Return the types of results for all values of a type, given that for one of them."""
     return BOOLEAN if result in BOOLEAN and not exact else result

@@ -1,4 +1,4 @@
-"""What can be said of the whole expression, and of its clauses: always true, always false, never true, ..."""
+"""Finds expressions and clauses that are always true, always false, never true, ..."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.operands import LOGIC, conditions
 from negotiator.classad.lint.phrases import outcome
-from negotiator.classad.lint.reading import TypedExpression, parts
 from negotiator.classad.lint.results import bare
+from negotiator.classad.lint.typed_expression import TypedExpression, parts
 from negotiator.classad.lint.value_types import NO_VALUE, PossibleValue, ValueType, condition
 from negotiator.classad.syntax import Attr, Binary, Call, Conditional, Expr, Literal, children, fold, tree_key
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
@@ -23,9 +23,9 @@ _BY_VALUE: Final = {
 
 
 def of_whole(possible: PossibleValue, *, truth_counts: bool) -> LintCode | None:
-    """Return what can be said of an expression that can only be this; None where it is what an expression should be.
+    """Return the finding for an expression that can be this; None if there is nothing wrong.
 
-    ``truth_counts`` says that it is a condition; of any other its value is looked at, and few things are wrong.
+    ``truth_counts``: the expression is a condition.
     """
     tested = condition(possible) if truth_counts else possible
     value = tested.value
@@ -36,54 +36,60 @@ def of_whole(possible: PossibleValue, *, truth_counts: bool) -> LintCode | None:
     return LintCode.NEVER_TRUE if tested.is_within(NO_VALUE) else None
 
 
-def whole(reading: TypedExpression, *, truth_counts: bool) -> Iterator[Finding]:
-    """Say what the whole expression always is."""
-    possible = reading.of(reading.root)
+def whole(typed: TypedExpression, *, truth_counts: bool) -> Iterator[Finding]:
+    """Find a whole expression whose result is always the same, or never true."""
+    possible = typed.value_of(typed.root)
     code = of_whole(possible, truth_counts=truth_counts)
     if code is not None:
-        message = f"{reading.shown(reading.root)} is {_said(code, possible, truth_counts=truth_counts)}"
-        yield Finding(code, reading.root, message)
+        message = f"{typed.shown(typed.root)} is {_claim(code, possible, truth_counts=truth_counts)}"
+        yield Finding(code, typed.root, message)
 
 
-def _said(code: LintCode, possible: PossibleValue, *, truth_counts: bool) -> str:
+def _claim(code: LintCode, possible: PossibleValue, *, truth_counts: bool) -> str:
     if code is LintCode.NEVER_TRUE:
         return f"never true: it is {outcome(condition(possible) if truth_counts else possible)}"
-    if truth_counts and possible.sorts != condition(possible).sorts:
+    if truth_counts and possible.types != condition(possible).types:
         return f"{outcome(possible)}, as a condition {outcome(condition(possible))}"
     return outcome(possible)
 
 
-def clauses(reading: TypedExpression, found: Collection[int]) -> Iterator[Finding]:
-    """Find conditions inside the expression that are decided before any ad is looked at.
+def clauses(typed: TypedExpression, found: Collection[int]) -> Iterator[Finding]:
+    """Find conditions inside the expression whose result does not depend on any ad.
 
-    Where that follows from what was ``found`` inside of one, it is not told again.
+    Those that follow from findings inside them (``found``, by identity) are not reported again.
     """
     explained = set(found)
-    places = {id(bare(node)) for node in conditions(reading, whole=False)}
-    root = bare(reading.root)
-    for node in reading.nodes:
-        is_missing = isinstance(node, Attr) and reading.of(node).value is not None  # TARGET.x, and no TARGET
+    places = {id(bare(node)) for node in conditions(typed, whole=False)}
+    root = bare(typed.root)
+    for node in typed.nodes:
+        is_missing = (
+            isinstance(node, Attr) and typed.value_of(node).value is not None
+        )  # TARGET.x, and no TARGET
         if is_missing or _has_constant(node) or any(id(child) in explained for child in children(node)):
             explained.add(id(node))
         if id(node) in explained or id(node) not in places or node is root or isinstance(node, Literal):
             continue
-        tested = condition(reading.of(node))
+        tested = condition(typed.value_of(node))
         code = of_whole(tested, truth_counts=False)
         if code is not None:
             explained.add(id(node))
-            yield Finding(code, node, f"{reading.shown(node)} is {_said(code, tested, truth_counts=False)}")
+            yield Finding(code, node, f"{typed.shown(node)} is {_claim(code, tested, truth_counts=False)}")
 
 
 def _has_constant(node: Expr) -> bool:
-    """Return whether ``constants`` tells of an operand."""
+    """True if ``constants`` reports an operand."""
     test = _test(node)
     if test is not None:
         return isinstance(test, Literal)
-    return isinstance(node, Binary) and node.op in LOGIC and any(map(_stands_alone, (node.left, node.right)))
+    return (
+        isinstance(node, Binary)
+        and node.op in LOGIC
+        and any(map(_is_constant_condition, (node.left, node.right)))
+    )
 
 
 def _test(node: Expr) -> Expr | None:
-    """Return what a node chooses a branch by."""
+    """Return the test by which a node chooses a branch, None for other nodes."""
     match node:
         case Conditional(test):
             return bare(test)
@@ -93,24 +99,24 @@ def _test(node: Expr) -> Expr | None:
             return None
 
 
-def _stands_alone(operand: Expr) -> bool:
+def _is_constant_condition(operand: Expr) -> bool:
     operand = bare(operand)
     return isinstance(operand, Literal) and not isinstance(operand.value, str)
 
 
-def constants(reading: TypedExpression) -> Iterator[Finding]:
-    """Find constants that stand as a condition of their own."""
-    for node in reading.nodes:
+def constants(typed: TypedExpression) -> Iterator[Finding]:
+    """Find constants that are a condition by themselves."""
+    for node in typed.nodes:
         test = _test(node)
         if isinstance(test, Literal):
-            message = f"{reading.shown(test)} is no question: one of the branches is never taken"
-            yield Finding(LintCode.CONSTANT_OPERAND, test, message, "leave out the other")
+            message = f"{typed.shown(test)} is a constant test: one of the branches is never taken"
+            yield Finding(LintCode.CONSTANT_OPERAND, test, message, "leave out the other branch")
         elif isinstance(node, Binary) and node.op in LOGIC:
-            for operand in filter(_stands_alone, (node.left, node.right)):
-                effect = _effect(node.op, reading.of(operand))
-                message = f"{reading.shown(bare(operand))} stands as a condition of its own: {effect}"
+            for operand in filter(_is_constant_condition, (node.left, node.right)):
+                effect = _effect(node.op, typed.value_of(operand))
+                message = f"{typed.shown(bare(operand))} is a condition by itself: {effect}"
                 yield Finding(
-                    LintCode.CONSTANT_OPERAND, bare(operand), message, "leave it out, if it is not meant"
+                    LintCode.CONSTANT_OPERAND, bare(operand), message, "leave it out, if it is not intended"
                 )
 
 
@@ -118,33 +124,33 @@ def _effect(op: str, operand: PossibleValue) -> str:
     value = condition(operand).value
     if value is (op == "&&"):
         return "it changes nothing"
-    return f"what it is joined to by {op} can never be {'true' if op == '&&' else 'false'}"
+    return f"the other operands of {op} can never make it {'true' if op == '&&' else 'false'}"
 
 
-def duplicates(reading: TypedExpression) -> Iterator[Finding]:
-    """Find operands of a chain of ``&&`` or ``||`` that stand in it twice."""
+def duplicates(typed: TypedExpression) -> Iterator[Finding]:
+    """Find operands that occur twice in a chain of ``&&`` or ``||``."""
     inner = {
         (node.op, id(bare(operand)))
-        for node in reading.nodes
+        for node in typed.nodes
         if isinstance(node, Binary)
         for operand in (node.left, node.right)
     }
-    for node in reading.nodes:
+    for node in typed.nodes:
         if not isinstance(node, Binary) or node.op not in LOGIC or (node.op, id(node)) in inner:
             continue
         seen: set[str] = set()
         for operand in _flattened(node):
             key = tree_key(operand)
-            if key in seen and not isinstance(operand, Literal) and not _draws(operand):
-                message = f"{reading.shown(operand)} stands twice in this chain of {node.op}"
+            if key in seen and not isinstance(operand, Literal) and not _is_random(operand):
+                message = f"{typed.shown(operand)} occurs twice in this chain of {node.op}"
                 yield Finding(
-                    LintCode.DUPLICATE_OPERAND, operand, message, "is another attribute or value meant?"
+                    LintCode.DUPLICATE_OPERAND, operand, message, "is another attribute or value intended?"
                 )
             seen.add(key)
 
 
-def _draws(operand: Expr) -> bool:
-    """Return whether an operand can differ from one that is written alike."""
+def _is_random(operand: Expr) -> bool:
+    """True if two operands with the same text can differ."""
     return any(isinstance(node, Call) and fold(node.name) == "random" for node in parts(operand))
 
 

@@ -1,8 +1,8 @@
-"""Reading an expression without ads: what each part of it can be, from the inside out.
+"""Computes what each part of an expression can be, without evaluating it: from the leaves to the root.
 
-The rules are those of evaluation, applied to sets of sorts (``sorts``). A reference can be anything, unless ``LintFacts``
-knows better. What is said holds for every evaluation that comes to an end: where HTCondor gives one up (more than 400
-levels or 10,000,000 steps, ``random(0)``), the whole has no value at all.
+The rules are those of evaluation, applied to sets of types (``value_types``). A reference can be anything, unless
+``LintFacts`` restricts it. The results hold for every evaluation that ends normally; where HTCondor aborts one (more than
+400 levels or 10,000,000 steps, ``random(0)``), there is no value at all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from negotiator.classad.syntax import (
 )
 
 MAX_LEVELS: Final = 380
-"""A tree of more levels is not read: evaluation has 400 of them, for what its references reach too."""
+"""A tree with more levels is not checked: evaluation has 400, for the expressions of attributes too."""
 
 _ELSEWHERE: Final = frozenset({"evalineachcontext", "countmatches"})
 
@@ -56,20 +56,20 @@ class LintFacts(Protocol):
 
     @property
     def alone(self) -> bool:
-        """Whether there is no other ad."""
+        """True if there is no other ad."""
 
     def reference(self, expr: Attr) -> PossibleValue:
-        """Return what an attribute can be, that stands in the ad of the expression itself."""
+        """Return what an attribute can be that the expression itself refers to."""
 
 
 @attrs.frozen
 class NoFacts:
-    """Nothing is known but the text."""
+    """Nothing is known of the ads."""
 
     alone: bool = False
 
-    def reference(self, expr: Attr) -> PossibleValue:  # noqa: ARG002 - as the protocol has it
-        """Return that it can be anything."""
+    def reference(self, expr: Attr) -> PossibleValue:  # noqa: ARG002 - the protocol requires it
+        """Return ANYTHING."""
         return ANYTHING
 
 
@@ -77,8 +77,8 @@ class NoFacts:
 class TypedExpression:
     """An expression and what each part of it can be.
 
-    ``nodes`` are all parts, operands before what they are operands of. Those in ``elsewhere`` (by identity) may be
-    evaluated in another ad than the one the expression stands in.
+    ``nodes`` are all parts, operands before operators. Those in ``elsewhere`` (by identity) may be evaluated in another ad
+    than the one that owns the expression.
     """
 
     root: Expr
@@ -87,12 +87,12 @@ class TypedExpression:
     elsewhere: frozenset[int]
     _possible: Mapping[int, PossibleValue]
 
-    def of(self, node: Expr) -> PossibleValue:
+    def value_of(self, node: Expr) -> PossibleValue:
         """Return what a part can be."""
         return self._possible[id(node)]
 
     def shown(self, node: Expr) -> str:
-        """Return a part as it may stand in a message."""
+        """Return a part for a message."""
         return self.spelling.shown(node)
 
 
@@ -111,7 +111,7 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def is_too_high(expr: Expr) -> bool:
-    """Return whether a tree has more levels than are read."""
+    """True if a tree has more than ``MAX_LEVELS`` levels."""
     level = [expr]
     for _ in range(MAX_LEVELS):
         level = [child for node in level for child in children(node)]
@@ -142,7 +142,7 @@ def _elsewhere(nodes: tuple[Expr, ...]) -> Iterator[Expr]:
 
 
 def is_of_an_ad(node: Attr) -> bool:
-    """Return whether a reference is a name alone, or one of MY or TARGET."""
+    """True if a reference is an unscoped name, or an attribute of MY or TARGET."""
     return node.scope is None or isinstance(node.scope, AdRef) or _is_name(node.scope)
 
 
@@ -151,7 +151,7 @@ def _is_name(expr: Expr) -> bool:
 
 
 def _of_an_ad(node: Attr, possible: Mapping[int, PossibleValue], facts: LintFacts) -> PossibleValue:
-    if isinstance(node.scope, AdRef) and possible[id(node.scope)].sorts == ValueType.UNDEFINED:
+    if isinstance(node.scope, AdRef) and possible[id(node.scope)].types == ValueType.UNDEFINED:
         return PossibleValue(ValueType.UNDEFINED)
     return facts.reference(node)
 
@@ -186,7 +186,7 @@ def _possible(node: Expr, known: Mapping[int, PossibleValue], facts: LintFacts) 
 
 
 def _ad(side: Side, *, alone: bool) -> PossibleValue:
-    """Return what MY or TARGET can be: an expression may also be evaluated where there is no such ad."""
+    """Return what MY or TARGET can be; undefined too, since an expression may be evaluated without such an ad."""
     if side is Side.TARGET and alone:
         return PossibleValue(ValueType.UNDEFINED)
     return PossibleValue(ValueType.AD | ValueType.UNDEFINED)
@@ -196,10 +196,10 @@ def _selected(container: PossibleValue) -> PossibleValue:
     """Return what ``container.name`` can be."""
     if container.may_be(ValueType.AD):
         return ANYTHING
-    sorts = container.sorts & (NO_VALUE | ValueType.LIST)
+    types = container.types & (NO_VALUE | ValueType.LIST)
     if container.may_be(~(NO_VALUE | COMPOUND)):
-        sorts |= ValueType.ERROR
-    return PossibleValue(sorts)
+        types |= ValueType.ERROR
+    return PossibleValue(types)
 
 
 def _or_else(value: PossibleValue, fallback: PossibleValue) -> PossibleValue:
