@@ -103,7 +103,7 @@ def _outcome(
     )
     if not changed.written:
         return outcome
-    saved = f", the old one is saved as {changed.kept.name}" if changed.kept else ""
+    saved = f", the old one is saved as {changed.backup.name}" if changed.backup else ""
     retired = "".join(
         f"; {old} was superseded, and is saved as {copy.name}"
         for old, copy in zip(superseded, changed.superseded, strict=True)
@@ -112,7 +112,7 @@ def _outcome(
         outcome,
         status=ChangeStatus.DONE,
         text=f"{name} was written{saved}{retired}; digest {changed.digest}",
-        backups=(*filter(None, [changed.kept]), *changed.superseded),
+        backups=(*filter(None, [changed.backup]), *changed.superseded),
     )
 
 

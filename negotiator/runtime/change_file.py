@@ -33,7 +33,7 @@ class FileChange:
     digest: str  # of the bundle with the change
     problems: tuple[Problem, ...]
     written: bool
-    kept: Path | None = None  # the copy of the old file; None for a new file
+    backup: Path | None = None  # the copy of the old file; None for a new file
     superseded: tuple[Path, ...] = ()  # the new paths of the retired files
 
 
@@ -73,7 +73,7 @@ def change_file(
                 _undo(target, copy)
                 raise
             return FileChange(
-                examination.digest, examination.problems, written=True, kept=copy, superseded=gone
+                examination.digest, examination.problems, written=True, backup=copy, superseded=gone
             )
     except OSError as error:
         raise ChangeError(f"{folder / name} cannot be changed: {error.strerror or error}") from None

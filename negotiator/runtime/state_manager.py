@@ -29,9 +29,9 @@ _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiat
 
 @attrs.define(eq=False)
 class StateManager:
-    """The cycle state between cycles, in memory and, with a store, on disk.
+    """The state between cycles, in memory and, with a store, on disk.
 
-    ``changes`` are those of queues that no cycle has noticed of yet.
+    ``changes`` are changes of queues that no cycle has recorded yet.
     """
 
     bundle: Bundle

@@ -64,7 +64,7 @@ with AuditLog.open(Path(sys.argv[1]), rotate_bytes=700) as log:
 
 
 @pytest.mark.parametrize("batches", [1, 2, 3, 5, 8, 13, 21, 34])
-def test_a_writer_killed_at_any_time_loses_nothing_it_has_synced(tmp_path, batches):
+def test_a_writer_killed_at_any_time_loses_no_synced_record(tmp_path, batches):
     """Every head that the process gave out before SIGKILL is found in the log, which opens and verifies."""
     folder = tmp_path / "audit"
     with subprocess.Popen(

@@ -72,7 +72,7 @@ def test_a_full_disk_loses_nothing_that_was_written(small_disk):
     assert verify(small_disk / "audit", head=head).records == found.records + 3
 
 
-def test_a_disk_too_full_for_a_log_says_so(small_disk):
+def test_a_disk_too_full_for_a_log_is_an_error(small_disk):
     """Where not even the first record can be written, the error names the file."""
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk / 'ballast'}"], capture_output=True, check=False)
     with AuditLog.open(small_disk / "audit", rotate_bytes=1000) as log:

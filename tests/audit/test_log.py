@@ -93,7 +93,7 @@ def test_an_empty_log_has_the_head_zero(folder):
     assert verify(folder).records == 0
 
 
-def test_a_log_that_is_opened_again_goes_on_where_it_ended(folder):
+def test_a_log_that_is_opened_again_continues_where_it_ended(folder):
     """Numbers and hashes continue across processes."""
     first = written(folder, notes("a", "b"))
     with opened(folder) as log:
@@ -103,7 +103,7 @@ def test_a_log_that_is_opened_again_goes_on_where_it_ended(folder):
     assert (found.records, found.files, found.fault) == (3, 1, None)
 
 
-def test_texts_come_back_as_they_were(folder):
+def test_texts_are_read_back_unchanged(folder):
     """Bytes that are not UTF-8 (lone surrogates), control characters and quotes survive, and the file stays ASCII."""
     text = '\udcff\udc80 \x00\x1b[31m "\\\n\u2028 \U0001f600 é'
     written(folder, notes(text))
@@ -122,7 +122,7 @@ def test_texts_come_back_as_they_were(folder):
         {"kind": "note", "rank": float("nan")},
     ],
 )
-def test_a_record_that_cannot_be_sealed_is_refused_with_all_of_its_batch(folder, record):
+def test_an_invalid_record_is_refused_with_its_whole_batch(folder, record):
     """Fields of the log itself, a kind that is no text, and numbers that JSON lacks are errors of the caller."""
     with opened(folder) as log:
         with pytest.raises(ValueError):
@@ -138,7 +138,7 @@ def test_a_record_too_long_to_be_read_back_is_refused(folder):
     assert lines(folder) == []
 
 
-def test_files_are_not_for_everybody(folder):
+def test_files_are_not_readable_by_everybody(folder):
     """Whatever the umask, others can neither read nor write the log."""
     mask = os.umask(0)
     try:
@@ -190,7 +190,7 @@ def test_a_file_is_durable_before_the_next_one_exists(folder, monkeypatch):
     assert calls[2][:2] == ("fsync", str(folder))
 
 
-def test_what_is_appended_at_once_stays_in_one_file(folder):
+def test_records_appended_together_stay_in_one_file(folder):
     """A batch is never divided, though it is larger than a file should be."""
     with opened(folder, rotate_bytes=300) as log:
         for _ in range(2):
@@ -217,7 +217,7 @@ def test_a_second_writer_is_refused(folder):
 
 
 @pytest.mark.parametrize("before", [0, 1, 2])
-def test_a_torn_last_line_is_cut_and_said(folder, before):
+def test_a_torn_last_line_is_replaced_by_a_repair_record(folder, before):
     """Wherever the last line is torn: what was whole stays, what was cut is told in a record and in a notice."""
     written(folder, notes(*["whole"] * before, "torn"))
     file = folder / "audit-000001.jsonl"
@@ -238,7 +238,7 @@ def test_a_torn_last_line_is_cut_and_said(folder, before):
             assert log.notices == ()
 
 
-def test_a_torn_line_longer_than_the_record_that_tells_of_it_is_gone(folder):
+def test_a_torn_line_longer_than_its_repair_record_is_removed(folder):
     """The repair is written over the torn line; nothing of a long one is left behind it."""
     written(folder, notes("whole"))
     with (folder / "audit-000001.jsonl").open("ab") as stream:
@@ -259,7 +259,7 @@ def test_a_line_torn_at_the_beginning_of_a_new_file_is_repaired_there(folder):
     assert verify(folder).fault is None
 
 
-def test_a_torn_line_with_files_behind_it_is_no_crash(folder):
+def test_a_torn_line_before_the_last_file_is_an_error(folder):
     """A file is synced before the next one is begun, so this was somebody's doing, and is not repaired."""
     for text in ("a", "b"):
         written(folder, notes(text), rotate_bytes=1)
@@ -270,7 +270,7 @@ def test_a_torn_line_with_files_behind_it_is_no_crash(folder):
 
 
 @pytest.mark.parametrize("junk", [b"{}\n", b"\n", b"\0" * 4000 + b"\n"])
-def test_a_whole_last_line_that_does_not_verify_is_left_alone(folder, junk):
+def test_a_complete_last_line_that_does_not_verify_is_unchanged(folder, junk):
     """What was not torn was changed: nothing is appended, nothing cut, and the error says how to look into it."""
     written(folder, notes("a"))
     file = folder / "audit-000001.jsonl"
@@ -361,7 +361,7 @@ def test_a_closed_log_cannot_be_written(folder):
             call()
 
 
-def test_what_could_not_be_synced_is_taken_back(folder, monkeypatch):
+def test_records_that_could_not_be_synced_are_removed(folder, monkeypatch):
     """After a failed fsync nobody knows what is on disk: the log goes back to what was synced, and can go on."""
     with opened(folder) as log:
         log.append(notes("durable"))

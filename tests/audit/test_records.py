@@ -72,7 +72,7 @@ def expression(text):
     return Expression(parse(text), text)
 
 
-def test_a_match_tells_who_got_what_and_why():
+def test_a_match_has_job_slot_and_reason():
     """Its fields are those an auditor asks for, with the digest of the bundle and the plugins that were heard."""
     (record,) = records_of(a_result(an_outcome(a_match())), "match")
     assert record == {
@@ -98,7 +98,7 @@ def test_a_match_tells_who_got_what_and_why():
     assert record["reason"]["provenance"]["station"] == "match"
 
 
-def test_a_rule_that_only_warns_is_told_with_its_origin():
+def test_a_warning_has_its_provenance():
     """The match that it would have forbidden names rule, plugin and place, so that a rollout can be followed."""
     soft = reason("soft", mode=Mode.WARN)
     removals = [Removal(soft, 2, 2), Removal(reason("hard"), 1, 1)]
@@ -109,7 +109,7 @@ def test_a_rule_that_only_warns_is_told_with_its_origin():
     assert warning["provenance"]["source"] == "pool.yaml:12:3"
 
 
-def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
+def test_the_unmatched_jobs_of_a_request_are_one_record():
     """It counts them, names the first, and tells every reason with its numbers and its origin."""
     told = reason(numbers={"needed": 128, "limit": 64.5, "unit": "MiB"})
     outcome = an_outcome(a_match(), jobs=5, removals=[Removal(told, 2, 6)])
@@ -149,12 +149,12 @@ def test_the_jobs_of_a_request_that_got_nothing_are_one_record():
     ]
 
 
-def test_a_request_whose_jobs_were_all_matched_is_no_denial():
+def test_a_request_with_all_jobs_matched_has_no_denial():
     """Nobody was denied anything."""
     assert records_of(a_result(an_outcome(a_match())), "denial") == []
 
 
-def test_discarded_ads_and_failed_plugins_are_told():
+def test_discarded_ads_and_failed_plugins_are_recorded():
     """One record for each kind of ads and reason, one for each failure."""
     result = a_result(
         discarded=(DiscardedAds(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
@@ -170,7 +170,7 @@ def test_discarded_ads_and_failed_plugins_are_told():
     assert failure["message"] == "plugin calendar raised KeyError"
 
 
-def test_the_cycle_comes_last_and_stands_for_all():
+def test_the_cycle_record_is_last_and_counts_all_others():
     """It holds the time in both forms, the sizes, and how many matches and denials there were and were recorded."""
     result = a_result(an_outcome(a_match(1), a_match(2), jobs=3), an_outcome(jobs=2))
     record = records_of(result, matches=DecisionSelection.NONE)[-1]
@@ -181,7 +181,7 @@ def test_the_cycle_comes_last_and_stands_for_all():
     assert (record["denials"], record["denials_recorded"]) == (2, 2)
 
 
-def test_a_selection_of_none_leaves_cycles_discards_and_failures():
+def test_a_selection_of_none_keeps_cycles_discards_and_failures():
     """Matches and denials are selected; that a cycle ran, and what went wrong in it, is always recorded."""
     result = a_result(
         an_outcome(a_match(), jobs=2),
@@ -212,7 +212,7 @@ def test_a_selection_of_none_leaves_cycles_discards_and_failures():
         ("time() != 1700000000", []),
     ],
 )
-def test_an_expression_selects_matches_and_a_slip_in_it_loses_none(text, recorded):
+def test_an_expression_selects_matches_and_a_mistake_in_it_loses_none(text, recorded):
     """MY is the job, TARGET the slot; only what is false is left out: undefined, error and texts are recorded."""
     result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
     assert [each["id"] for each in records_of(result, "match", matches=expression(text))] == recorded
@@ -263,7 +263,7 @@ def test_claim_ids_are_not_recorded():
     assert "secret" not in json.dumps([*records_of(result), *outcome_records(result, ["7.1"], {})])
 
 
-def test_outcomes_tell_each_match_once():
+def test_outcomes_have_each_match_once():
     """Delivered, failed and why, or unknown where the pool did not say."""
     result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
     (record,) = outcome_records(result, ["7.1"], {"7.2": "the schedd is gone"})
@@ -286,7 +286,7 @@ def test_a_cycle_without_matches_has_an_outcome_too():
     assert (record["delivered"], record["failed"], record["unknown"]) == ([], {}, [])
 
 
-def test_very_many_matches_are_told_in_parts():
+def test_very_many_matches_are_recorded_in_parts():
     """No record grows with the pool."""
     result = a_result(an_outcome(*(a_match(number) for number in range(1, 12_001)), jobs=12_000))
     parts = outcome_records(result, [match.id for match in result.matches], {})
@@ -332,7 +332,7 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     assert verify(tmp_path / "audit").fault is None
 
 
-def test_of_very_many_reasons_the_weightiest_are_told():
+def test_of_very_many_reasons_those_that_removed_most_are_recorded():
     """A job brings as many conjuncts as it likes: the hundred that took most are told, in order, the rest counted."""
     removals = [Removal(reason(f"rule {number}"), number % 150, number) for number in range(150)]
     (record,) = records_of(a_result(an_outcome(removals=removals)), "denial")
@@ -345,7 +345,7 @@ def test_of_very_many_reasons_the_weightiest_are_told():
 @pytest.mark.parametrize(
     ("rank", "told"), [(float("inf"), "inf"), (float("-inf"), "-inf"), (float("nan"), "nan")]
 )
-def test_numbers_that_json_lacks_are_told_as_text(rank, told):
+def test_infinity_and_nan_are_recorded_as_text(rank, told):
     """A job's Rank may be any real of the language."""
     (record,) = records_of(a_result(an_outcome(a_match(rank=rank))), "match")
     assert record["rank"] == told

@@ -124,7 +124,7 @@ def test_a_change_of_any_byte_names_its_record(records, key, rotate, data):
     place=st.integers(0),
     more=st.binary(min_size=1),
 )
-def test_bytes_put_in_anywhere_name_their_record(records, key, place, more):
+def test_inserted_bytes_name_their_record(records, key, place, more):
     """White space, line ends, NULs, anything: the record that it was put into, or before, is named."""
     with a_log(records, key=key) as (folder, _):
         (file,) = files_of(folder)
@@ -167,7 +167,7 @@ def test_an_end_that_was_cut_off_is_shown_by_the_head_only(records, key, rotate,
 
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=2, max_size=8), key=keys, rotate=rotations, data=st.data())
-def test_any_two_records_that_changed_places_are_found(records, key, rotate, data):
+def test_swapped_records_are_found(records, key, rotate, data):
     """The earlier of the two is named, with the place where it stands now."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, _):
         lines = lines_of(folder)
@@ -194,7 +194,7 @@ def test_a_record_that_is_there_twice_is_found(records, key, data):
         assert (fault.line, fault.seq) == (place + 1, place + 1)
 
 
-def test_the_place_is_told_by_file_and_line(folder):
+def test_a_fault_has_file_and_line(folder):
     """Lines count from 1 in each file."""
     write_log(folder, notes(6), rotate_bytes=600)
     second = files_of(folder)[1]
@@ -205,7 +205,7 @@ def test_the_place_is_told_by_file_and_line(folder):
     assert fault.seq == json.loads(lines[1])["seq"]
 
 
-def test_a_file_that_is_gone_is_found(folder):
+def test_a_missing_file_is_found(folder):
     """All records of a file in the middle are missing."""
     write_log(folder, notes(5), rotate_bytes=1)
     files_of(folder)[1].unlink()
@@ -241,7 +241,7 @@ def test_the_same_meaning_in_other_bytes_is_a_change(folder):
     assert verify(folder).fault.message == "record 1 was changed: it is not JSON"
 
 
-def test_a_record_that_was_changed_and_sealed_anew_is_named(folder):
+def test_a_record_that_was_changed_and_hashed_again_is_named(folder):
     """Its own hash is right then, but the next record follows on the one that was there before."""
     write_log(folder, notes(4))
     lines = lines_of(folder)
@@ -266,7 +266,7 @@ def test_a_log_rewritten_as_a_whole_is_shown_by_a_head_or_a_key(folder, tmp_path
     assert fault.message == "record 1: the log is not keyed, and a key was given"
 
 
-def test_a_keyed_record_cannot_be_sealed_anew_without_the_key(folder):
+def test_a_keyed_record_cannot_be_hashed_again_without_the_key(folder):
     """Neither with another key, nor without any."""
     write_log(folder, notes(3), key=KEY)
     lines = lines_of(folder)
@@ -278,7 +278,7 @@ def test_a_keyed_record_cannot_be_sealed_anew_without_the_key(folder):
         )
 
 
-def test_the_wrong_key_is_told_apart_from_tampering(folder):
+def test_the_wrong_key_is_distinguished_from_tampering(folder):
     """A record names its key, without showing it."""
     write_log(folder, notes(2), key=KEY)
     fault = verify(folder, key=KEY + b"!").fault

@@ -11,7 +11,7 @@ import pytest
 
 import queueing
 from negotiator.audit.verify import verify
-from processes import Long
+from processes import LongCommand
 from queueing import QUEUES, records
 
 OTHER = QUEUES.replace("value: root.one", "value: root.above.late, create: true")
@@ -51,7 +51,7 @@ def arguments(*more):
 
 
 def long(site, *more, every="0.2"):
-    return Long(*arguments("--every", every, *more), cwd=site)
+    return LongCommand(*arguments("--every", every, *more), cwd=site)
 
 
 def negotiator(*words, cwd, **options):
@@ -119,7 +119,7 @@ def test_a_signal_ends_it_after_the_current_cycle_is_recorded(site, number):
         run.wait_for(" cycle number=1 ")
         run.signal(number)
         assert run.end() == 0
-        assert " cycle number=1 " in run.said[-1]
+        assert " cycle number=1 " in run.lines[-1]
     assert len(log(site, "cycle")) == len(log(site, "outcome")) == 1
 
 

@@ -211,16 +211,16 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
     """At each step: before the file is written, while superseded files are removed, and after."""
     new = TWO.replace("two", "new")
 
-    def change(folder, tell):
+    def change(folder, note):
         session = Session(folder, lambda place: write_site(place, ENV, files={"a.rqs": ONE, "b.rqs": TWO}))
         session.write({"new.txt": new})
-        tell("ready")
+        note("ready")
         assert session.qconf(["-Mrqs", "new.txt"]).rc == 0
 
     points = [(os, "rename"), (os, "replace")]
     found = {}
     for folder in killed_at_each_step(tmp_path, points, change, most=60, after=True):
-        if "ready" in (folder / "told").read_text():
+        if "ready" in (folder / "noted").read_text():
             places = CommandTargets(bundle=folder / "site" / "bundle")
             sets = ProgramContext().bundle(places).settings("quotasets").sets
             left = {path.name for path in places.bundle.glob("*.rqs")}

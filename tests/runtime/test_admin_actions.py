@@ -37,7 +37,9 @@ def world(tmp_path):
         ("root.one", False, False),
     ],
 )
-def test_an_application_is_its_queues_administrators_and_the_schedulers(world, by, of_one, of_two):
+def test_administrators_of_the_queue_and_of_the_scheduler_may_act_on_an_application(
+    world, by, of_one, of_two
+):
     """Not its owner's."""
     for name, may in (("1", of_one), ("2", of_two)):
         answer = world.ask(HOLD, name, by=by)
@@ -49,19 +51,19 @@ def test_an_application_is_its_queues_administrators_and_the_schedulers(world, b
 
 
 @pytest.mark.parametrize("by", ["boss", "head", "deputy", "tester", ""])
-def test_the_configuration_is_the_schedulers_administrators(world, by):
+def test_only_administrators_of_the_scheduler_may_change_the_configuration(world, by):
     answer = world.ask(RELOAD, by=by)
     assert answer.ok is (by in SCHEDULER)
     assert answer.ok or "denied: scheduleracl does not have" in answer.text
 
 
-def test_a_cluster_of_several_users_is_that_of_whoever_administers_all_their_queues(world):
+def test_a_cluster_of_several_users_needs_access_to_all_their_queues(world):
     for by, may in (("head", False), ("deputy", False), ("boss", True)):
         assert world.ask(HOLD, "3", by=by).ok is may
         assert len(world.run.state_manager.held) == (2 if may else 0)
 
 
-def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
+def test_a_held_application_is_not_matched_until_it_is_released(world):
     assert (
         world.ask(HOLD, "NODE1#1", by="head", note="full disk").text == "node1#1 is held: it is not matched"
     )
@@ -73,7 +75,7 @@ def test_what_is_held_is_kept_out_of_matching_until_it_is_released(world):
     assert [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"] == []
 
 
-def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(world):
+def test_a_hold_survives_a_restart_and_ends_with_its_application(world):
     world.ask(HOLD, "2")
     kept, world.jobs = world.jobs, []
     world.stop()
@@ -91,7 +93,7 @@ def test_a_hold_outlives_the_process_and_goes_when_its_application_has_left(worl
 
 
 @pytest.mark.parametrize(("by", "ok"), [("deputy", False), ("boss", True)])
-def test_a_hold_whose_application_is_in_no_queue_is_released_by_the_schedulers_administrators(world, by, ok):
+def test_a_held_application_in_no_queue_is_released_by_administrators_of_the_scheduler(world, by, ok):
     world.ask(HOLD, "2")
     ((held, _),) = world.run.state_manager.held.items()
     world.run.state_manager.registry.remove(held)
@@ -100,7 +102,7 @@ def test_a_hold_whose_application_is_in_no_queue_is_released_by_the_schedulers_a
     assert bool(world.run.state_manager.held) is not ok
 
 
-def test_the_name_of_a_schedd_is_found_as_the_register_has_it(world):
+def test_the_name_of_a_schedd_is_found_in_any_case(world):
     """Only letters of ASCII have case there."""
     world.jobs = [app(5, schedd="NÖDE")]
     world.cycle()
@@ -108,7 +110,7 @@ def test_the_name_of_a_schedd_is_found_as_the_register_has_it(world):
     assert not world.ask(HOLD, "nöde#5").ok
 
 
-def test_what_runs_of_a_held_application_goes_on_and_counts(world):
+def test_running_jobs_of_a_held_application_continue_and_are_charged(world):
     world.ask(HOLD, "1")
     world.jobs = [app(1, JobStatus="2"), app(1, 1)]
     held = [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"]
@@ -118,7 +120,7 @@ def test_what_runs_of_a_held_application_goes_on_and_counts(world):
     assert len(place(snapshot([], world.jobs), None, chosen, at, state).running.jobs) == 1
 
 
-def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(world):
+def test_a_cluster_is_released_even_if_users_were_added_after_the_hold(world):
     world.ask(HOLD, "1")
     world.jobs += [app(1, 7, user="late")]
     world.cycle()
@@ -126,7 +128,7 @@ def test_a_cluster_is_released_though_some_of_its_users_came_after_the_hold(worl
     assert world.run.state_manager.held == {}
 
 
-def test_what_is_moved_stays_where_it_was_moved_to(world):
+def test_a_moved_application_stays_in_its_new_queue(world):
     assert world.ask(MOVE, "1", "ROOT.Two").text == "node1#1 was moved from root.one to root.two"
     world.cycle()
     assert world.where()["node1#1"] == "root.two"
@@ -135,14 +137,14 @@ def test_what_is_moved_stays_where_it_was_moved_to(world):
     assert world.where()["node1#1"] == "root.two"
 
 
-def test_who_administers_the_one_queue_may_move_into_another_that_takes_submissions_from_them(world):
+def test_moving_needs_administration_of_the_source_and_submission_to_the_target(world):
     """Here everybody may submit; who administers the target only may not move out of the other."""
     assert world.ask(MOVE, "1", "root.two", by="head").ok
     assert not world.ask(MOVE, "2", "root.one", by="head").ok
 
 
 @pytest.mark.parametrize(("by", "ok"), [("head", False), ("boss", True), (ME, True)])
-def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submit(tmp_path, by, ok):
+def test_without_submit_access_only_the_scheduler_may_move_into_a_queue(tmp_path, by, ok):
     from queueing import QUEUES, bundle  # noqa: PLC0415 - of this test alone
 
     closed = QUEUES.replace('submitacl: "*"', "submitacl: tester")
@@ -166,7 +168,7 @@ def test_nobody_but_the_scheduler_moves_into_a_queue_to_which_they_may_not_submi
         ("root.two", "root.two is draining: it accepts no applications"),
     ],
 )
-def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue, text):
+def test_the_target_of_a_move_must_be_an_active_leaf(world, queue, text):
     with changed_queues(world.run.state_manager) as queues:
         drain(queues, "root.two", world.now)
     answer = world.ask(MOVE, "1", queue)
@@ -193,7 +195,7 @@ def test_an_application_is_moved_to_a_leaf_that_takes_applications(world, queue,
     ],
 )
 @pytest.mark.parametrize("kind", [MOVE, HOLD, RELEASE])
-def test_an_application_that_is_not_there_is_told(world, kind, name):
+def test_an_unknown_application_is_an_error(world, kind, name):
     answer = world.ask(kind, name, "root.two")
     assert not answer.ok
     assert answer.text.startswith(f"unknown application {name}")
@@ -206,11 +208,11 @@ def test_a_cluster_that_two_schedds_have_must_be_named_with_its_schedd(world):
     assert [str(each) for each in world.run.state_manager.held] == ["node2#4"]
 
 
-def test_what_is_not_held_is_not_released(world):
+def test_releasing_an_application_that_is_not_held_is_an_error(world):
     assert world.ask(RELEASE, "1").text == "node1#1 is not held"
 
 
-def test_every_act_is_in_the_audit_log_with_who_what_why_and_which_rule(world):
+def test_every_request_is_in_the_audit_log_with_user_action_note_and_rule(world):
     world.ask(HOLD, "1", by="head", note="why")
     world.ask(HOLD, "1", by="nobody")
     world.ask(MOVE, "9", "root.two", by="boss")
@@ -232,7 +234,7 @@ def test_texts_of_any_length_and_bytes_can_be_recorded(world):
     assert world.records("admin")[-1]["user"] == "\udcff\n"
 
 
-def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
+def test_a_request_that_cannot_be_recorded_waits_until_it_can(world):
     number = world.store.request(AdminRequest(0, 1.0, ME, (), HOLD, "1"))
     world.log.close()
     with pytest.raises(Exception, match=r"closed|audit"):
@@ -245,7 +247,7 @@ def test_what_can_not_be_recorded_is_not_done_and_is_done_once_it_can(world):
     assert (len(world.store.load(1.0).held), world.store.answered(number).ok) == (1, True)
 
 
-def test_acts_are_done_in_the_order_in_which_they_were_asked_for(world):
+def test_requests_are_carried_out_in_their_order(world):
     for kind, queue in ((HOLD, ""), (MOVE, "root.two"), (RELEASE, ""), (MOVE, "root.one")):
         world.store.request(AdminRequest(0, 1.0, ME, (), kind, "1", queue))
     _, done = world.run.between_cycles()

@@ -29,57 +29,60 @@ def visible(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def test_the_new_contents_are_there_and_the_old_ones_beside_them(folder):
+def test_the_new_contents_are_written_and_the_old_ones_saved_beside_them(folder):
     changed = change(folder, OTHER)
-    assert (changed.written, changed.problems, changed.kept) == (True, (), folder / f"{KEPT}~")
+    assert (changed.written, changed.problems, changed.backup) == (True, (), folder / f"{KEPT}~")
     assert (folder / "queues.yaml").read_bytes() == OTHER
-    assert changed.kept.read_text() == QUEUES
+    assert changed.backup.read_text() == QUEUES
     assert load_bundle(folder).digest == changed.digest
     assert visible(folder) == ["pool.yaml", "queues.yaml", f"{KEPT}~"]
 
 
-def test_contents_with_errors_are_not_written_and_all_errors_are_told(folder):
+def test_contents_with_errors_are_not_written_and_all_errors_are_reported(folder):
     changed = change(folder, b"partitions:\n  - name: default\n    queues: [{name: root, nonsense: 1}, 7]\n")
-    assert (changed.written, changed.kept) == (False, None)
+    assert (changed.written, changed.backup) == (False, None)
     assert {problem.source.file for problem in changed.problems} == {"queues.yaml"}
     assert (folder / "queues.yaml").read_text() == QUEUES
     assert visible(folder) == ["pool.yaml", "queues.yaml"]
 
 
-def test_an_error_elsewhere_in_the_bundle_stops_it_too(folder):
+def test_an_error_in_another_file_prevents_the_change_too(folder):
     (folder / "pool.yaml").write_text("scheduleracl: ']['\nnonsense: 1\n")
     assert not change(folder, OTHER).written
     assert (folder / "queues.yaml").read_text() == QUEUES
 
 
-def test_a_file_that_is_not_there_is_made_and_there_is_nothing_to_keep(folder):
+def test_a_new_file_has_no_backup(folder):
     changed = change(folder, b"NEGOTIATOR_PE_JOB_EXPR = false\n", "site.conf")
-    assert (changed.written, changed.kept) == (True, None)
+    assert (changed.written, changed.backup) == (True, None)
     assert (folder / "site.conf").stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize("name", ["queue.yaml", "queue.yml", "queues.yml", "Queues.yaml", "pool.yml"])
-def test_a_file_that_looks_like_settings_and_is_none_is_warned_of(folder, name):
+def test_a_file_name_that_resembles_settings_is_a_warning(folder, name):
     (problem,) = change(folder, b"", name).problems
     assert (problem.severity, problem.source.file) == ("warning", name)
     assert problem.message == "this file is not read as settings"
 
 
-def test_each_change_keeps_its_own_copy_also_within_a_second(folder):
+def test_changes_within_one_second_have_separate_backups(folder):
     contents = [QUEUES, *(f"{QUEUES}# {number}\n" for number in range(3))]
-    kept = [change(folder, content.encode()).kept for content in contents[1:]]
+    kept = [change(folder, content.encode()).backup for content in contents[1:]]
     assert [path.name for path in kept] == [f"{KEPT}~", f"{KEPT}-2~", f"{KEPT}-3~"]
     assert [path.read_text() for path in kept] == contents[:-1]
 
 
-def test_who_may_read_the_file_stays(folder):
+def test_the_mode_of_the_file_is_preserved(folder):
     (folder / "queues.yaml").chmod(0o640)
     changed = change(folder, OTHER)
-    assert [path.stat().st_mode & 0o777 for path in (folder / "queues.yaml", changed.kept)] == [0o640, 0o640]
+    assert [path.stat().st_mode & 0o777 for path in (folder / "queues.yaml", changed.backup)] == [
+        0o640,
+        0o640,
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_whose_the_file_is_stays(folder):
+def test_the_owner_of_the_file_is_preserved(folder):
     """Else the negotiator could not read what root changed."""
     os.chown(folder / "queues.yaml", 65534, 65534)
     change(folder, OTHER)
@@ -87,18 +90,18 @@ def test_whose_the_file_is_stays(folder):
     assert (found.st_uid, found.st_gid) == (65534, 65534)
 
 
-def test_of_a_link_what_it_points_to_is_written_and_the_link_stays(folder):
+def test_the_target_of_a_link_is_written_and_the_link_stays(folder):
     (folder / "real").mkdir()
     (folder / "queues.yaml").rename(folder / "real" / "q.yaml")
     (folder / "queues.yaml").symlink_to("real/q.yaml")
     changed = change(folder, OTHER)
     assert (folder / "queues.yaml").is_symlink()
     assert (folder / "real" / "q.yaml").read_bytes() == OTHER
-    assert (changed.kept.read_text(), changed.kept.name) == (QUEUES, f"{KEPT}~")
+    assert (changed.backup.read_text(), changed.backup.name) == (QUEUES, f"{KEPT}~")
     assert load_bundle(folder).digest == changed.digest
 
 
-def test_a_file_to_which_a_link_of_the_bundle_points_is_checked_as_that_too(folder):
+def test_links_to_the_changed_file_are_checked_with_its_new_contents(folder):
     (folder / "queues.yaml").rename(folder / "q.yaml")
     (folder / "queues.yaml").symlink_to("q.yaml")
     assert not change(folder, b"nonsense: 1", "q.yaml").written
@@ -116,7 +119,7 @@ def test_a_link_out_of_the_bundle_is_refused(folder, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["queues.yaml", "new.conf"])
-def test_what_can_not_be_written_is_said_and_nothing_is_changed(folder, name):
+def test_an_unwritable_file_is_an_error_and_nothing_is_changed(folder, name):
     (folder / "kept").mkdir()
     (folder / ".change.lock").mkdir()
     with pytest.raises(ChangeError, match=f"{name} cannot be changed: Is a directory"):
@@ -124,7 +127,7 @@ def test_what_can_not_be_written_is_said_and_nothing_is_changed(folder, name):
     assert (folder / "queues.yaml").read_text() == QUEUES
 
 
-def test_a_folder_in_place_of_the_file_is_left_alone(folder):
+def test_a_folder_with_the_name_of_the_file_is_an_error(folder):
     (folder / "plugins").mkdir()
     with pytest.raises(ChangeError, match="plugins cannot be changed: Is a directory"):
         change(folder, b"x", "plugins")
@@ -152,7 +155,7 @@ def test_on_a_full_disk_the_old_file_stays_whole(tmp_path):
         subprocess.run([shutil.which("umount"), place], check=True)
 
 
-def test_killed_at_any_step_the_file_is_the_old_one_or_the_new_one(tmp_path):
+def test_a_process_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path):
     """A later change is none the worse for what was left lying."""
     steps = [(os, name) for name in ("open", "fsync", "fchmod", "close", "rename", "replace", "fdopen")]
     seen = set()
@@ -170,7 +173,7 @@ def test_killed_at_any_step_the_file_is_the_old_one_or_the_new_one(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["queues.yaml", "new.conf"])
-def test_where_a_file_that_is_to_go_can_not_nothing_is_changed(folder, name):
+def test_if_a_superseded_file_cannot_be_retired_nothing_is_changed(folder, name):
     """Its copy would have too long a name; the one before it, which went already, comes back."""
     for old in ("old.txt", long := "o" * 250):
         (folder / old).write_text(old)

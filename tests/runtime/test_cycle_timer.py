@@ -45,14 +45,14 @@ def nothing():
     """Nothing was asked for."""
 
 
-def test_so_many_cycles_follow_each_other_and_between_is_called_before_each(begun):
+def test_count_cycles_run_and_between_is_called_before_each(begun):
     with CycleTimer(print, None, 3) as pace:
         for number in pace.cycles(lambda: begun.append("between")):
             begun.append(number)
     assert begun == ["between", 1, "between", 2, "between", 3]
 
 
-def test_cycles_begin_so_often_whatever_they_take(monkeypatch, begun):
+def test_cycles_begin_at_the_interval_however_long_they_take(monkeypatch, begun):
     """The time is that from beginning to beginning; one that takes longer is followed at once."""
     clock = Clock(monkeypatch)
     with paced(clock, print, 60.0, 4) as pace:
@@ -62,7 +62,7 @@ def test_cycles_begin_so_often_whatever_they_take(monkeypatch, begun):
     assert begun == [(1, 100.0), (2, 160.0), (3, 220.0), (4, 310.0)]
 
 
-def test_what_was_asked_for_is_looked_at_every_second_meanwhile(monkeypatch):
+def test_requests_are_polled_every_second_while_waiting(monkeypatch):
     clock, looks = Clock(monkeypatch), []
     with paced(clock, print, 2.5, 2) as pace:
         for _ in pace.cycles(lambda: looks.append(clock.now)):
@@ -71,7 +71,7 @@ def test_what_was_asked_for_is_looked_at_every_second_meanwhile(monkeypatch):
     assert looks == [100.0, 101.0, 102.0, 102.5, 102.5]
 
 
-def test_a_hangup_asks_for_the_bundle_to_be_read_and_nobody_waits_for_the_next_look(begun):
+def test_a_hangup_requests_a_reload_at_once(begun):
     """The process sends it to itself: it waits for a second that it has not, were it not woken."""
     asked = []
     with CycleTimer(asked.append, FOREVER) as pace:
@@ -83,7 +83,7 @@ def test_a_hangup_asks_for_the_bundle_to_be_read_and_nobody_waits_for_the_next_l
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_cycle_that_runs_is_finished_and_no_other_is_begun(begun, number):
+def test_a_signal_lets_the_current_cycle_finish_and_starts_no_other(begun, number):
     with CycleTimer(print, FOREVER) as pace:
         for cycle in pace.cycles(nothing):
             os.kill(os.getpid(), number)
@@ -92,7 +92,7 @@ def test_the_cycle_that_runs_is_finished_and_no_other_is_begun(begun, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_who_waits_is_ended_at_once(monkeypatch, begun, number):
+def test_a_signal_ends_a_wait_at_once(monkeypatch, begun, number):
     clock = Clock(monkeypatch, lambda wait: wait == 3 and os.kill(os.getpid(), number))
     with paced(clock, print, FOREVER) as pace:
         for cycle in pace.cycles(lambda: begun.append("between")):
@@ -100,7 +100,7 @@ def test_who_waits_is_ended_at_once(monkeypatch, begun, number):
     assert begun == ["between", 1, "between", "between"]
 
 
-def test_what_signals_did_before_they_do_again_afterwards():
+def test_signal_handlers_are_restored():
     numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
     before = [signal.getsignal(number) for number in numbers]
     with CycleTimer(print, 1.0):
@@ -108,13 +108,13 @@ def test_what_signals_did_before_they_do_again_afterwards():
     assert [signal.getsignal(number) for number in numbers] == before
 
 
-def test_a_run_of_so_many_cycles_is_interrupted_as_any_command():
+def test_a_run_without_interval_is_interrupted_like_any_command():
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     with CycleTimer(print, None, 1):
         assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
-def test_in_a_thread_of_somebody_elses_process_signals_are_left_alone(begun):
+def test_outside_the_main_thread_no_signal_is_handled(begun):
     before = signal.getsignal(signal.SIGTERM)
 
     def run():
@@ -128,7 +128,7 @@ def test_in_a_thread_of_somebody_elses_process_signals_are_left_alone(begun):
     assert begun == [1, 2]
 
 
-def test_a_signal_is_safe_wherever_it_comes(begun):
+def test_a_signal_is_safe_at_any_moment(begun):
     """Also while the one that waits has just begun to: ten thousand of them, and none is stuck."""
     with CycleTimer(begun.append, 0.001) as pace:
         cycles = pace.cycles(nothing)

@@ -23,21 +23,21 @@ DEADLY = [
 ]
 
 
-def two_cycles(folder, tell):
-    """Two jobs are matched, and one of them runs in the second cycle; tells what is handed out."""
+def two_cycles(folder, note):
+    """Two jobs are matched, and one of them runs in the second cycle; notes what is handed out."""
     settle = Offline.settle
 
-    def telling(self, result, _vault):
-        tell("handed", *(f"{match.job}@{match.slot}" for match in result.matches))
+    def noting(self, result, _vault):
+        note("delivered", *(f"{match.job}@{match.slot}" for match in result.matches))
         return settle(self, result, _vault)
 
-    Offline.settle = telling
+    Offline.settle = noting
     world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
     world.slots = [slot(number) for number in range(6)]
     world.jobs = [app(1, proc, RequestCpus="1", RequestMemory="1") for proc in range(2)]
     with world:
         world.cycle()
-        tell("second")
+        note("second")
         world.jobs = [app(1, 0, RequestCpus="1", RequestMemory="1", JobStatus="2", RemoteHost='"s0@h"')]
         world.cycle()
 
@@ -82,7 +82,7 @@ def stored(world):
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_match_counts_in_the_next_cycles(world, restart):
+def test_a_match_is_charged_in_the_next_cycles(world, restart):
     """Of this process or another."""
     world.jobs = [asks(1), asks(1, 1)]
     world.cycle()
@@ -96,7 +96,7 @@ def test_a_match_counts_in_the_next_cycles(world, restart):
     assert stored(world) == ["1.0", "1.1", "2.0"]
 
 
-def test_until_its_job_runs_which_then_counts_alone(world):
+def test_a_match_is_charged_until_its_job_runs(world):
     """What ends counts no more."""
     world.jobs = [asks(1), asks(1, 1)]
     world.cycle()
@@ -109,7 +109,7 @@ def test_until_its_job_runs_which_then_counts_alone(world):
     assert used(world.cycle())[VCORE] == 1000
 
 
-def test_what_was_handed_out_in_this_process_counts_when_it_runs(world):
+def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
     """As what another process handed out, on its own slot."""
     world.jobs = [asks(1), asks(1, 1)]
     world.cycle()
@@ -119,7 +119,7 @@ def test_what_was_handed_out_in_this_process_counts_when_it_runs(world):
     assert len(result.matches) == 1
 
 
-TOLD = [
+SLOTS_OF_THE_POOL = [
     {},
     {"JobId": '"1.0"'},
     {"GlobalJobId": '"node1#1.0#1"'},
@@ -127,18 +127,18 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("told", TOLD)
-def test_or_until_its_slot_is_claimed_whatever_that_tells(world, told):
+@pytest.mark.parametrize("noted", SLOTS_OF_THE_POOL)
+def test_a_match_is_charged_until_its_slot_is_claimed(world, noted):
     """Once, as the match or as all that the slot has."""
     world.jobs = [asks(1)]
     world.cycle()
     again(world)
     world.jobs = []
-    world.slots[0] = slot(0, State='"Claimed"', RemoteOwner='"tester@d"', **told)
+    world.slots[0] = slot(0, State='"Claimed"', RemoteOwner='"tester@d"', **noted)
     assert used(world.cycle())[VCORE] in {1000, 4000}
 
 
-def test_or_until_its_time_is_over(world):
+def test_a_match_is_charged_until_its_claim_timeout(world):
     """To the second."""
     world.jobs = [asks(1)]
     world.cycle()
@@ -150,7 +150,7 @@ def test_or_until_its_time_is_over(world):
     assert stored(world) == []
 
 
-def test_a_match_that_could_not_be_delivered_is_given_back(world):
+def test_an_undelivered_match_is_no_longer_charged(world):
     """At once, on disk too; the others count."""
     world.jobs = [asks(1, proc) for proc in range(3)]
     world.run.settler = Fails(("1.1", "1.2"))
@@ -161,7 +161,7 @@ def test_a_match_that_could_not_be_delivered_is_given_back(world):
     assert len(world.cycle().matches) == 2
 
 
-def test_copies_of_a_request_are_shown_one_by_one(world):
+def test_copies_of_a_request_start_running_one_by_one(world):
     """Its ad names one job; the others are seen by their slots."""
     world.jobs = [asks(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
     journal = world.cycle().journal
@@ -172,8 +172,8 @@ def test_copies_of_a_request_are_shown_one_by_one(world):
     assert stored(world) == []
 
 
-def test_copies_that_could_not_be_delivered_are_given_back(world):
-    """Those of one ad are told apart."""
+def test_undelivered_copies_are_no_longer_charged(world):
+    """Those of one ad are noted apart."""
     world.jobs = [asks(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
     world.run.settler = Offline3()
     world.cycle()
@@ -190,19 +190,19 @@ class Offline3:
         return [Delivery(match, match is not result.matches[-1], "no answer") for match in result.matches]
 
 
-def test_a_process_that_is_killed_leaves_no_counter_off(tmp_path):
+def test_a_killed_process_leaves_no_wrong_counter(tmp_path):
     """Before and after each thing that it writes: whatever was handed out counts, once, and nothing is lost."""
     folders = killed_at_each_step(tmp_path, DEADLY, two_cycles, most=40)
     assert len(folders) > 8
     for step, folder in enumerate(folders, 1):
-        told = (folder / "told").read_text().split()
-        handed = [each.partition("@")[0] for each in told if "@" in each]
+        noted = (folder / "noted").read_text().split()
+        handed = [each.partition("@")[0] for each in noted if "@" in each]
         world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
         world.slots = [slot(number) for number in range(6)]
         with world:
             written = stored(world)
             # Of what was handed out all is written: what is not seen yet, or what was seen and dropped.
-            running = {"1.0"} if "second" in told else set()
+            running = {"1.0"} if "second" in noted else set()
             assert set(handed) <= {*written, *running}, step
             world.jobs = [runs(1, 0, "s0@h")]
             counted = used(world.cycle())
@@ -212,7 +212,7 @@ def test_a_process_that_is_killed_leaves_no_counter_off(tmp_path):
             assert used(world.cycle())[VCORE] == 2000, step
 
 
-def test_the_state_is_that_of_the_last_whole_write(tmp_path):
+def test_the_state_is_that_of_the_last_complete_write(tmp_path):
     """A store that is opened after a crash has the matches in their order, ads and all."""
     world = World(tmp_path, queueing.bundle(tmp_path / "bundle", LIMIT))
     world.slots = [slot(0), slot(1)]

@@ -1,4 +1,4 @@
-"""Another bundle takes the place of the one that is active: whole, between two cycles; or nothing, and that is told."""
+"""Another bundle takes the place of the one that is active: whole, between two cycles; or nothing, and that is noted."""
 
 import os
 
@@ -53,7 +53,7 @@ def between(world, how="signal"):
     return found
 
 
-def test_nothing_is_looked_at_unless_somebody_asks(folder):
+def test_without_a_request_nothing_is_read(folder):
     found = reloader(folder, watch=False)
     queueing.write(folder, OTHER)
     assert found.poll() is None
@@ -62,14 +62,14 @@ def test_nothing_is_looked_at_unless_somebody_asks(folder):
     assert found.poll() is None
 
 
-def test_who_asks_is_answered_though_nothing_changed(folder):
+def test_a_request_is_answered_even_if_nothing_changed(folder):
     found = reloader(folder)
     found.request("command by boss")
     reload = found.poll()
     assert (reload.trigger, reload.bundle.digest, reload.errors) == ("command by boss", found.digest, ())
 
 
-def test_a_change_of_the_files_is_seen_once_they_do_not_change_any_more(folder):
+def test_changed_files_are_read_once_they_are_stable(folder):
     found = reloader(folder)
     assert found.poll() is None
     for number in range(3):
@@ -82,7 +82,7 @@ def test_a_change_of_the_files_is_seen_once_they_do_not_change_any_more(folder):
 
 
 @pytest.mark.parametrize("what", ["touched", "written anew", "hidden", "copy", "cache"])
-def test_what_does_not_change_the_bundle_is_no_change(folder, what):
+def test_files_outside_the_bundle_cause_no_reload(folder, what):
     found = reloader(folder)
     match what:
         case "touched":
@@ -98,7 +98,7 @@ def test_what_does_not_change_the_bundle_is_no_change(folder, what):
     assert [found.poll() for _ in range(4)] == [None] * 4
 
 
-def test_files_that_come_and_go_are_changes(folder):
+def test_added_and_removed_files_are_changes(folder):
     found = reloader(folder)
     (folder / "below").mkdir()
     (folder / "below" / "site.txt").write_text("x")
@@ -109,7 +109,7 @@ def test_files_that_come_and_go_are_changes(folder):
     assert found.poll().bundle
 
 
-def test_a_file_that_took_the_place_of_another_of_the_same_size_and_time_is_a_change(folder):
+def test_a_replaced_file_of_the_same_size_and_time_is_a_change(folder):
     found = reloader(folder)
     before = (folder / "queues.yaml").stat()
     beside = folder / ".new"
@@ -121,7 +121,7 @@ def test_a_file_that_took_the_place_of_another_of_the_same_size_and_time_is_a_ch
     assert found.poll().bundle
 
 
-def test_a_change_while_the_files_are_read_is_seen_next(folder):
+def test_a_change_during_reading_is_found_at_the_next_poll(folder):
     def examine():
         found = examine_bundle(folder)
         if "three" in (folder / "queues.yaml").read_text():
@@ -136,7 +136,7 @@ def test_a_change_while_the_files_are_read_is_seen_next(folder):
     assert found.poll().bundle.partition.root.children[1].path == "root.fourth"
 
 
-def test_a_folder_that_is_gone_or_not_to_be_read_is_an_error_and_no_crash(folder, tmp_path):
+def test_a_missing_or_unreadable_folder_is_an_error_and_no_crash(folder, tmp_path):
     found = reloader(folder)
     folder.rename(tmp_path / "away")
     assert found.poll() is None
@@ -148,7 +148,7 @@ def test_a_folder_that_is_gone_or_not_to_be_read_is_an_error_and_no_crash(folder
     assert found.poll().bundle
 
 
-def test_a_broken_bundle_is_told_once_and_the_mended_one_is_taken(folder):
+def test_a_broken_bundle_is_reported_once_and_the_repaired_one_replaces_it(folder):
     found = reloader(folder)
     queueing.write(folder, BROKEN)
     assert found.poll() is None
@@ -161,7 +161,7 @@ def test_a_broken_bundle_is_told_once_and_the_mended_one_is_taken(folder):
     assert found.poll().bundle
 
 
-def test_the_next_cycle_is_under_the_new_bundle_and_its_digest_stands_in_its_record(world):
+def test_the_next_cycle_uses_the_new_bundle_and_records_its_digest(world):
     world.jobs = [app(1)]
     world.cycle()
     before = world.run.bundle.digest
@@ -193,13 +193,13 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
     assert {record["bundle"] for record in world.records("cycle")} == {active.digest}
     (record,) = world.records("reload")
     assert (record["accepted"], record["bundle"]) == (False, active.digest)
-    told = " ".join(record["problems"])
-    assert "queues.yaml:" in told
-    assert "pool.yaml:2:1" in told
+    noted = " ".join(record["problems"])
+    assert "queues.yaml:" in noted
+    assert "pool.yaml:2:1" in noted
 
 
 @pytest.mark.parametrize(
-    ("queue", "old", "new", "told"),
+    ("queue", "old", "new", "noted"),
     [
         (
             "root.above.made",
@@ -215,8 +215,8 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
         ),
     ],
 )
-def test_a_queue_in_use_that_becomes_another_kind_is_warned_of_with_its_place(world, queue, old, new, told):
-    for jobs, warnings in (([], []), ([app(1, queue=queue)], [told])):
+def test_turning_a_queue_in_use_into_another_kind_is_a_warning(world, queue, old, new, noted):
+    for jobs, warnings in (([], []), ([app(1, queue=queue)], [noted])):
         queueing.write(world.folder / "bundle")
         between(world)
         world.jobs = jobs
@@ -226,17 +226,17 @@ def test_a_queue_in_use_that_becomes_another_kind_is_warned_of_with_its_place(wo
         found = [each for each in reload.problems if "becomes" in each.message]
         assert [each.message for each in found] == warnings
         assert all(each.source.file == "queues.yaml" for each in found)
-        assert [told in each for each in world.records("reload")[-1]["problems"]] == [True] * len(warnings)
+        assert [noted in each for each in world.records("reload")[-1]["problems"]] == [True] * len(warnings)
 
 
-def test_one_broken_part_keeps_the_whole_bundle_out(world):
+def test_one_error_rejects_the_whole_bundle(world):
     """Nothing is applied in part: good queues beside a bad knob change nothing."""
     queueing.write(world.folder / "bundle", OTHER, "nonsense: 1\n")
     between(world)
     assert world.run.state_manager.queues.get("root.three") is None
 
 
-def test_so_many_problems_are_recorded_and_the_others_counted(world):
+def test_at_most_50_problems_are_recorded_and_the_others_counted(world):
     queueing.write(world.folder / "bundle", OTHER, "".join(f"nonsense{n}: 1\n" for n in range(80)))
     between(world)
     (record,) = world.records("reload")
@@ -262,7 +262,7 @@ def test_plugins_and_knobs_change_with_the_queues(tmp_path):
     assert [record["matches"] for record in world.records("cycle")] == [1, 0, 1]
 
 
-def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recorded(world):
+def test_a_change_by_command_is_loaded_at_once_and_both_are_recorded(world):
     queueing.write(world.folder / "bundle", OTHER)
     assert world.ask(AdminAction.CHANGE, note="queues.yaml was written").ok
     act, reload = world.records("admin", "reload")
@@ -271,13 +271,13 @@ def test_a_change_by_command_is_taken_at_the_same_opportunity_and_both_are_recor
     assert world.run.bundle.digest == reload["new_bundle"]
 
 
-def test_who_may_not_configure_the_scheduler_makes_nobody_look(world):
+def test_a_denied_request_causes_no_reload(world):
     queueing.write(world.folder / "bundle", OTHER)
     assert not world.ask(AdminAction.RELOAD, by="deputy").ok
     assert world.records("reload") == []
 
 
-def test_a_reload_that_can_not_be_recorded_is_none(world):
+def test_a_reload_that_cannot_be_recorded_does_not_happen(world):
     active = world.run.bundle
     queueing.write(world.folder / "bundle", OTHER)
     world.log.close()

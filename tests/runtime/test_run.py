@@ -1,4 +1,4 @@
-"""A cycle with its I/O: nothing is handed out before it is on disk, and what went wrong is told."""
+"""A cycle with its I/O: nothing is handed out before it is on disk, and what went wrong is noted."""
 
 import json
 
@@ -52,13 +52,13 @@ def log(folder):
 
 
 def runtime(tmp_path, log, settler, pool=None):
-    told = tmp_path / "told"
-    bundle = pools.write_bundle(tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(told))})
+    noted = tmp_path / "noted"
+    bundle = pools.write_bundle(tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(noted))})
     pool = pool or snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
-    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), told
+    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), noted
 
 
-def test_what_is_handed_out_is_in_the_log_before_it_is_handed_out(tmp_path, folder, log):
+def test_matches_are_in_the_log_before_they_are_handed_out(tmp_path, folder, log):
     settler = Watching(folder)
     run, _ = runtime(tmp_path, log, settler)
     report = run.cycle(1)
@@ -67,22 +67,22 @@ def test_what_is_handed_out_is_in_the_log_before_it_is_handed_out(tmp_path, fold
     assert report.head == log.head
 
 
-def test_a_match_that_could_not_be_delivered_is_recorded_and_nobody_is_told_of_it(tmp_path, folder, log):
-    run, told = runtime(tmp_path, log, Watching(folder, lost={"1.1"}))
+def test_an_undelivered_match_is_recorded_and_hidden_from_observers(tmp_path, folder, log):
+    run, noted = runtime(tmp_path, log, Watching(folder, lost={"1.1"}))
     run.cycle(1)
     outcome = _records(folder)[-1]
     assert (outcome["delivered"], outcome["failed"]) == (["1.2"], {"1.1": "nobody there"})
-    assert json.loads(told.read_text()) == ["1.2"]
+    assert json.loads(noted.read_text()) == ["1.2"]
 
 
-def test_without_a_record_no_match_is_handed_out_and_no_observer_hears_of_one(tmp_path, folder, log):
+def test_without_a_record_no_match_is_handed_out_or_observed(tmp_path, folder, log):
     settler = Watching(folder)
-    run, told = runtime(tmp_path, log, settler)
+    run, noted = runtime(tmp_path, log, settler)
     log.close()
     with pytest.raises(AuditError):
         run.cycle(1)
     assert settler.seen is None
-    assert not told.exists()
+    assert not noted.exists()
 
 
 def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
@@ -100,7 +100,7 @@ def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
     assert len(second.result.matches) == 2
 
 
-def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
+def test_a_failing_observer_is_reported_and_changes_nothing(tmp_path, log):
     broken = "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
     run = Runtime(
@@ -113,10 +113,8 @@ def test_an_observer_that_fails_changes_nothing_and_is_named(tmp_path, log):
     assert "ZeroDivisionError" in failure.message
 
 
-def test_where_the_outcome_cannot_be_recorded_it_is_not_said_that_nothing_was_handed_out(
-    tmp_path, folder, log
-):
-    """The matches went out; whoever runs the cycles is told which."""
+def test_an_outcome_that_cannot_be_recorded_names_the_matches_handed_out(tmp_path, folder, log):
+    """The matches went out; whoever runs the cycles is noted which."""
 
     class Closing(Watching):
         def settle(self, result, _vault):

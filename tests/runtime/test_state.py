@@ -31,19 +31,19 @@ class Telling(sqlite3.Connection):
         return super().executemany(*arguments)
 
 
-def three_acts(folder, tell):
-    """Ask for something and do it, three times; tells both."""
+def three_requests(folder, note):
+    """Request something and answer it, three times; note both."""
     sqlite3.connect = partial(sqlite3.connect, factory=Telling)
     queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
     with StateStore.open(folder) as store:
         for number in range(3):
-            asked = store.request(
+            requested = store.request(
                 AdminRequest(0, 1.0, "boss", (), AdminAction.MOVE, "s#1", f"root.q{number}")
             )
-            tell("asked", asked)
+            note("requested", requested)
             placed = RegisteredApplication(ApplicationId("s", "u", 1), f"root.q{number}", 1.0)
-            store.save([placed], [], [], queues=queues, answered=(asked, AdminAnswer(True, "done")))
-            tell("done", asked)
+            store.save([placed], [], [], queues=queues, answered=(requested, AdminAnswer(True, "done")))
+            note("done", requested)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_new_state_is_empty(store):
     assert (found.queues, found.applications, found.held, store.waiting()) == ((), (), {}, ())
 
 
-def test_what_was_saved_is_there_for_the_next_process(folder, store):
+def test_saved_state_is_read_by_the_next_process(folder, store):
     """Applications count as seen when somebody last looked; of a queue its kind, its state and since when are kept."""
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     queues = tree(
@@ -93,7 +93,7 @@ def test_what_was_saved_is_there_for_the_next_process(folder, store):
     assert found.held == {one: hold}
 
 
-def test_only_what_changed_is_written_and_what_went_is_gone(store):
+def test_only_changes_are_written(store):
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     store.save(
         [RegisteredApplication(one, "root.a", 1.0), RegisteredApplication(two, "root.a", 1.0)],
@@ -106,7 +106,7 @@ def test_only_what_changed_is_written_and_what_went_is_gone(store):
     assert found.held == {}
 
 
-def test_the_lists_of_queues_are_kept_since_no_configuration_has_those_of_one_that_drains(store):
+def test_access_lists_of_draining_queues_are_saved(store):
     root = QueueConfig("root", leaf=False, submit=Acl.parse("*"))
     left = QueueConfig("root.a", leaf=True, submit=Acl.parse("sue,bob dev"), admin=Acl.parse(" ops"))
     queues = tree(
@@ -116,7 +116,7 @@ def test_the_lists_of_queues_are_kept_since_no_configuration_has_those_of_one_th
     assert tree(*store.load(1.0).queues) == queues
 
 
-def test_answers_are_kept_for_a_thousand_acts(store):
+def test_a_thousand_answers_are_stored(store):
     store._db.execute("BEGIN")  # a thousand transactions would take seconds
     store._db.executemany("INSERT INTO admin_requests (action, done) VALUES ('hold', 1)", [()] * 1_500)
     store._db.execute("COMMIT")
@@ -128,7 +128,7 @@ def test_answers_are_kept_for_a_thousand_acts(store):
     assert [each.number for each in store.waiting()] == open_ones[1:]
 
 
-def test_who_may_only_read_it_reads_it_and_leaves_nothing_beside_it(folder, store):
+def test_a_reader_without_write_access_makes_no_file(folder, store):
     store.save([RegisteredApplication(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
     for running in (True, False):
         if not running:
@@ -143,7 +143,7 @@ def test_who_may_only_read_it_reads_it_and_leaves_nothing_beside_it(folder, stor
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("running", [True, False])
-def test_its_group_may_read_it_while_a_negotiator_runs_and_while_none_does(tmp_path, folder, store, running):
+def test_the_group_may_read_the_state_whether_or_not_a_negotiator_runs(tmp_path, folder, store, running):
     store.save([RegisteredApplication(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
     if not running:
         store.close()
@@ -164,7 +164,7 @@ def test_its_group_may_read_it_while_a_negotiator_runs_and_while_none_does(tmp_p
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_where_there_is_none_or_no_folder_a_reader_is_told(folder):
+def test_reading_missing_state_is_an_error(folder):
     with pytest.raises(StateError, match="no state of a negotiator in this folder"):
         StateStore.read(folder)
     folder.write_text("")
@@ -172,7 +172,7 @@ def test_where_there_is_none_or_no_folder_a_reader_is_told(folder):
         StateStore.read(folder)
 
 
-def test_queues_that_are_not_given_stay_as_they_were(store):
+def test_queues_are_unchanged_unless_given(store):
     queues = tree(Queue(QueueConfig("root", leaf=True), managed=True, since=1.0))
     store.save([], [], [], queues=queues)
     store.save([], [], [])
@@ -180,7 +180,7 @@ def test_queues_that_are_not_given_stay_as_they_were(store):
 
 
 @given(application=IDS, queue=TEXTS, by=TEXTS, note=TEXTS)
-def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, by, note):
+def test_names_of_any_bytes_are_read_back_unchanged(tmp_path_factory, application, queue, by, note):
     """Names come from ads, and an ad can have any bytes: none must be able to end a cycle."""
     folder = tmp_path_factory.mktemp("state")
     with StateStore.open(folder) as store:
@@ -191,8 +191,8 @@ def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, 
             last=1.0,
         )
         number = store.request(AdminRequest(0, 1.0, by, (), AdminAction.MOVE, note, queue, note))
-        (asked,) = store.waiting()
-        assert asked == AdminRequest(number, 1.0, by, (), AdminAction.MOVE, note, queue, note)
+        (requested,) = store.waiting()
+        assert requested == AdminRequest(number, 1.0, by, (), AdminAction.MOVE, note, queue, note)
         store.answer(number, AdminAnswer(ok=True, text=note))
         assert store.answered(number) == AdminAnswer(ok=True, text=note)
         found = store.load(1.0)
@@ -204,7 +204,7 @@ def test_any_names_come_back_as_they_were(tmp_path_factory, application, queue, 
         assert store.load(1.0).applications == ()
 
 
-def test_requests_wait_in_their_order_until_each_is_answered(store):
+def test_requests_are_pending_in_their_order_until_answered(store):
     first, second = store.request(act()), store.request(act(AdminAction.MOVE, queue="root.a", note="so"))
     assert [each.number for each in store.waiting()] == [first, second]
     assert store.waiting()[1] == act(AdminAction.MOVE, queue="root.a", note="so").__class__(
@@ -216,7 +216,7 @@ def test_requests_wait_in_their_order_until_each_is_answered(store):
     assert [each.number for each in store.waiting()] == [second]
 
 
-def test_a_request_is_answered_in_one_step_with_what_was_done(store):
+def test_an_answer_and_its_effect_are_one_transaction(store):
     number = store.request(act())
     one = ApplicationId("s", "u", 1)
     broken = [
@@ -243,14 +243,14 @@ def test_a_request_is_answered_in_one_step_with_what_was_done(store):
     )
 
 
-def test_a_command_may_ask_beside_the_negotiator(folder, store):
+def test_a_command_may_add_a_request_while_a_negotiator_runs(folder, store):
     assert store.hold_lock()
     with StateStore.open(folder) as command:
         number = command.request(act())
     assert [each.number for each in store.waiting()] == [number]
 
 
-def test_one_process_at_a_time_is_the_negotiator(folder, store):
+def test_only_one_process_holds_the_lock(folder, store):
     with StateStore.open(folder) as other:
         assert store.hold_lock()
         assert store.hold_lock()
@@ -268,16 +268,16 @@ def test_the_state_of_another_version_is_refused(folder, store):
         StateStore.open(folder)
 
 
-def test_what_is_no_database_is_refused_and_left_as_it_is(folder):
+def test_a_file_of_another_format_is_refused_and_unchanged(folder):
     folder.mkdir()
     (folder / "state.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StateError, match=r"not a database \(it is damaged") as told:
+    with pytest.raises(StateError, match=r"not a database \(it is damaged") as noted:
         StateStore.open(folder)
-    assert "full" not in str(told.value)
+    assert "full" not in str(noted.value)
     assert (folder / "state.sqlite").read_bytes() == b"no database at all" * 100
 
 
-def test_words_that_this_program_does_not_know_are_an_error_and_no_crash(folder, store):
+def test_unknown_values_in_the_database_are_an_error_and_no_crash(folder, store):
     store.request(act())
     store.close()
     with sqlite3.connect(folder / "state.sqlite") as db:
@@ -305,7 +305,7 @@ def test_a_link_in_place_of_a_file_is_not_followed(tmp_path, folder, name):
     assert not (tmp_path / "victim").exists()
 
 
-def test_a_folder_that_is_a_file_says_so(folder):
+def test_a_file_instead_of_the_folder_is_an_error(folder):
     folder.write_text("")
     with pytest.raises(StateError, match=f"{folder}: cannot open the state: not a folder"):
         StateStore.open(folder)
@@ -319,7 +319,7 @@ def test_nobody_but_its_owner_may_read_or_write_it(folder, store):
     assert store.is_own
 
 
-def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_path):
+def test_a_full_disk_loses_nothing_and_writing_continues_with_room(tmp_path):
     place = tmp_path / "disk"
     place.mkdir()
     mount = shutil.which("mount")
@@ -341,18 +341,18 @@ def test_on_a_full_disk_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_pa
         subprocess.run([shutil.which("umount"), place], check=True)
 
 
-def test_killed_before_any_statement_it_has_all_of_what_was_promised_and_half_of_nothing(tmp_path):
+def test_a_process_killed_at_any_statement_leaves_complete_transactions(tmp_path):
     """A request that was noted is there; what was done is there whole, with its answer."""
     points = (Telling, "execute"), (Telling, "executemany")
-    folders = killed_at_each_step(tmp_path, points, three_acts, most=99)
+    folders = killed_at_each_step(tmp_path, points, three_requests, most=99)
     assert len(folders) > 20
     for folder in folders:
-        told = (folder / "told").read_text().split()
+        noted = (folder / "noted").read_text().split()
         with StateStore.open(folder) as store:
             found, waiting = store.load(1.0), [each.number for each in store.waiting()]
             answered = [number for number in range(1, 4) if store.answered(number)]
-            assert len(answered) >= told.count("done")
-            assert len(answered) + len(waiting) >= told.count("asked")
+            assert len(answered) >= noted.count("done")
+            assert len(answered) + len(waiting) >= noted.count("requested")
             queues = [each.queue for each in found.applications]
             assert queues == ([f"root.q{answered[-1] - 1}"] if answered else [])
             assert bool(found.queues) == bool(answered)
@@ -360,7 +360,7 @@ def test_killed_before_any_statement_it_has_all_of_what_was_promised_and_half_of
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_somebody_else_is_told_that_it_is_not_theirs(tmp_path, folder, store):
+def test_state_of_another_user_is_not_writable(tmp_path, folder, store):
     tmp_path.chmod(0o755)
     store.close()
     child = os.fork()

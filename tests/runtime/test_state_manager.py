@@ -21,37 +21,39 @@ BELOW_ABOVE = QUEUES.replace(
     "above, parent: true}", "above, parent: true, queues: [{name: new, adminacl: late}]}"
 )
 
-TELLS = """
+OBSERVER = """
 import json, pathlib
 from negotiator.plugin import hookimpl
 @hookimpl
 def negotiator_queues_changed(changes):
     with pathlib.Path({path!r}).open("a") as out:
-        told = [(each.queue, each.change, each.owners, each.administrators) for each in changes]
-        out.write(json.dumps(told) + "\\n")
+        noted = [(each.queue, each.change, each.owners, each.administrators) for each in changes]
+        out.write(json.dumps(noted) + "\\n")
 """
 
 DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
-ASKED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (AdminAction.RELEASE, "2", "")
+REQUESTED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (AdminAction.RELEASE, "2", "")
 
 
-def cycles_and_acts(folder, tell):
-    """Two cycles, and acts between them; tells what is handed out, and what is asked for."""
+def cycles_and_requests(folder, note):
+    """Two cycles, and requests between them; notes what is handed out, and what is requested."""
     settle = Offline.settle
 
-    def telling(self, result, _vault):
+    def noting(self, result, _vault):
         for match in result.matches:
-            tell("handed", match.id, match.job, match.queue)
+            note("delivered", match.id, match.job, match.queue)
         return settle(self, result, _vault)
 
-    Offline.settle = telling
+    Offline.settle = noting
     world = World(folder)
     world.slots = [slot(number) for number in range(9)]
     world.jobs = [app(1), app(2, queue="root.above.made")]
     with world:
         world.cycle()
-        for kind, name, queue in ASKED:
-            tell("asked", world.store.request(AdminRequest(0, world.now, ME, (), kind, name, queue)), kind)
+        for kind, name, queue in REQUESTED:
+            note(
+                "requested", world.store.request(AdminRequest(0, world.now, ME, (), kind, name, queue)), kind
+            )
         world.run.between_cycles()
         world.jobs += [app(3)]
         world.cycle()
@@ -126,7 +128,7 @@ def test_an_application_that_comes_back_in_time_has_not_left(world):
         assert world.where() == {"node1#1": "root.above.made"}
 
 
-def test_an_application_that_is_there_after_a_restart_was_there_all_the_time(world):
+def test_an_application_present_after_a_restart_keeps_its_queue(world):
     world.jobs = [app(1, queue="root.above.made")]
     with world:
         world.cycle()
@@ -137,7 +139,7 @@ def test_an_application_that_is_there_after_a_restart_was_there_all_the_time(wor
 
 
 @pytest.mark.parametrize("between", [60, 500])
-def test_an_application_leaves_though_each_cycle_is_a_process_of_its_own(world, between):
+def test_an_application_is_forgotten_even_if_each_cycle_is_its_own_process(world, between):
     """However often they look: what counts is when somebody last saw it."""
     world.jobs = [app(1, queue="root.above.made"), app(2)]
     with world:
@@ -156,7 +158,7 @@ def test_an_application_leaves_though_each_cycle_is_a_process_of_its_own(world, 
         assert world.run.state_manager.queues.get("root.above.made") is None
 
 
-def test_a_command_between_two_cycles_does_not_see_who_is_there(world):
+def test_a_command_between_two_cycles_does_not_renew_applications(world):
     world.jobs = [app(1)]
     with world:
         world.cycle()
@@ -171,7 +173,7 @@ def test_a_command_between_two_cycles_does_not_see_who_is_there(world):
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_clock_that_was_ahead_does_not_keep_an_application_for_ever(world, restart):
+def test_an_application_is_forgotten_even_if_the_clock_was_ahead(world, restart):
     world.jobs = [app(1)]
     world.now += 10**9
     world.start()
@@ -190,7 +192,7 @@ def test_a_clock_that_was_ahead_does_not_keep_an_application_for_ever(world, res
     world.stop()
 
 
-def test_where_no_plugin_places_what_is_held_stays_held(world):
+def test_without_placement_plugins_held_applications_stay_held(world):
     """And where it was, for the day on which one places again."""
     world.slots, world.jobs = [slot()], [app(1)]
     with world:
@@ -209,23 +211,23 @@ def test_where_no_plugin_places_what_is_held_stays_held(world):
 
 
 def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
-    plugins = {"tells": TELLS.format(path=str(tmp_path / "told"))}
+    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "noted"))}
     world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
     world.bundle = queueing.bundle(tmp_path / "other", WITHOUT_TWO, plugins=plugins)
     for _ in range(2):
-        (tmp_path / "told").write_text("")
+        (tmp_path / "noted").write_text("")
         with world:
             world.cycle()
             assert world.ask(AdminAction.HOLD, "1", by="deputy").ok
             assert not world.ask(AdminAction.HOLD, "1", by="head").ok
-        (told,) = map(json.loads, (tmp_path / "told").read_text().splitlines())
-        assert told[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
+        (noted,) = map(json.loads, (tmp_path / "noted").read_text().splitlines())
+        assert noted[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
 
 
-def test_plugins_are_not_asked_for_the_groups_of_what_can_be_no_user(tmp_path):
+def test_plugins_look_up_groups_of_valid_user_names_only(tmp_path):
     """A plugin that answers for all whom it is asked about would answer wrongly, and everybody be rejected."""
     knows = """
 from negotiator.plugin import UserGroups, hookimpl
@@ -241,7 +243,7 @@ def negotiator_user_groups(users):
         assert world.where() == {"node1#1": "root.one"}
 
 
-def test_a_job_that_is_kept_out_keeps_its_queue(world):
+def test_a_discarded_job_keeps_its_queue(world):
     """One that is held, or runs, is there all the same."""
     world.jobs = [app(1, queue="root.above.made")]
     with world:
@@ -267,7 +269,7 @@ def test_a_queue_that_leaves_the_configuration_drains_and_goes_with_its_last_app
         assert changed(world.cycle()) == [("root.two", "removed")]
 
 
-def test_how_long_a_queue_has_been_draining_is_kept_over_restarts(world):
+def test_the_draining_time_of_a_queue_survives_restarts(world):
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
@@ -300,7 +302,7 @@ def test_a_draining_queue_that_is_configured_again_takes_applications_again(worl
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_queue_that_a_rule_made_is_taken_over_by_the_configuration(world, restart):
+def test_a_queue_created_by_a_rule_can_become_configured(world, restart):
     """It stays then, also when it is empty, and its lists hold."""
     world.jobs = [app(1, queue="root.above.new")]
     with world:
@@ -320,7 +322,7 @@ def test_a_queue_that_a_rule_made_is_taken_over_by_the_configuration(world, rest
         assert world.where() == {}
 
 
-def test_what_changed_while_nothing_ran_is_told_by_the_first_cycle_also_after_an_act(world):
+def test_changes_while_no_process_ran_are_recorded_by_the_first_cycle(world):
     """A command that acts meanwhile must not swallow it."""
     world.jobs = [app(1, queue="root.two")]
     with world:
@@ -333,8 +335,8 @@ def test_what_changed_while_nothing_ran_is_told_by_the_first_cycle_also_after_an
     assert world.records("queue_change")[-1]["change"] == "draining"
 
 
-def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notify(tmp_path):
-    plugins = {"tells": TELLS.format(path=str(tmp_path / "told"))}
+def test_plugins_get_changed_and_draining_queues_with_owners_and_administrators(tmp_path):
+    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "noted"))}
     world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
     other = queueing.bundle(
         tmp_path / "other", QUEUES.replace("two, adminacl: ", "three, adminacl: "), plugins=plugins
@@ -347,11 +349,11 @@ def test_plugins_are_told_of_changes_and_of_what_drains_still_with_whom_to_notif
         world.cycle()
         world.cycle()
     drains = ["root.two", "draining", ["ann", "bob"], ["deputy"]]
-    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
-    assert told == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
+    noted = [json.loads(line) for line in (tmp_path / "noted").read_text().splitlines()]
+    assert noted == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
 
 
-def test_where_no_plugin_listens_there_is_nothing_to_tell(world):
+def test_without_an_implementing_plugin_there_are_no_notices(world):
     """It would be gathered from all applications after each cycle."""
     world.jobs = [app(1, queue="root.two")]
     with world:
@@ -371,7 +373,7 @@ def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
         assert sorted(world.where()) == ["node1#2", "node\udcff#1"]
 
 
-def test_where_the_state_can_not_be_written_nothing_is_handed_out(world):
+def test_nothing_is_handed_out_if_the_state_cannot_be_written(world):
     world.slots, world.jobs = [slot()], [app(1)]
     with world:
         world.store._db.execute("PRAGMA query_only = ON")
@@ -381,37 +383,37 @@ def test_where_the_state_can_not_be_written_nothing_is_handed_out(world):
     assert (kinds.count("match"), kinds.count("outcome")) == (1, 0)
 
 
-def test_killed_at_any_point_nothing_recorded_is_lost_and_no_application_is_in_two_queues(tmp_path):
+def test_a_process_killed_at_any_point_loses_nothing_recorded(tmp_path):
     """Before and after each record, each write of the state and each handing out."""
-    folders = killed_at_each_step(tmp_path, DEADLY, cycles_and_acts, most=79, after=True)
+    folders = killed_at_each_step(tmp_path, DEADLY, cycles_and_requests, most=79, after=True)
     for folder in folders:
-        _is_whole(folder, [line.split() for line in (folder / "told").read_text().splitlines()])
+        _is_whole(folder, [line.split() for line in (folder / "noted").read_text().splitlines()])
     assert len(folders) > 20
 
 
-def _is_whole(folder, told):
+def _is_whole(folder, noted):
     world = World(folder)
     world.jobs = [app(1), app(2, queue="root.above.made"), app(3)]
     with world:
         assert verify(folder / "audit").fault is None
         recorded = {record["id"]: record for record in world.records("match")}
         before = world.where()
-        for word, name, job, queue in (each for each in told if each[0] == "handed"):
-            assert (word, recorded[name]["job"], recorded[name]["queue"]) == ("handed", job, queue)
+        for word, name, job, queue in (each for each in noted if each[0] == "delivered"):
+            assert (word, recorded[name]["job"], recorded[name]["queue"]) == ("delivered", job, queue)
             moved = "root.two" if job == "1.0" else queue
             assert before[f"node1#{job.partition('.')[0]}"] in {queue, moved}
         placed = {each["first_job"].partition(".")[0] for each in world.records("placement")}
         assert {name.partition("#")[2] for name in before} <= placed, "a placement that nobody recorded"
         done = {each["request"]: each for each in world.records("admin")}
         world.run.between_cycles()
-        for _, number, kind in (each for each in told if each[0] == "asked"):
+        for _, number, kind in (each for each in noted if each[0] == "requested"):
             assert world.store.answered(int(number)).ok, (number, kind)
             assert done.get(int(number), {"ok": True})["ok"]
             assert [each["ok"] for each in world.records("admin") if each["request"] == int(number)][-1]
         world.cycle()
-        asked = {each[2] for each in told if each[0] == "asked"}
-        one = "root.two" if "move" in asked else "root.one"
+        requested = {each[2] for each in noted if each[0] == "requested"}
+        one = "root.two" if "move" in requested else "root.one"
         assert world.where() == {"node1#1": one, "node1#2": "root.above.made", "node1#3": "root.one"}
-        assert bool(world.run.state_manager.held) == ("hold" in asked and "release" not in asked)
+        assert bool(world.run.state_manager.held) == ("hold" in requested and "release" not in requested)
         assert verify(folder / "audit").fault is None
         assert world.ask(AdminAction.HOLD, "1", by=ME).ok

@@ -1,4 +1,4 @@
-"""Processes that are killed at each of their steps, one after the other: what they leave is looked at afterwards."""
+"""Kills a process at each of its steps, one after the other, so that a test can look at what it leaves."""
 
 import os
 import signal
@@ -6,11 +6,14 @@ import traceback
 
 
 def killed_at_each_step(parent, points, run, *, most, after=False):
-    """Kill a process at its first step, the next one at its second, until one comes to its end; gives their folders.
+    """Kill a process at its first step, the next one at its second, until one ends by itself; return their folders.
 
-    A step is a call of one of the ``points``, (owner, name) each; with ``after`` its return is another one. Each process
-    calls ``run`` with a folder of its own and with ``tell``, whose words stand in the file ``told`` there at once. The
-    last folder is of the process that came to its end; none that does in ``most`` steps, or one that fails, fails the test.
+    Each process calls ``run`` with a folder of its own and with ``note``, which appends words to the file ``noted`` there
+    at once. The last folder is that of the process that ended by itself. If a process fails, or none ends in ``most``
+    steps, the test fails.
+
+    :param points: (owner, name) of the functions whose calls are steps.
+    :param after: their returns are steps too.
     """
     folders = []
     for step in range(1, most + 1):
@@ -23,20 +26,20 @@ def killed_at_each_step(parent, points, run, *, most, after=False):
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code == 0:
             return folders
-        assert code == -signal.SIGKILL, (folder / "told").read_text()
-    raise AssertionError(f"it did not come to its end in {most} steps")
+        assert code == -signal.SIGKILL, (folder / "noted").read_text()
+    raise AssertionError(f"the process did not end in {most} steps")
 
 
 def _child(folder, points, run, left, *, after):
-    """Be the process that is killed: nothing of the test goes on in it."""
-    told = (folder / "told").open("w", buffering=1)
+    """Run as the child; nothing of the test continues in it."""
+    noted = (folder / "noted").open("w", buffering=1)
     try:
         clock = [left]
         for owner, name in points:
             _die_at(owner, name, clock, after=after)
-        run(folder, lambda *words: told.write(" ".join(map(str, words)) + "\n"))
+        run(folder, lambda *words: noted.write(" ".join(map(str, words)) + "\n"))
     except BaseException:  # noqa: BLE001 - whatever it is, it must not go on as a second test run
-        traceback.print_exc(file=told)
+        traceback.print_exc(file=noted)
         os._exit(1)
     os._exit(0)
 

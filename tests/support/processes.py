@@ -1,4 +1,4 @@
-"""A command that goes on: what it prints is waited for line by line, never for a time."""
+"""Long-running commands: tests wait for the lines that they print, never for a time."""
 
 import os
 import queue
@@ -8,16 +8,16 @@ import sys
 import threading
 
 LIMIT = 120.0
-"""Seconds after which a line that did not come is taken for one that never comes."""
+"""Seconds after which waiting for a line fails."""
 LINES = 2_000
-"""So many other lines, and it never comes either."""
+"""Other lines after which waiting for a line fails."""
 
 
-class Long:
-    """A ``negotiator`` command that runs; ``said`` are its lines so far, of both outputs."""
+class LongCommand:
+    """A ``negotiator`` command that runs; ``lines`` are the lines that were read, of both outputs."""
 
     def __init__(self, *arguments, cwd):
-        self.said, self._lines = [], queue.SimpleQueue()
+        self.lines, self._lines = [], queue.SimpleQueue()
         self.process = subprocess.Popen(  # noqa: S603 - tests run the program
             [sys.executable, "-m", "negotiator", *map(str, arguments)],
             cwd=cwd,
@@ -36,7 +36,7 @@ class Long:
         self._lines.put(None)
 
     def wait_for(self, pattern):
-        """Read on until a line matches, and give the match."""
+        """Read lines until one matches; return the match."""
         for _ in range(LINES):
             try:
                 line = self._lines.get(timeout=LIMIT)
@@ -44,20 +44,20 @@ class Long:
                 break
             if line is None:
                 break
-            self.said.append(line)
+            self.lines.append(line)
             found = re.search(pattern, line)
             if found:
                 return found
-        raise AssertionError(f"{pattern!r} was not said:\n" + "\n".join(self.said[-60:]))
+        raise AssertionError(f"{pattern!r} was not printed:\n" + "\n".join(self.lines[-60:]))
 
     def signal(self, number):
         """Send it a signal."""
         self.process.send_signal(number)
 
     def end(self):
-        """Read to the end, and give the exit code."""
+        """Read to the end; return the exit code."""
         while (line := self._lines.get(timeout=LIMIT)) is not None:
-            self.said.append(line)
+            self.lines.append(line)
         return self.process.wait(LIMIT)
 
     def __enter__(self):

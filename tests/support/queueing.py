@@ -1,4 +1,4 @@
-"""Bundles with queues, and applications for them: what tests of placement and of the runtime share."""
+"""Bundles with queues, jobs for them, and a negotiator to run: shared by tests of placement and of the runtime."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from negotiator.runtime.state import AdminRequest, StateStore
 from pools import NOW, job, snapshot, write_bundle
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
-"""The owner of the process, whom the scheduler obeys."""
+"""The owner of the process, an administrator of the scheduler."""
 
 QUEUES = """
 partitions:
@@ -33,7 +33,7 @@ partitions:
       - {name: provided, create: true}
       - {name: fixed, value: root.one}
 """
-"""Whoever asks for a queue gets it, made where there is none; all else goes to root.one."""
+"""A requested queue is used, and created if it is missing; everything else is placed in root.one."""
 
 LIMITED = """
 partitions:
@@ -49,16 +49,16 @@ partitions:
       - {name: provided, create: true}
       - {name: fixed, value: root.one}
 """
-"""A template: limits of the root, limits of root.one, and what else is said of root.one."""
+"""A template: limits of the root, limits of root.one, and further settings of root.one."""
 
 
 def limited(root="", one="", more=""):
-    """A queue configuration with limits, each as it stands in a list in YAML."""
+    """Return a queue configuration with limits, each as an item of a YAML list."""
     return LIMITED.replace("ROOT", root).replace("ONE", one).replace("MORE", more)
 
 
 def write(folder, queues=QUEUES, pool="scheduleracl: boss\n"):
-    """Write the files of a bundle, or write them anew."""
+    """Write the files of a bundle."""
     folder.mkdir(exist_ok=True)
     (folder / "queues.yaml").write_text(queues)
     (folder / "pool.yaml").write_text(pool)
@@ -92,7 +92,7 @@ def _without(config, path):
 
 
 def app(cluster=1, proc=0, user="tester", queue=None, schedd="node1", **more):
-    """A job of an application."""
+    """Return a job of an application."""
     own = {"ClusterId": str(cluster), "Owner": f'"{user}"', "User": f'"{user}@d"'}
     if schedd:
         own["GlobalJobId"] = f'"{schedd}#{cluster}.{proc}#1"'
@@ -100,13 +100,13 @@ def app(cluster=1, proc=0, user="tester", queue=None, schedd="node1", **more):
 
 
 def records(folder, *kinds):
-    """The records of an audit log, of these kinds."""
+    """Return the records of an audit log, of these kinds."""
     lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
     return [record for record in map(json.loads, lines) if not kinds or record["kind"] in kinds]
 
 
 class World:
-    """A negotiator that is started and stopped; ``slots`` and ``jobs`` are its pool, ``now`` its time."""
+    """A negotiator to start and stop; ``slots`` and ``jobs`` are its pool, ``now`` its time."""
 
     def __init__(self, folder, chosen=None):
         self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
@@ -114,7 +114,7 @@ class World:
         self.reloader = self.run = self.log = self.store = None
 
     def start(self):
-        """Begin, or begin again after ``stop``."""
+        """Start, or start again after ``stop``."""
         self.log = AuditLog.open(self.folder / "audit", rotate_bytes=1 << 30)
         self.store = StateStore.open(self.folder / "state")
         assert self.store.hold_lock()
@@ -124,7 +124,7 @@ class World:
         return self
 
     def stop(self):
-        """End without a word, as a process does that is killed between two cycles."""
+        """Stop like a process that is killed between two cycles."""
         if self.store:
             self.store.close()
             self.log.close()
@@ -137,17 +137,17 @@ class World:
         self.stop()
 
     def cycle(self):
-        """Run one cycle, and give what it decided."""
+        """Run one cycle; return its result."""
         return self.run.next_cycle().result
 
     def ask(self, kind, application="", queue="", by=ME, groups=(), note=""):
-        """Ask for an act, and give the answer."""
+        """Request an action of an administrator; return the answer."""
         number = self.store.request(AdminRequest(0, self.now, by, groups, kind, application, queue, note))
         self.run.between_cycles()
         return self.store.answered(number)
 
     def where(self):
-        """The queue of each application."""
+        """Return the queue of each application."""
         return {str(each.id): each.queue for each in self.run.state_manager.registry}
 
     def records(self, *kinds):
