@@ -27,14 +27,11 @@ def entry_name(entry: Mapping[str, Any]) -> str:
     return str(next(iter(entry.values()), ""))
 
 
-def usage_report(
-    view: PoolView, report: str, name: str | None = None, *, spec_names: bool = False
-) -> UsageReport:
+def usage_report(view: PoolView, report: str, name: str | None = None) -> UsageReport:
     """Count what is in use and ask the plugins for a report.
 
     :param report: ``users``, ``groups``, or another one that a plugin knows.
     :param name: return the entry of this user or group alone.
-    :param spec_names: use the keys of the specification.
     :raises PoolError: the pool cannot be read.
     :raises StateError: the state cannot be read.
     """
@@ -44,7 +41,6 @@ def usage_report(
         report=report,
         used=per_plugin(usage.of),
         queues=usage.queues,
-        spec_names=spec_names,
         settings=view.bundle.settings,
     )
     entries = (attributed.record for attributed in answers.records)

@@ -20,6 +20,9 @@ from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 from negotiator.queues.quantities import format_quantity
 
+#: The reports with the keys of the specification, of the plugin that reports users and groups.
+SPECIFICATION_REPORTS = {"users": "users-spec", "groups": "groups-spec"}
+
 
 @click.command(short_help="Print the usage of users or groups, beside their limits.")
 @click.argument("report", metavar="users|groups")
@@ -64,7 +67,8 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
     """
     view = load_view(targets)
     print_problems(view.snapshot.problems, err=True)
-    result = usage_report(view, report, name, spec_names=spec_names and as_json)
+    wanted = SPECIFICATION_REPORTS.get(report, report) if spec_names and as_json else report
+    result = usage_report(view, wanted, name)
     print_failures(result.failures)
     if as_json:
         click.echo(json.dumps(result.entries, indent=2))
@@ -95,6 +99,10 @@ def _print_trees(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
     print_table(f"Usage of {printable(report)}", headers, rows, right=(3, 4))
 
 
+def _queue_path(node: Mapping[str, Any]) -> str:
+    return str(node.get("queuePath") or node.get("queuename", ""))
+
+
 def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Return the rows of one user or group: each resource of each queue that is used or limited, then its applications."""
     stack = [node] if node else []
@@ -106,7 +114,7 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             limit = maximum.get(resource)
             yield (
                 name,
-                queue["queuePath"],
+                _queue_path(queue),
                 resource,
                 shown[0],
                 *limited(used.get(resource, 0), limit, shown[1]),
@@ -115,7 +123,7 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         if running or limit:
             yield (
                 name,
-                queue["queuePath"],
+                _queue_path(queue),
                 "applications",
                 str(running),
                 *limited(running, limit, str(limit)),

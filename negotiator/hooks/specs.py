@@ -304,11 +304,7 @@ def negotiator_charges(  # type: ignore[empty-body]
 
 @hookspec(record=dict, check=checked_entry, on_failure=OnFailure.REPORT, own=("settings", "used"))
 def negotiator_usage(  # type: ignore[empty-body]
-    report: str,
-    used: CounterUsage,
-    queues: QueueTree,
-    settings: Any,
-    spec_names: bool,  # noqa: FBT001 - given by name
+    report: str, used: CounterUsage, queues: QueueTree, settings: Any
 ) -> Iterable[Mapping[str, Any]]:
     """Report the usage of the limits of this plugin.
 
@@ -326,7 +322,6 @@ def negotiator_usage(  # type: ignore[empty-body]
     :param used: the amounts on this plugin's counters.
     :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
-    :param spec_names: True for the names that the specification prints, where they differ.
     :return: the entries, as values that JSON has; none for an unknown report.
     """
 

@@ -35,7 +35,6 @@ _DEFAULTS: Mapping[str, Callable[[], Any]] = {
     "request": records.request,
     "settings": lambda: None,
     "slots": lambda: records.table(""),
-    "spec_names": bool,
     "summary": records.summary,
     "used": lambda: CounterUsage({}, {}, {}),
     "users": tuple,

@@ -1,7 +1,7 @@
-"""HTCondor's concurrency limits: licences and the like that a job takes while it runs, wherever it runs.
+"""HTCondor's concurrency limits: licences and other things that a job uses while it runs, on any slot.
 
 Source: HTCondor manual, "Concurrency Limits". A job says ``ConcurrencyLimits = "sw1:3, sw2"``: three of one thing, one of
-another. It may be an expression of the slot, and then differ from slot to slot.
+another. It may be an expression of the slot, and so differ from slot to slot.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from negotiator.plugin import (
     hookimpl,
     parse,
 )
-from negotiator_condor.limit_parser import SCALE, ConcurrencyRequest, read
+from negotiator_condor.limit_parser import SCALE, ConcurrencyRequest, parse_limits
 
 ATTRIBUTE = "ConcurrencyLimits"
-_ASKED = parse(f"MY.{ATTRIBUTE}")
+_EXPRESSION = parse(f"MY.{ATTRIBUTE}")
 
 
 @attrs.frozen
 class ConcurrencyLimits:
-    """``concurrency_limits``: the most of each thing; what is not named has ``CONCURRENCY_LIMIT_DEFAULT``.
+    """``concurrency_limits``: the limit of each name; any other name has ``CONCURRENCY_LIMIT_DEFAULT``.
 
-    The limit of ``large`` is that of each ``large.something`` which has none of its own.
+    The limit of ``large`` is also that of each ``large.something`` without its own.
     """
 
     concurrency_limits: dict[str, int] = attrs.field(factory=dict)
     CONCURRENCY_LIMIT_DEFAULT: int = 2_308_032  # HTCondor's own
     source: Source | None = None
 
-    def most(self, name: str) -> int:
-        """The most there is of a thing."""
+    def limit(self, name: str) -> int:
+        """Return the limit of a name in lower case."""
         folded = {each.lower(): limit for each, limit in self.concurrency_limits.items()}
         group = name.partition(".")[0]
         return folded.get(name, folded.get(group, self.CONCURRENCY_LIMIT_DEFAULT))
@@ -54,13 +54,13 @@ class ConcurrencyLimits:
 
 @hookimpl
 def negotiator_section() -> Section:
-    """Own the limits."""
+    """Declare the keys of ``pool.yaml``."""
     return Section(schema=ConcurrencyLimits)
 
 
 @hookimpl
 def negotiator_job_attributes() -> Iterable[str]:
-    """What jobs are told apart by."""
+    """Read ``ConcurrencyLimits``."""
     return [ATTRIBUTE]
 
 
@@ -68,10 +68,10 @@ def negotiator_job_attributes() -> Iterable[str]:
 def negotiator_filter_slots(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Filter]:
-    """Keep a job from slots where what it asks for can't be read."""
-    for asked, rows in _asked(request, slots, cycle):
-        if asked.amount is None:
-            text = f"{asked.text!r} is no concurrency limit: write a name, or a name, a colon and a number above 0"
+    """Exclude the slots on which the job's list is invalid."""
+    for item, rows in _requested(request, slots, cycle):
+        if item.amount is None:
+            text = f"invalid concurrency limit {item.text!r}: write a name, or a name, a colon and a number above 0"
             yield Filter(
                 rule="concurrency limits",
                 allow=~rows,
@@ -86,26 +86,26 @@ def negotiator_filter_slots(
 def negotiator_charges(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Charge]:
-    """Charge each thing that the jobs ask for, on all slots or on some."""
-    for asked, rows in _asked(request, slots, cycle):
-        if asked.amount is not None:
+    """Charge each name in the job's list, on all slots or on some."""
+    for item, rows in _requested(request, slots, cycle):
+        if item.amount is not None:
             label = Quota(
-                rule=f"concurrency limit {asked.name}",
-                text=f"concurrency limit {asked.name}",
+                rule=f"concurrency limit {item.name}",
+                text=f"concurrency limit {item.name}",
                 code="concurrency_limit",
                 scale=SCALE,
                 source=settings.source,
             )
-            yield Charge((asked.name,), _on(rows, asked.amount), settings.most(asked.name) * SCALE, label)
+            yield Charge((item.name,), _on(rows, item.amount), settings.limit(item.name) * SCALE, label)
 
 
-def _asked(
+def _requested(
     request: Request, slots: Table, cycle: Cycle
 ) -> Iterable[tuple[ConcurrencyRequest, NDArray[np.bool_]]]:
-    """Each thing that the jobs ask for, with the slots on which they do, (N,)."""
+    """Yield each item of the job's list, with a mask of the slots on which it is in the list, (N,)."""
     if ATTRIBUTE not in request.ad:
         return
-    column = evaluate_table(_ASKED, slots, request.ad, side=Side.TARGET, env=cycle.environment)
+    column = evaluate_table(_EXPRESSION, slots, request.ad, side=Side.TARGET, env=cycle.environment)
     codes = column.data.get(Kind.STRING)
     if codes is None:
         return
@@ -113,10 +113,10 @@ def _asked(
     spread = np.broadcast_to(codes, (len(slots),))
     for code in np.unique(spread[there]).tolist():
         rows = there & (spread == code)
-        for asked in read(column.pool.strings[code]):
-            yield asked, rows
+        for item in parse_limits(column.pool.strings[code]):
+            yield item, rows
 
 
 def _on(rows: NDArray[np.bool_], amount: int) -> int | NDArray[np.int64]:
-    """An amount on some slots, (N,); one value where it is all of them."""
+    """Return an amount on some slots, (N,); one value if it is all of them."""
     return amount if rows.all() else np.where(rows, amount, 0).astype(np.int64)

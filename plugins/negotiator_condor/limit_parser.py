@@ -1,4 +1,4 @@
-"""Reads what a job asks for: ``sw1:3, sw2``."""
+"""Parse a job's list of concurrency limits: ``sw1:3, sw2``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import attrs
 
-#: Amounts are counted in millionths: a job may ask for half of a thing.
+#: Amounts are counted in millionths: a job may use half of a licence.
 SCALE = 1_000_000
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?", re.ASCII)
@@ -19,29 +19,29 @@ _MAX_ITEMS = 100
 
 @attrs.frozen
 class ConcurrencyRequest:
-    """One thing and how much of it, in millionths; None where the text is neither."""
+    """One item of a list: its name, and its amount in millionths, None if the item is invalid."""
 
     text: str
     name: str
     amount: int | None
 
 
-def read(text: str) -> Iterator[ConcurrencyRequest]:
-    """Each thing that a list names, separated by commas or blanks; names are equal whatever their case.
+def parse_limits(text: str) -> Iterator[ConcurrencyRequest]:
+    """Yield each item of a list, separated by commas or blanks, with its name in lower case.
 
-    A list of too many is refused: what stands behind the last that is read would be free.
+    A list with too many items is invalid: those after the last that is parsed would be free.
     """
     items = [item for item in re.split(r"[\s,]+", text) if item]
     if len(items) > _MAX_ITEMS:
         yield ConcurrencyRequest(f"a list of {len(items)}", "", None)
     for item in items[:_MAX_ITEMS]:
         name, _, number = item.partition(":")
-        sound = _NAME.fullmatch(name) is not None
-        yield ConcurrencyRequest(item[:80], name.lower(), _amount(number or "1") if sound else None)
+        is_name = _NAME.fullmatch(name) is not None
+        yield ConcurrencyRequest(item[:80], name.lower(), _amount(number or "1") if is_name else None)
 
 
 def _amount(number: str) -> int | None:
-    """An amount in millionths: one at least, since an amount of 0 would be no charge at all."""
+    """Return an amount in millionths, None if invalid; at least 1, since an amount of 0 would not be charged."""
     try:
         value = float(number) if _NUMBER.fullmatch(number) else math.nan
     except ValueError:

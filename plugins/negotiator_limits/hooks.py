@@ -11,6 +11,9 @@ from negotiator_limits.configured import limits_of
 from negotiator_limits.report import group_usage, user_usage
 from negotiator_limits.usage import read_usage
 
+SPEC_KEYS = "-spec"
+_REPORTS = {"users": user_usage, "groups": group_usage}
+
 
 @hookimpl
 def negotiator_job_attributes() -> Iterable[str]:
@@ -34,16 +37,10 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
 
 
 @hookimpl
-def negotiator_usage(
-    report: str,
-    used: CounterUsage,
-    queues: QueueTree,
-    spec_names: bool,  # noqa: FBT001 - given by name
-) -> Iterable[Mapping[str, Any]]:
-    """Report what users (``users``) or groups (``groups``) use."""
+def negotiator_usage(report: str, used: CounterUsage, queues: QueueTree) -> Iterable[Mapping[str, Any]]:
+    """Report what users or groups use: ``users``, ``groups``, and with ``-spec`` the keys of the specification."""
+    kind = report.removesuffix(SPEC_KEYS)
+    if kind not in _REPORTS:
+        return ()
     usage = read_usage(used.sums.items(), used.sets.items())
-    if report == "users":
-        return user_usage(limits_of(queues), usage, used.groups, spec_names=spec_names)
-    if report == "groups":
-        return group_usage(limits_of(queues), usage, used.groups, spec_names=spec_names)
-    return ()
+    return _REPORTS[kind](limits_of(queues), usage, used.groups, spec_names=kind != report)

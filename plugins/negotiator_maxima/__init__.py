@@ -1,4 +1,4 @@
-"""The maxima of queues: so much of each resource, and so many applications, in a queue and all below it together.
+"""The maxima of queues: of each resource, and of running applications, in a queue and all below it together.
 
 Source: "Scheduler Configuration", Queue Definition (resource settings, running application limit); YuniKorn's queue
 configuration, ``resources: max:`` and ``maxapplications:``.
@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from negotiator.plugin import Charge, KeyCharge, QueueTree, Quota, Request, hookimpl, upwards
 
-_MOST = 200  # characters of a rule's name; users ask for queues, whose paths may be longer
+_MAX_RULE = 200  # characters of a rule's name; users may request queues with longer paths
 
 
 @hookimpl
 def negotiator_job_attributes() -> Iterable[str]:
-    """Read nothing of a job but what its request tells."""
+    """Read nothing of a job but what its request has."""
     return ()
 
 
@@ -29,7 +29,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         config = queue.config
         for resource, most in config.max.items():
             label = Quota(
-                rule=f"maximum of {path}"[:_MOST],
+                rule=f"maximum of {path}"[:_MAX_RULE],
                 text=f"queue {path}",
                 resource=resource,
                 source=config.source,
@@ -37,7 +37,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
             yield Charge((path, resource), request.resources.get(resource, 0), most, label)
         if config.applications:
             label = Quota(
-                rule=f"maxapplications of {path}"[:_MOST],
+                rule=f"maxapplications of {path}"[:_MAX_RULE],
                 text=f"running applications of {path}",
                 source=config.source,
             )

@@ -147,7 +147,6 @@ def test_an_entry_of_a_report_is_a_dict_of_values_that_json_has(plugins, entry, 
         used=per_plugin(lambda _: USED),
         queues=queues(),
         settings={},
-        spec_names=False,
     )
     assert answers.records == ()
     assert [failure.message for failure in answers.failures] == [f"wrong answer: expected {expected}"]
@@ -165,7 +164,6 @@ def test_a_number_that_json_lacks_is_refused_in_a_report(plugins, number):
             used=per_plugin(lambda _: USED),
             queues=queues(),
             settings={},
-            spec_names=False,
         )
         .failures
     )

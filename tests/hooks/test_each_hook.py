@@ -402,9 +402,9 @@ def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(
     """With the report's name, the queues and its settings; a plugin that fails is in nobody's way."""
     source = """
         @hookimpl
-        def negotiator_usage(report, used, queues, settings, spec_names):
+        def negotiator_usage(report, used, queues, settings):
             for key, amount in used.sums.items():
-                yield {"of": key[0], "used": amount, "more": [report, len(queues), settings, spec_names]}
+                yield {"of": key[0], "used": amount, "more": [report, len(queues), settings]}
         """
     for name in ("a", "c"):
         plugins.write(f"{name}.py", source)
@@ -420,11 +420,10 @@ def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(
         used=per_plugin(counted.get),
         queues=queues(),
         settings={"c": "mine"},
-        spec_names=True,
     )
     assert [(stamped.plugin, stamped.record) for stamped in answers.records] == [
-        ("a", {"of": "x", "used": 1, "more": ["users", 1, None, True]}),
-        ("c", {"of": "y", "used": 2, "more": ["users", 1, "mine", True]}),
+        ("a", {"of": "x", "used": 1, "more": ["users", 1, None]}),
+        ("c", {"of": "y", "used": 2, "more": ["users", 1, "mine"]}),
     ]
     assert [(failure.plugin, failure.message) for failure in answers.failures] == [("b", "ValueError: no")]
 

@@ -41,14 +41,12 @@ def counted(kind, name, *leaves):
     return sums, sets
 
 
-def reported(report, *, spec_names=False):
+def reported(report):
     """The report of user1, whose second application counts for a group."""
     users, apps = counted("user", "user1", ("root.default", "app1"), ("root.test", "app2"))
     groups, group_apps = counted("group", "tester", ("root.test", "app2"))
     of_apps = {("user1", "app1"): "", ("user1", "app2"): "tester"}
-    return negotiator_usage(
-        report, CounterUsage(users | groups, apps | group_apps, of_apps), QUEUES, spec_names
-    )
+    return negotiator_usage(report, CounterUsage(users | groups, apps | group_apps, of_apps), QUEUES)
 
 
 def test_users_in_the_form_of_yunikorn():
@@ -79,7 +77,7 @@ def test_users_in_the_form_of_yunikorn():
 
 def test_users_with_the_names_of_the_specification():
     """The specification's example, key by key, with empty values."""
-    (entry,) = reported("users", spec_names=True)
+    (entry,) = reported("users-spec")
     assert entry["queues"]["children"][1] == {
         "queuename": "root.test",
         "resourceUsage": HALF,
@@ -105,7 +103,7 @@ def test_groups_in_both_forms():
             "maxResources": {"vcore": 10_000},
         }
     ]
-    (entry,) = reported("groups", spec_names=True)
+    (entry,) = reported("groups-spec")
     assert list(entry) == ["groupName", "users", "queues"]
     assert entry["users"] == ["user1"]
 
@@ -113,7 +111,7 @@ def test_groups_in_both_forms():
 def test_limits_are_reported_before_anything_is_used():
     """Only the limits in YuniKorn's form; empty values too in that of the specification."""
     nothing = CounterUsage({}, {}, {})
-    assert negotiator_usage("groups", nothing, QUEUES, spec_names=False) == [
+    assert negotiator_usage("groups", nothing, QUEUES) == [
         {
             "groupName": "tester",
             "queues": {
@@ -124,7 +122,7 @@ def test_limits_are_reported_before_anything_is_used():
             },
         }
     ]
-    (entry,) = negotiator_usage("users", nothing, QUEUES, spec_names=True)
+    (entry,) = negotiator_usage("users-spec", nothing, QUEUES)
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
@@ -138,16 +136,16 @@ def test_other_counters_are_left_out():
     }
     sets = {("user", "bob", "root"): {"app": 1}, ("queue", "root", "applications"): {"app": 1}}
     used = CounterUsage(sums, sets, {("bob", "app"): "tester", ("bob", "free"): ""})
-    bob, _ = negotiator_usage("users", used, QUEUES, spec_names=False)
+    bob, _ = negotiator_usage("users", used, QUEUES)
     assert bob == {
         "userName": "bob",
         "groups": {"app": "tester"},
         "queues": {"queuePath": "root", "resourceUsage": {"memory": 5}, "runningApplications": ["app"]},
     }
-    groups = negotiator_usage("groups", used, QUEUES, spec_names=False)
+    groups = negotiator_usage("groups", used, QUEUES)
     assert [entry["groupName"] for entry in groups] == ["tester"]
 
 
 def test_other_reports_are_empty():
     """They may be other plugins'."""
-    assert negotiator_usage("hosts", CounterUsage({}, {}, {}), QUEUES, spec_names=False) == ()
+    assert negotiator_usage("hosts", CounterUsage({}, {}, {}), QUEUES) == ()

@@ -1,4 +1,4 @@
-"""HTCondor's concurrency limits, as its manual has them, through whole cycles."""
+"""HTCondor's concurrency limits, as its manual defines them, through whole cycles."""
 
 import pytest
 
@@ -22,28 +22,28 @@ def decide(tmp_path):
 
 
 COUNTS = [
-    ("a name takes one", ['"matlab"'] * 9, 3),
+    ("a name uses one", ['"matlab"'] * 9, 3),
     ("names are equal whatever their case", ['"MATLAB"', '"matlab"', '"Matlab"', '"mAtlab"'], 3),
-    ("a weight takes more", ['"matlab:2"'] * 9, 1),
+    ("a weight uses more", ['"matlab:2"'] * 9, 1),
     ("weights may be fractions, counted exactly", ['"matlab:0.3"'] * 12, 9),
-    ("also of a thing that has the default", ['"other:0.8"'] * 9, 5),
-    ("a thing that is named twice is taken twice", ['"matlab, matlab"'] * 9, 1),
-    ("all things of a list are needed", ['"matlab other"', '"matlab,none"', '"matlab , other"'], 2),
-    ("a group's limit is that of each of its own", ['"large.a"'] * 3 + ['"large.b"'] * 3, 4),
-    ("of a group one may have its own", ['"large.special"'] * 3, 1),
-    ("and the group's name is a thing by itself", ['"large"'] * 3 + ['"large.a"'] * 3, 4),
-    ("what has no limit has the default", ['"odd_1"'] * 9, 4),
-    ("a limit of nothing is for nobody", ['"none"'], 0),
-    ("the least weight is no way around a limit", ['"none:0.00000001"'], 0),
-    ("what is no string limits nothing", ["5", "undefined", "error"], 3),
-    ("nor does an empty list", ['""', '" , "'], 2),
+    ("also for a name with the default limit", ['"other:0.8"'] * 9, 5),
+    ("a name that is listed twice is used twice", ['"matlab, matlab"'] * 9, 1),
+    ("all names of a list are needed", ['"matlab other"', '"matlab,none"', '"matlab , other"'], 2),
+    ("the limit of a group is that of each of its members", ['"large.a"'] * 3 + ['"large.b"'] * 3, 4),
+    ("a member of a group may have its own limit", ['"large.special"'] * 3, 1),
+    ("the name of a group is also a name by itself", ['"large"'] * 3 + ['"large.a"'] * 3, 4),
+    ("a name without a limit has the default", ['"odd_1"'] * 9, 4),
+    ("a limit of 0 refuses everybody", ['"none"'], 0),
+    ("a tiny weight is charged too", ['"none:0.00000001"'], 0),
+    ("a value that is not a string uses nothing", ["5", "undefined", "error"], 3),
+    ("an empty list uses nothing", ['""', '" , "'], 2),
     ("an expression of the job's own", ['strcat("mat", MY.Rest)'] * 5, 3),
 ]
 
 
 @pytest.mark.parametrize(("texts", "most"), [each[1:] for each in COUNTS], ids=[each[0] for each in COUNTS])
-def test_what_is_taken(decide, texts, most):
-    """As the names say."""
+def test_as_many_jobs_match_as_the_limits_allow(decide, texts, most):
+    """By the weights and names of their lists."""
     assert len(decide(*texts, Rest='"lab"').matches) == most
 
 
@@ -53,18 +53,18 @@ INVALID += [",".join(f"name{number}" for number in range(101))]
 
 
 @pytest.mark.parametrize("text", INVALID)
-def test_an_entry_that_is_none_is_refused(decide, text):
-    """Not passed over: a limit that is misspelt is none, and the others of a list would be taken for all."""
+def test_an_invalid_item_is_refused(decide, text):
+    """It is not skipped: the job would use a licence without being charged for it."""
     result = decide(f'"{text}"', '"matlab"')
     assert [each for each, _ in matched(result)] == ["1.1"]
     reasons = [each.reason for outcome in result.outcomes for each in outcome.removals]
-    (told,) = [reason for reason in reasons if reason.code == "concurrency_limit_invalid"]
-    assert told.verdict == "misconfigured"
-    assert "is no concurrency limit" in told.text
+    (found,) = [reason for reason in reasons if reason.code == "concurrency_limit_invalid"]
+    assert found.verdict == "misconfigured"
+    assert "invalid concurrency limit" in found.text
 
 
 def test_an_expression_of_the_slot_may_differ_from_slot_to_slot(decide):
-    """Each thing is charged where it is asked for, and the reason counts the slots that it took."""
+    """Each name is charged on the slots where it is requested, and the reason counts the slots that it removed."""
     slots = [
         slot(number, Kind=f'"{kind}"') for number, kind in enumerate(["none", "matlab", "matlab", "free"])
     ]
@@ -75,8 +75,8 @@ def test_an_expression_of_the_slot_may_differ_from_slot_to_slot(decide):
     assert (removal.removed, removal.reason.numbers) == (1, {"needed": 1.0, "used": 0.0, "limit": 0.0})
 
 
-def test_a_denial_says_the_numbers_as_people_write_them(decide):
-    """And the line of the pool's configuration."""
+def test_a_denial_has_the_numbers_as_people_write_them(decide):
+    """Not in millionths."""
     result = decide('"matlab:1.5"', '"matlab:1.5"', '"matlab:1.5"')
     ((code, verdict, text, numbers),) = denials(result)
     assert (code, verdict) == ("concurrency_limit", "waiting")
@@ -84,6 +84,6 @@ def test_a_denial_says_the_numbers_as_people_write_them(decide):
     assert numbers == {"needed": 1.5, "used": 3.0, "limit": 3.0}
 
 
-def test_what_runs_takes_its_things_also_where_its_entries_are_wrong(decide):
-    """A job that runs and says nonsense does not end the cycle, with or without slots."""
+def test_a_running_job_with_an_invalid_list_is_no_failure(decide):
+    """The cycle goes on, without slots too."""
     assert decide('"1x"', JobStatus="2", slots=()).failures == ()

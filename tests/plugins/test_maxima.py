@@ -1,4 +1,4 @@
-"""The maxima of queues: of what is in a queue and all below it together, whoever it belongs to."""
+"""The maxima of queues: for all users of a queue and of those below it together."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def decide(tmp_path):
     )
 
 
-def asks(cluster, proc=0, queue="root.other", **more):
+def request(cluster, proc=0, queue="root.other", **more):
     return app(cluster, proc, queue=queue, **({"RequestCpus": "1", "RequestMemory": "1"} | more))
 
 
@@ -39,16 +39,16 @@ def clusters(result):
 
 
 def test_the_users_of_a_queue_share_its_maximum(decide):
-    """It is nobody's own."""
-    result = decide(*(asks(number, user=user) for number, user in enumerate("abcdefg")))
+    """It is not for each user alone."""
+    result = decide(*(request(number, user=user) for number, user in enumerate("abcdefg")))
     assert clusters(result) == ["0.0", "1.0", "2.0", "3.0", "4.0"]
     assert denials(result)[0][2] == "queue root.other: vcore uses 5, needs 1, may have 5"
 
 
-def test_every_queue_up_to_the_root_has_to_have_room(decide):
-    """What a rule makes has the maxima of its parent's template."""
-    jobs = [asks(1, proc, queue="root.above.new") for proc in range(3)]
-    jobs += [asks(2, proc, queue="root.above.More") for proc in range(3)]
+def test_the_maxima_of_all_queues_up_to_the_root_hold(decide):
+    """A queue that a rule creates has the maxima of its parent's template."""
+    jobs = [request(1, proc, queue="root.above.new") for proc in range(3)]
+    jobs += [request(2, proc, queue="root.above.More") for proc in range(3)]
     result = decide(*jobs)
     assert clusters(result) == ["1.0", "1.1", "2.0"]
     assert {text.partition(":")[0] for _, _, text, _ in denials(result)} == {
@@ -58,9 +58,13 @@ def test_every_queue_up_to_the_root_has_to_have_room(decide):
 
 
 def test_running_applications_are_counted_in_all_queues_above(decide):
-    """Two in root.above, one in each that a rule made there."""
-    jobs = [asks(1, queue="root.above.a"), asks(2, queue="root.above.a"), asks(3, queue="root.above.b")]
-    jobs += [asks(4, queue="root.above.c"), asks(5)]
+    """Two in root.above, one in each queue that a rule created there."""
+    jobs = [
+        request(1, queue="root.above.a"),
+        request(2, queue="root.above.a"),
+        request(3, queue="root.above.b"),
+    ]
+    jobs += [request(4, queue="root.above.c"), request(5)]
     result = decide(*jobs)
     assert clusters(result) == ["1.0", "3.0", "5.0"]
     assert {text for _, _, text, _ in denials(result)} == {
@@ -69,17 +73,17 @@ def test_running_applications_are_counted_in_all_queues_above(decide):
     }
 
 
-def test_a_maximum_of_nothing_denies(decide):
-    """A job that asks for nothing of it runs."""
-    result = decide(asks(1, queue="root.above.low"), asks(2, queue="root.above.low", RequestMemory="0"))
+def test_a_maximum_of_0_denies(decide):
+    """A job that requests none of it is matched."""
+    result = decide(request(1, queue="root.above.low"), request(2, queue="root.above.low", RequestMemory="0"))
     assert clusters(result) == ["2.0"]
     assert [verdict for _, verdict, *_ in denials(result)] == ["denied"]
 
 
-def test_a_queue_with_a_long_path_is_no_way_to_put_the_plugin_out_of_action(decide):
-    """Users ask for queues; rules have names of bounded length."""
+def test_a_queue_with_a_long_path_does_not_make_the_plugin_fail(decide):
+    """Users request queues; the names of rules are bounded."""
     long = "root.above." + ".".join(letter * 60 for letter in "abcdefg")
-    result = decide(asks(1, queue=long), asks(2))
+    result = decide(request(1, queue=long), request(2))
     assert result.failures == ()
     assert matched(result)
     assert "1.0" in clusters(result)

@@ -160,7 +160,6 @@ class Replay:
             used=per_plugin(lambda _: used),
             queues=self.queues,
             settings=bundle().settings,
-            spec_names=False,
         )
         assert not answers.failures, answers.failures
         entries = [each.record for each in answers.records]

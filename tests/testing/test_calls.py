@@ -114,8 +114,8 @@ def negotiator_charges(request, slots, queues, settings):
         yield Charge((request.queue, resource, *sorted(request.unknown)), amount, None, label)
     yield KeyCharge((request.user,), request.applications, 1, Quota(rule="r", text="t"))
 @hookimpl
-def negotiator_usage(report, used, spec_names):
-    yield {"report": report, "keys": [list(key) for key in used.sums], "spec_names": spec_names}
+def negotiator_usage(report, used):
+    yield {"report": report, "keys": [list(key) for key in used.sums]}
 """
 
 
@@ -145,13 +145,11 @@ def test_usage_is_reported_of_what_a_test_counts(tmp_path):
     """The report of users of nothing, where nothing else is given."""
     (tmp_path / "quotas.py").write_text(QUOTAS)
     used = CounterUsage({("a", "b"): 1}, {}, {})
-    given = {"report": "hosts", "used": used, "spec_names": True}
+    given = {"report": "hosts", "used": used}
     assert call(tmp_path / "quotas.py", "negotiator_usage", **given) == (
-        {"report": "hosts", "keys": [["a", "b"]], "spec_names": True},
+        {"report": "hosts", "keys": [["a", "b"]]},
     )
-    assert call(tmp_path / "quotas.py", "negotiator_usage") == (
-        {"report": "users", "keys": [], "spec_names": False},
-    )
+    assert call(tmp_path / "quotas.py", "negotiator_usage") == ({"report": "users", "keys": []},)
 
 
 def test_groups_come_back_for_the_users_that_are_known(policy):
