@@ -79,6 +79,8 @@ def admit(
         found = None if refusing is None else first_fit(counters, charges, rows)
         if found is not None and refusing is not None:
             return _of_one(counters, charges, key_charges, rows, found, refusing)
+    # Key charges depend on the copies, other charges on the candidates, and each copy takes the next candidate: the two
+    # can be decided apart. Copies that fit are only counted as served while there are candidates left.
     served = fitting_copies(counters, key_charges, copies, len(rows))
     stops = find_stops(counters, charges, rows, len(served.fitting))
     positions = np.flatnonzero(stops == GRANTED)

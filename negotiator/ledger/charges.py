@@ -49,7 +49,7 @@ class Grouping:
 
     @cached_property
     def fault(self) -> str:
-        """What is wrong with the codes or the keys, empty if nothing is; computed once, as groupings are used many times."""
+        """The error in the codes or the keys, or an empty string; computed once, as groupings are used many times."""
         keys, codes = self.keys, self.codes
         if not isinstance(keys, Family) and not all(type(key) is tuple and key for key in keys):
             return "expected tuples of strings, or a Family, as keys of a Grouping, got others"

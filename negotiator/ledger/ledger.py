@@ -149,6 +149,7 @@ def _differences(
                 singles.append(charged[1])
         elif charged.counters is counters:
             rows.setdefault(charged, []).append(number - charged.first)
+    # Single matches are few kinds of entries, many times; batches are summed in columns over their live rows.
     pairs = _add_entries(Counter(singles), used)
     for granted, live in rows.items():
         batch = granted.batch

@@ -83,6 +83,7 @@ class Reader:
         else:
             used = self._counters.sum_of(charge.counter)
         charged = groups.charged
+        # Columns with one value become one integer: that opens the closed form, and saves an array per charge.
         if not isinstance(amount, int):
             if charged is not None:
                 amount = np.where(charged, amount, 0)

@@ -46,6 +46,8 @@ def admit_nested(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask | 
     if not _nest(ordered):
         return None
     granted = np.ones(size, np.bool_)
+    # A candidate passes a part if fewer than ``caps`` of its group passed before it. What a coarser part refuses later
+    # is behind everything it grants, so that the counts of finer parts stay right for the candidates that matter.
     for part in ordered:
         inside = granted if part.charged is None else granted & part.charged
         full = part.groups.before(inside.astype(np.int64)) >= part.caps
@@ -62,6 +64,7 @@ def _parts(lines: Sequence[ChargeLine]) -> list[_Part] | None:
             return None
         if not isinstance(line.room, int) and not line.groups.is_same_within(line.room, line.charged):
             return None
+        # With one amount a limit is a number of matches: several limits on the same groups are their minimum.
         caps = line.room // line.amount
         part = parts.setdefault((id(line.groups), id(line.charged)), _Part(line.groups, line.charged, caps))
         part.caps = (

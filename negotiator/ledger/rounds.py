@@ -83,12 +83,13 @@ class _Open:
 def admit_rounds(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask:
     """Return the candidates that are granted, (C,)."""
     left = _Open(np.arange(size), _merged(lines, size))
-    if wanted < size:
+    if wanted < size:  # the number of copies is one more charge: 1 for each candidate, at most ``wanted``
         left.lines.append((CandidateGroups(None), np.ones(size, np.int64), np.full(size, wanted)))
     left.keep(left.possible())
     granted = np.zeros(size, np.bool_)
     decided = size
     while len(left.rows) and left.is_countable() and decided >= FEW + len(left.rows) // PART:
+        # Grant what fits in the worst case, subtract it from what is free, then drop what no longer fits.
         certain = left.certain()
         granted[left.rows[certain]] = True
         left.grant(certain)

@@ -90,6 +90,7 @@ def _charged(counters: Counters, charges: Sequence[Charge], row: int) -> list[tu
 
 def _stop(counters: Counters, charges: Sequence[Charge], charged: Charged, row: int) -> int:
     """Return the number of the first charge that does not fit on a slot, or -1."""
+    # In nearly all requests each charge has its own counter: the totals are then the amounts.
     totals = {key: amount for key, amount, _ in charged}
     if len(totals) < len(charged):  # several charges are on one counter
         totals = {}

@@ -38,6 +38,7 @@ def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted
         one = first_fit(counters, charges, rows)
         if one is not None:
             return np.array(one.stops, np.int32)
+    # Probes depend on the counters alone, not on what is granted: candidates they refuse are removed beforehand.
     full = _probe(counters, charges, rows)
     if full is None:
         return _find_stops(counters, charges, rows, wanted)
@@ -113,6 +114,7 @@ def _first_stops(
     if shared:  # what a row adds to one counter is known row by row only
         names = [_names(charge, rows) for charge in charges]
         return _by_rows(lines, names, size, wanted, shared=True)
+    # A line that no candidate can exceed, even if all wanted copies are charged on one counter, refuses nothing.
     lines = [line for line in lines if line.most() and not line.is_slack(min(wanted, size))]
     if size <= SMALL:
         names = [_numbers(line, size) for line in lines]
@@ -161,6 +163,7 @@ def _attribute(lines: Sequence[ChargeLine], granted: Mask, wanted: int) -> Stops
     examined = int(positions[wanted - 1]) + 1 if len(positions) == wanted else len(granted)
     stops = np.full(examined, GRANTED, np.int32)
     open_ = np.flatnonzero(~granted[:examined])
+    # The amounts granted before a candidate decide; of lines with one amount, those over the same groups share the count.
     counts: dict[tuple[int, int], Ints] = {}
     for line in lines:
         if not len(open_):

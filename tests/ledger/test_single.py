@@ -166,7 +166,7 @@ def test_beyond_the_first_candidates_the_other_ways_look():
     ("used", "limit", "granted"), [(4, 4, True), (4, 3, False), (0, 0, True), (0, -1, False)]
 )
 def test_a_probe_is_refused_where_more_is_used_than_allowed(copies, used, limit, granted):
-    """It adds nothing; what is full does not refuse it, what is over-full does."""
+    """It adds nothing: a full counter does not refuse it, one above its limit does."""
     ledger = charged({("a",): used})
     admission = ledger.admit([Charge(("a",), 0, limit, probes=True)], (), np.arange(2), copies)
     assert len(admission) == (copies if granted else 0)

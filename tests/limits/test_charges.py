@@ -82,7 +82,7 @@ def test_the_name_of_a_resource_never_gives_the_key_of_a_set():
     ],
 )
 def test_a_label_names_the_limit_and_its_line(sort, at, rule, text, line):
-    """Without a limit it names whose usage is counted."""
+    """Without a limit it names the user or group."""
     label = charges("sue", "dev", {"memory": 5}, ["app"])[sort][at].label
     assert (label.rule, label.text, label.source and label.source.line) == (rule, text, line)
 

@@ -76,7 +76,7 @@ def test_a_limit_knows_where_it_is_written():
     ],
 )
 def test_the_first_queue_with_a_group_of_the_user_decides(groups, path, group):
-    """From the leaf up, in the order of its limits; the wildcard takes who is left and hides what is above."""
+    """From the leaf up, in the order of its limits; the wildcard matches any group, and hides the queues above."""
     assert LIMITS.group(groups, path) == group
 
 

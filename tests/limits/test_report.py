@@ -50,7 +50,7 @@ def reported(report):
 
 
 def test_users_in_the_form_of_yunikorn():
-    """Full paths, amounts in the unit of their resource; what is zero or empty is left out."""
+    """Full paths, amounts in the unit of their resource; zero and empty values are left out."""
     assert reported("users") == [
         {
             "userName": "user1",

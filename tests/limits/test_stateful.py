@@ -80,41 +80,41 @@ class Model:
                     return name
         return ""
 
-    def limit(self, whom, name, path):
+    def limit(self, kind, name, path):
         users, groups = self.queues.get(path, ({}, {}))
-        if whom is SubjectKind.GROUP:
+        if kind is SubjectKind.GROUP:
             return groups.get(name, ({}, 0))
         return users.get(name) or users.get("*") or ({}, 0)
 
-    def apps(self, whom, name):
+    def apps(self, kind, name):
         mine = (
             (lambda app: app[0] == name)
-            if whom is SubjectKind.USER
+            if kind is SubjectKind.USER
             else (lambda app: self.group[app] == name)
         )
         return [app for app in self.group if mine(app)]
 
-    def usage(self, whom, name, path):
-        apps, total = self.apps(whom, name), defaultdict(int)
+    def usage(self, kind, name, path):
+        apps, total = self.apps(kind, name), defaultdict(int)
         for (app, leaf, resource), amount in self.used.items():
             if app in apps and path in up(leaf):
                 total[resource] += amount
         return {resource: amount for resource, amount in total.items() if amount}
 
-    def applications(self, whom, name, path):
-        return {app for app in self.apps(whom, name) if any(path in up(leaf) for leaf in self.running[app])}
+    def applications(self, kind, name, path):
+        return {app for app in self.apps(kind, name) if any(path in up(leaf) for leaf in self.running[app])}
 
     def levels(self, app, leaf):
         holders = [(SubjectKind.USER, app[0])] + [(SubjectKind.GROUP, self.group[app])] * bool(
             self.group[app]
         )
-        return [(whom, name, path) for whom, name in holders for path in up(leaf)]
+        return [(kind, name, path) for kind, name in holders for path in up(leaf)]
 
     def headroom(self, app, leaf):
         left = defaultdict(list)
-        for whom, name, path in self.levels(app, leaf):
-            for resource, most in self.limit(whom, name, path)[0].items():
-                left[resource].append(most - self.usage(whom, name, path).get(resource, 0))
+        for kind, name, path in self.levels(app, leaf):
+            for resource, most in self.limit(kind, name, path)[0].items():
+                left[resource].append(most - self.usage(kind, name, path).get(resource, 0))
         return {resource: min(each) for resource, each in left.items()} or None
 
     def can_run(self, app, leaf):
@@ -171,9 +171,9 @@ class Limits(RuleBasedStateMachine):
     def ask(self, user, name, leaf):
         app = (user, name)
         self.model.see(app, leaf)
-        asked = (user, MEMBERS[user], leaf, name)
-        assert self.replay.headroom(*asked) == self.model.headroom(app, leaf)
-        assert self.replay.can_run(*asked) == self.model.can_run(app, leaf)
+        subject = (user, MEMBERS[user], leaf, name)
+        assert self.replay.headroom(*subject) == self.model.headroom(app, leaf)
+        assert self.replay.can_run(*subject) == self.model.can_run(app, leaf)
 
     @precondition(lambda self: any(self.model.running.values()))
     @rule(data=st.data(), usage=USAGE)
@@ -217,19 +217,19 @@ class Limits(RuleBasedStateMachine):
         trees += [
             (SubjectKind.GROUP, group, self.replay.tree("groups", group)) for group in ("dev", "ops", "*")
         ]
-        for whom, name, root in trees:
-            told = dict(nodes(root)) if root else {}
+        for kind, name, root in trees:
+            nodes_by_path = dict(nodes(root)) if root else {}
             for path in {*CONFIGURED, *LEAVES}:
-                node = told.get(path)
-                if whom is SubjectKind.GROUP and name not in self.model.limited():
+                node = nodes_by_path.get(path)
+                if kind is SubjectKind.GROUP and name not in self.model.limited():
                     assert node is None
                     continue
-                assert (node or {}).get("resourceUsage", {}) == self.model.usage(whom, name, path)
-                running = {app for _, app in self.model.applications(whom, name, path)}
+                assert (node or {}).get("resourceUsage", {}) == self.model.usage(kind, name, path)
+                running = {app for _, app in self.model.applications(kind, name, path)}
                 assert set((node or {}).get("runningApplications", ())) == running
                 if node:
                     limit = (node.get("maxResources", {}), node.get("maxApplications", 0))
-                    assert limit == self.model.limit(whom, name, path)
+                    assert limit == self.model.limit(kind, name, path)
 
     @invariant()
     def groups_are_kept(self):

@@ -1,4 +1,4 @@
-"""What a ledger must do, the slow way: dictionaries, and one match after the other."""
+"""A model of the ledger: dictionaries, and one match after the other."""
 
 from collections import Counter
 
@@ -87,7 +87,7 @@ class Model:
         return twin
 
     def admit(self, charges, key_charges, rows, copies):
-        """Serve copies in their order: what was granted, and who said stop to which candidate and which copy."""
+        """Serve copies in order; return the grants, and the charge that refused each candidate and each copy."""
         model = self.copy()
         granted, stops, copy_stops = [], [], []
         for copy in range(copies):

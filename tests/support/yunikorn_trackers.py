@@ -1,4 +1,4 @@
-"""The users that a wildcard's limit has reached, as YuniKorn lists them: it makes a tracker for who is only asked about."""
+"""The users that a wildcard's limit has reached, as YuniKorn lists them: a question about a user is enough."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReachedUsers:
             paths &= {path for path in paths if self._limit(user, path)}
 
     def see(self, user: str, queue: str) -> None:
-        """Note a user who runs in a queue, or is asked about."""
+        """Record a user who runs in a queue, or whom a question names."""
         limits = ((path, self._limit(user, path)) for path in upwards(queue))
         self._paths[user] |= {path for path, limit in limits if limit and limit.name == WILDCARD}
 

@@ -1,4 +1,4 @@
-"""What the program makes of the conformance cases of users and groups, step by step."""
+"""Run the conformance cases of users and groups, step by step."""
 
 from golden import UnreadableError
 from yunikorn_areas import Finding
