@@ -90,7 +90,7 @@ def limited(folder, limit):
 
 @pytest.mark.parametrize("limit", [1, 1000, 1001, 5000])
 def test_a_limit_on_the_size_of_files_is_an_error_and_no_loss(tmp_path, limit):
-    """What went beyond the limit is taken back to the last whole batch, and the error tells of the limit."""
+    """The incomplete batch is removed, and the error names the limit."""
     message, head = limited(tmp_path / "audit", limit)
     assert "audit-000001.jsonl: cannot write the audit log: File too large" in message
     assert "ulimit -f" in message
@@ -99,7 +99,7 @@ def test_a_limit_on_the_size_of_files_is_an_error_and_no_loss(tmp_path, limit):
 
 
 def test_a_repair_that_cannot_be_recorded_leaves_the_torn_line(tmp_path):
-    """Nothing is cut off in silence: where the record that tells of it does not fit, the file stays as it was."""
+    """If the repair record does not fit, the file is unchanged."""
     folder = tmp_path / "audit"
     with AuditLog.open(folder, rotate_bytes=10**9) as log:
         log.append([{"kind": "note"}])

@@ -218,7 +218,7 @@ def test_a_second_writer_is_refused(folder):
 
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_torn_last_line_is_replaced_by_a_repair_record(folder, before):
-    """Wherever the last line is torn: what was whole stays, what was cut is told in a record and in a notice."""
+    """Wherever the last line is torn, complete lines stay, and a record and a notice say what was cut off."""
     written(folder, notes(*["whole"] * before, "torn"))
     file = folder / "audit-000001.jsonl"
     data = file.read_bytes()
@@ -301,7 +301,7 @@ def test_a_last_record_that_was_changed_is_found_when_the_log_is_opened(folder):
     ],
 )
 def test_a_chain_has_one_key(folder, first, second, message):
-    """Another key, or none, is told as what it is and not as tampering; the key itself is never shown."""
+    """Another key, or none, is reported as such and not as tampering; the key itself is never shown."""
     written(folder, notes("a"), key=first)
     with pytest.raises(AuditError, match=message) as caught:
         opened(folder, key=second)

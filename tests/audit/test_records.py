@@ -110,7 +110,7 @@ def test_a_warning_has_its_provenance():
 
 
 def test_the_unmatched_jobs_of_a_request_are_one_record():
-    """It counts them, names the first, and tells every reason with its numbers and its origin."""
+    """It has their number, the first of them, and every reason with its numbers and its provenance."""
     told = reason(numbers={"needed": 128, "limit": 64.5, "unit": "MiB"})
     outcome = an_outcome(a_match(), jobs=5, removals=[Removal(told, 2, 6)])
     (record,) = records_of(a_result(outcome), "denial")
@@ -333,7 +333,7 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
 
 
 def test_of_very_many_reasons_those_that_removed_most_are_recorded():
-    """A job brings as many conjuncts as it likes: the hundred that took most are told, in order, the rest counted."""
+    """A job can have any number of conjuncts: the hundred that removed most are recorded in order, the rest counted."""
     removals = [Removal(reason(f"rule {number}"), number % 150, number) for number in range(150)]
     (record,) = records_of(a_result(an_outcome(removals=removals)), "denial")
     assert [each["provenance"]["rule"] for each in record["reasons"]] == [

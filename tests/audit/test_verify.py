@@ -142,7 +142,7 @@ def test_inserted_bytes_name_their_record(records, key, place, more):
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=2, max_size=8), key=keys, rotate=rotations, data=st.data())
 def test_removed_records_are_named(records, key, rotate, data):
-    """The number of the first that is missing is told, and the place where it should stand; first and middle alike."""
+    """The fault has the number of the first missing record and its place, at the beginning and in the middle."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, head):
         lines = lines_of(folder)
         start = data.draw(st.integers(0, len(lines) - 2))
@@ -168,7 +168,7 @@ def test_an_end_that_was_cut_off_is_shown_by_the_head_only(records, key, rotate,
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=2, max_size=8), key=keys, rotate=rotations, data=st.data())
 def test_swapped_records_are_found(records, key, rotate, data):
-    """The earlier of the two is named, with the place where it stands now."""
+    """The fault names the earlier of the two, with its present place."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, _):
         lines = lines_of(folder)
         first = data.draw(st.integers(0, len(lines) - 2))
@@ -254,7 +254,7 @@ def test_a_record_that_was_changed_and_hashed_again_is_named(folder):
 
 
 def test_a_log_rewritten_as_a_whole_is_shown_by_a_head_or_a_key(folder, tmp_path):
-    """Without a key anybody can make a good log of other content: the head of the old one tells."""
+    """Without a key anybody can make a valid log of other content; the head of the old one shows it."""
     head = write_log(folder, notes(3))
     other = tmp_path / "other"
     write_log(other, [*notes(2), {"kind": "note", "text": "other"}, *notes(2)])
@@ -311,7 +311,7 @@ def test_a_head_is_a_number_and_a_hash(folder, head):
 
 
 def test_no_log_is_an_error(tmp_path):
-    """A folder without a log, a file, nothing at all: each is told with its path, and never passes for a good log."""
+    """A folder without a log, a file and a missing path are errors that name the path."""
     with pytest.raises(AuditError, match="no audit log in this folder"):
         verify(tmp_path)
     with pytest.raises(AuditError, match="missing: cannot read the folder of the audit log: No such file"):

@@ -58,7 +58,7 @@ def test_one_changed_byte_names_the_record(folder):
 
 
 def test_an_end_that_was_cut_off_is_found_with_the_head(folder):
-    """The last file is gone: the head kept elsewhere tells."""
+    """The last file is missing: the head stored elsewhere shows it."""
     head = write_log(folder)
     (folder / "audit-000003.jsonl").unlink()
     assert verify(folder).exit_code == 0
@@ -125,7 +125,7 @@ def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode
 
 
 def test_a_key_file_that_is_no_file_is_refused(folder, tmp_path):
-    """A folder, a device or nothing at all is told with its path."""
+    """A folder, a device and a missing file are errors that name the path."""
     write_log(folder)
     for path, message in (
         (tmp_path, "Is a directory"),
@@ -147,7 +147,7 @@ def test_no_log_is_not_ok(tmp_path):
 
 
 def test_a_head_that_is_none_is_a_wrong_command_line(folder):
-    """The form of a head is told."""
+    """The message has the form of a head."""
     write_log(folder)
     ran = verify(folder, "--head", "3")
     assert ran.exit_code == 2

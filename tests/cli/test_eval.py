@@ -85,7 +85,7 @@ Start && Memory > 100 => false
 
 
 def test_a_trace_of_one_ad_has_no_name_above_it(call):
-    """There is nothing to tell it from."""
+    """A single ad needs no name."""
     done = call("TARGET.Memory > RequestMemory", "--my", "-", "--trace", stdin=JOB)
     assert done.stdout.splitlines()[0] == "TARGET.Memory > RequestMemory => undefined"
 
@@ -159,7 +159,7 @@ def terminal(monkeypatch, capsys):
 
 
 def test_on_a_terminal_expressions_are_cut_and_values_stay(terminal):
-    """What was cut stands in the lines below."""
+    """The lines below have what was cut."""
     clauses = " && ".join(f"TARGET.Number{number} =!= {number}" for number in range(9))
     lines, coloured = terminal(80, clauses)
     assert lines[0].endswith("... => true")
@@ -196,7 +196,7 @@ def test_no_line_is_wider_than_the_terminal(text, my, target, width):
 
 
 def test_the_example_pool_is_traced():
-    """Real Requirements: what they need of the other ad is told with its value."""
+    """Real Requirements: what they need of the other ad is printed with its value."""
     done = CliRunner().invoke(
         main,
         [

@@ -69,7 +69,7 @@ def test_the_exit_code_says_whether_there_are_warnings(arguments, code, last):
 
 
 def test_several_expressions_are_told_apart():
-    """Each that something was found in stands above it; one that does not parse is shown, and the others go on."""
+    """Each expression with findings is printed above them; one that does not parse is shown, and the others are linted."""
     result = run("x == undefined", "a > 1", "1 +", "2 < 1")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_told_apart(pool, tmp_path, arguments, code):  # 
 
 
 def underlined(lines):
-    """What stands above the first underline, by the columns of the terminal."""
+    """Return the text above the first underline, by the columns of the terminal."""
     place = next(number for number, line in enumerate(lines) if line.strip(" ^") == "" and "^" in line)
     columns = [(character, wide) for character in lines[place - 1] for wide in range(cell_len(character))]
     marked = [columns[at] for at, mark in enumerate(lines[place]) if mark == "^"]
@@ -130,7 +130,7 @@ def underlined(lines):
 
 
 def test_of_a_long_line_the_part_around_the_place_is_shown(monkeypatch):
-    """Underlined where it stands, also beside wide characters."""
+    """The underline is below the part, also beside wide characters."""
     monkeypatch.setenv("COLUMNS", "80")
     before, after = ("".join(f"{name}{number} && " for number in range(60)) for name in "ab")
     for wide in ("a", "\N{CJK UNIFIED IDEOGRAPH-4E2D}"):

@@ -69,7 +69,7 @@ def test_it_needs_no_ads(piped):
 
 
 def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
-    """The exit code tells that there was one."""
+    """The exit code shows that there was one."""
     done = piped("1 +", "2", ":bogus", ":show nosuch", ":set A = 5 +", "Memory = 5", ":trace", "3")
     assert done.exit_code == 1
     assert done.stdout.splitlines() == ["2", "3"]

@@ -141,8 +141,8 @@ def test_a_vanished_bundle_does_not_end_it(site):
         assert run.end() == 0
 
 
-def test_the_running_process_carries_out_requests(site):
-    """It is told what became of them; a second process may not run with the same state."""
+def test_commands_are_done_by_the_process_that_runs(site):
+    """The commands print the answers; a second process may not run with the same state."""
     with long(site) as run:
         run.wait_for(CYCLE)
         done = negotiator("admin", "hold", "1", "--note", "so", "--state", "state", cwd=site)

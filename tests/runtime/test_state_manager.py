@@ -228,7 +228,7 @@ def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
 
 
 def test_plugins_look_up_groups_of_valid_user_names_only(tmp_path):
-    """A plugin that answers for all whom it is asked about would answer wrongly, and everybody be rejected."""
+    """A plugin that answers for every given name would answer wrongly, and every user would be rejected."""
     knows = """
 from negotiator.plugin import UserGroups, hookimpl
 @hookimpl
@@ -364,7 +364,7 @@ def test_without_an_implementing_plugin_there_are_no_notices(world):
 
 
 def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
-    """A job ad can have any bytes where its schedd's name stands."""
+    """The name of a schedd in a job ad can have any bytes."""
     world.jobs = [app(1, schedd="node\udcff"), app(2)]
     with world:
         world.cycle()
