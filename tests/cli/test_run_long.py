@@ -141,7 +141,7 @@ def test_a_vanished_bundle_does_not_end_it(site):
         assert run.end() == 0
 
 
-def test_commands_are_done_by_the_process_that_runs(site):
+def test_the_running_process_carries_out_requests(site):
     """The commands print the answers; a second process may not run with the same state."""
     with long(site) as run:
         run.wait_for(CYCLE)
