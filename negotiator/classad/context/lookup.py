@@ -27,6 +27,7 @@ def find_upwards(state: EvaluationState, start: AdScope, name: str) -> Node | No
             return scope.expressions[position]
         if type(scope) is NoScope:
             return None
+        # An attribute hides a predefined name only in its own ad: in each scope the attribute is tried first.
         if name in SPECIAL_NAMES:
             return _special(state, scope, name)
         scope = scope.enclosing()
@@ -70,6 +71,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
         raise EvaluationFailed
     active, epoch = scope.active, state.epoch
     since = active.get(name)
+    # Being evaluated in an earlier epoch is not circular: a nested evaluation ignores what is evaluated around it.
     if since == epoch:
         if state.memo is not None:
             state.memo.note_circle(scope, name)
@@ -86,6 +88,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
         state.steps -= code.size
         return code.run(state)
     finally:
+        # Also after a failure: the scopes outlive it if a subscript or a nested evaluation turns it into an error.
         if since is None:
             del active[name]
         else:

@@ -65,6 +65,7 @@ def _build_match(state: EvaluationState) -> None:
     match = _Match(_MATCH, None, state)
     contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
     left.parent, right.parent = contexts
+    # The ads become attributes of the match ad by position, without copying them into a new AttributeMap.
     match.positions = _MATCH_POSITIONS
     scopes = [ValueNode(scope.value()) for scope in (left, right, *contexts)]
     match.expressions = [*match.expressions, *scopes]

@@ -215,7 +215,7 @@ class EvaluationState:
         """
         if self.nesting >= MAX_LEVELS:
             raise Exhausted
-        self.charge(_STEPS_AFRESH)
+        self.charge(_NESTED_STEPS)
         base, epoch, memo = self.base, self.epoch, self.memo
         # A new epoch: no attribute counts as being evaluated, neither in the scopes (``active``) nor in the memo.
         active = 0
@@ -239,6 +239,7 @@ class EvaluationState:
     def evaluate(self, expr: Node) -> Value:
         """Return the value of a tree in the current scope, within the budgets."""
         code = self.compile(expr)
+        # Direct closures do not charge for their nodes: all are charged at once, before they run.
         self.steps -= code.size
         if self.steps < 0:
             self._use_reserve()
@@ -260,7 +261,7 @@ class EvaluationState:
 
 
 _NO_CONTEXTS: Final[frozenset[AdScope]] = frozenset()
-_STEPS_AFRESH: Final = 40
+_NESTED_STEPS: Final = 40
 _PYTHON_FRAMES: Final = 20_000
 
 # 400 levels of the language need more Python frames than the default limit. Evaluation counts its own levels and stays
@@ -319,6 +320,7 @@ class AdScope:
             self.records = {}
         known = self.records.get(id(expr))
         if known is None:
+            # The entry has the tree too, so that its id stays in use and cannot become that of another tree.
             known = (expr, AdScope(AttributeMap(expr.items), self._around(), self.state).value())
             self.records[id(expr)] = known
         return known[1]
