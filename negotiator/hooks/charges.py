@@ -11,7 +11,7 @@ from negotiator.hooks.fields import (
     WrongAnswerError,
     check_instance,
     check_source,
-    checked_name,
+    checked_label,
     checked_text,
 )
 from negotiator.ledger import Charge as Charge
@@ -20,6 +20,14 @@ from negotiator.ledger import Family as Family
 from negotiator.ledger import Grouping as Grouping
 from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
+
+
+def _rule(value: object) -> str:
+    return checked_label(value, "rule of a Quota")
+
+
+def _code(value: object) -> str:
+    return checked_label(value, "code of a Quota")
 
 
 def _text(value: object) -> str:
@@ -41,16 +49,16 @@ class Quota:
     Where a charge has a counter for each of many hosts, the last part of the counter's key may stand between ``text``
     and ``text_after``. If several counters are full, the reason names the first and counts the others.
 
-    A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened to
-    2,000 characters.
+    A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened, to
+    200 characters for ``rule`` and ``code`` and to 2,000 for the others.
 
-    :raises WrongAnswerError: a field is of another type, or ``rule`` or ``code`` is not 1 to 200 printable characters.
+    :raises WrongAnswerError: a field is of another type, or ``rule`` or ``code`` is empty.
     """
 
-    rule: str
+    rule: str = attrs.field(converter=_rule)
     text: str = attrs.field(converter=_text)
     resource: str = ""
-    code: str = "quota"
+    code: str = attrs.field(default="quota", converter=_code)
     scale: int = 1  # so many units of the counter are shown as one
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
@@ -61,8 +69,6 @@ class Quota:
         check_source(self.source, "a Quota")
         if type(self.scale) is not int or self.scale < 1:
             raise WrongAnswerError("expected an integer above 0 as scale of a Quota")
-        checked_name(self.rule, "rule of a Quota")
-        checked_name(self.code, "code of a Quota")
         if checked_text(self.resource, "resource of a Quota", MAX_NAME) != self.resource:
             raise WrongAnswerError(f"expected up to {MAX_NAME} printable characters as resource of a Quota")
 

@@ -47,6 +47,17 @@ def checked_name(value: object, what: str) -> str:
     return text
 
 
+def checked_label(value: object, what: str) -> str:
+    """Return the name of a rule or a code, printable and shortened to 200 characters: it may contain names of users' queues.
+
+    :raises WrongAnswerError: it is not a string, or empty.
+    """
+    label = checked_text(value, what, MAX_NAME)
+    if not label:
+        raise WrongAnswerError(f"expected a {what}, got an empty string")
+    return label
+
+
 def checked_text(value: object, what: str, limit: int = MAX_TEXT) -> str:
     """Return a text for people, printable and shortened: it ends up in terminals and in the audit log."""
     text = _string(value, what)
@@ -67,7 +78,7 @@ def checked_rule(record: Any, what: str) -> dict[str, str]:
     check_instance(record.mode, Mode, f"a Mode as mode of a {what}")
     check_source(record.source, f"a {what}")
     text = checked_text(record.text, f"text of a {what}")
-    return {"rule": checked_name(record.rule, f"rule of a {what}"), "text": text}
+    return {"rule": checked_label(record.rule, f"rule of a {what}"), "text": text}
 
 
 def _string(value: object, what: str) -> str:

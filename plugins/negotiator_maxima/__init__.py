@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 from negotiator.plugin import Charge, KeyCharge, QueueTree, Quota, Request, hookimpl, upwards
 
-_MAX_RULE = 200  # characters of a rule's name; users may request queues with longer paths
-
 
 @hookimpl
 def negotiator_job_attributes() -> Iterable[str]:
@@ -29,7 +27,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         config = queue.config
         for resource, most in config.max.items():
             label = Quota(
-                rule=f"maximum of {path}"[:_MAX_RULE],
+                rule=f"maximum of {path}",
                 text=f"queue {path}",
                 resource=resource,
                 source=config.source,
@@ -37,7 +35,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
             yield Charge((path, resource), request.resources.get(resource, 0), most, label)
         if config.applications:
             label = Quota(
-                rule=f"maxapplications of {path}"[:_MAX_RULE],
+                rule=f"maxapplications of {path}",
                 text=f"running applications of {path}",
                 source=config.source,
             )

@@ -90,7 +90,6 @@ def charges_of(plugins, answer):
         (charge(label="'r'"), "a Quota as label of a Charge, got str"),
         (quota("rule=''"), "a rule of a Quota, got an empty string"),
         (quota("rule=3"), "a string as rule of a Quota, got int"),
-        (quota("code='c' * 201"), "at most 200 characters as code of a Quota, got 201"),
         (quota("text=None"), "a string as text of a Quota, got None"),
         (quota("resource=5"), "a string as resource of a Quota, got int"),
         (quota("scale=0"), "an integer above 0 as scale of a Quota"),

@@ -11,6 +11,7 @@ from negotiator.hooks.fields import (
     check_exactly,
     check_instance,
     check_source,
+    checked_label,
     checked_name,
     checked_text,
     kind_of,
@@ -26,7 +27,7 @@ def checked_access(record: Any, arguments: Mapping[str, Any]) -> Access:
     check_instance(record.decision, AccessDecision, "an AccessDecision in an Access")
     check_source(record.source, "an Access")
     text = checked_text(record.text, "text of an Access")
-    return Access(record.decision, checked_name(record.rule, "rule of an Access"), text, record.source)
+    return Access(record.decision, checked_label(record.rule, "rule of an Access"), text, record.source)
 
 
 def checked_group(record: Any, arguments: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,
-    checked_name,
+    checked_label,
     checked_rule,
     kind_of,
 )
@@ -38,7 +38,7 @@ def checked_filter(record: Any, arguments: Mapping[str, Any]) -> Filter:
 
 def _decision(record: Any, what: str) -> dict[str, str]:
     check_instance(record.verdict, Verdict, f"a Verdict as verdict of a {what}")
-    return {**checked_rule(record, what), "code": checked_name(record.code, f"code of a {what}")}
+    return {**checked_rule(record, what), "code": checked_label(record.code, f"code of a {what}")}
 
 
 def _mask(value: object, rows: int, what: str) -> Mask:
