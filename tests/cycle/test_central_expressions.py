@@ -35,7 +35,7 @@ def test_the_schedd_expression_keeps_out_a_schedd_with_its_submitters_and_jobs(d
     assert sum(item.count for item in result.discarded if item.kind == "submitter") == 1
 
 
-def test_the_schedd_expression_is_asked_of_submitter_ads_too(decide):
+def test_the_schedd_expression_tests_submitter_ads_too(decide):
     result = decide(POOL, 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.ScheddName == "bad"')
     assert [job_id for job_id, _ in matched(result)] == ["1.1"]
 

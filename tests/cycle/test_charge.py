@@ -1,4 +1,4 @@
-"""Station charge through whole cycles: who gets how much, and what the others are told."""
+"""Station charge through whole cycles: how much each job gets, and the reasons of the others."""
 
 import attrs
 import pytest
@@ -30,7 +30,7 @@ def negotiator_charges(request, slots, queues, settings, cycle):
 
 
 def cpus(cluster, proc=0, number=1, **more):
-    """A job of an application that says how much it asks for."""
+    """A job of an application with specified amounts."""
     return app(cluster, proc, **({"RequestCpus": str(number), "RequestMemory": "100"} | more))
 
 
@@ -73,7 +73,7 @@ WAITS = {
 
 
 @pytest.mark.parametrize("case", WAITS)
-def test_what_waits_is_told_the_limit_the_numbers_and_the_line(tmp_path, case):
+def test_a_waiting_reason_has_the_limit_the_numbers_and_the_line(tmp_path, case):
     """With what was granted before counted; the line is that of queues.yaml."""
     queues, (code, plugin, rule), text, numbers = WAITS[case]
     result = decide(tmp_path, [cpus(1, proc, Groups='"dev"') for proc in range(4)], queues)
@@ -88,14 +88,14 @@ def test_what_waits_is_told_the_limit_the_numbers_and_the_line(tmp_path, case):
     assert result.outcomes[0].first_unmatched == "1.2"
 
 
-def test_what_alone_is_more_than_the_limit_is_denied_and_does_not_wait(tmp_path):
+def test_a_job_that_exceeds_the_limit_by_itself_is_denied_and_does_not_wait(tmp_path):
     """It would never run, whatever others give back."""
     result = decide(tmp_path, [cpus(1, number=3), cpus(2)], limited(TWO_CORES))
     assert matched(result) == [("2.0", "s0@h")]
     assert [(code, verdict) for code, verdict, *_ in denials(result)] == [("user_limit", "denied")]
 
 
-def test_the_first_jobs_in_the_schedds_order_get_what_there_is_room_for(tmp_path):
+def test_the_first_jobs_in_the_schedds_order_get_what_fits(tmp_path):
     """The highest priority first, whatever the order of the ads; a small one behind a large one still fits."""
     jobs = [cpus(1), cpus(2, number=2, JobPrio="9"), cpus(3, JobPrio="5"), cpus(4, JobPrio="7")]
     limit = "{limit: l, users: ['*'], maxresources: {vcore: 3}}"
@@ -110,7 +110,7 @@ def test_what_has_a_slot_counts(tmp_path, status, counts):
 
 
 def test_what_runs_over_a_limit_goes_on_and_only_blocks_what_comes(tmp_path):
-    """And it blocks nobody else."""
+    """And it blocks no other job."""
     jobs = [*(runs(1, proc) for proc in range(5)), cpus(2), cpus(3, user="sue")]
     result = decide(tmp_path, jobs, limited(TWO_CORES))
     assert [job for job, _ in matched(result)] == ["3.0"]
@@ -137,7 +137,7 @@ HOLDS = [
 
 @pytest.mark.parametrize(("root", "one", "user", "groups", "most"), [each[1:] for each in HOLDS])
 def test_which_limits_hold(tmp_path, root, one, user, groups, most):
-    """As the sentences in the table say."""
+    """The reasons have the texts of the table."""
     jobs = [cpus(1, proc, user=user, Groups=f'"{groups}"') for proc in range(9)]
     assert len(decide(tmp_path, jobs, limited(root, one)).matches) == most
 
@@ -155,8 +155,8 @@ def test_the_users_of_a_group_share_its_limit_and_submitters_go_by_name(tmp_path
     assert len({where for _, where in matched(result)}) == 2
 
 
-def test_a_group_is_chosen_at_placement_and_kept_when_the_configuration_changes(tmp_path):
-    """A new application counts for what the new configuration says."""
+def test_a_group_is_chosen_at_placement_and_stays_when_the_configuration_changes(tmp_path):
+    """A new application counts by the new configuration."""
     first = bundle(
         tmp_path / "b", limited("{limit: l, groups: [dev, ops], maxresources: {vcore: 9}}"), GROUPS
     )
@@ -184,7 +184,7 @@ APPLICATIONS = {
 
 @pytest.mark.parametrize("whose", APPLICATIONS)
 def test_an_application_counts_once_and_new_ones_are_passed_over(tmp_path, whose):
-    """Its jobs match also when the limit is reached; those of a new one wait, though they stand before them."""
+    """Its jobs match also when the limit is reached; those of a new one wait, though they come first."""
     jobs = [runs(1, Groups='"dev"'), runs(1, 1, Groups='"dev"'), runs(2, Groups='"dev"')]
     jobs += [cpus(*each, Groups='"dev"') for each in ((3, 0), (1, 2), (2, 1), (4, 0))]
     jobs += [cpus(5, JobPrio="9", Groups='"dev"')]
@@ -227,7 +227,7 @@ def test_an_amount_that_is_none_is_refused_where_it_is_limited(tmp_path, memory)
 
 @pytest.mark.parametrize("memory", ["1e300", "8e12", "8796093022208", "17592186044416"])
 def test_an_amount_that_is_more_than_can_be_counted_is_more_than_any_limit(tmp_path, memory):
-    """It is denied, and harms nobody."""
+    """It is denied, and harms no other job."""
     limit = "{limit: l, users: ['*'], maxresources: {memory: 7E}}"
     result = decide(tmp_path, [cpus(1, RequestMemory=memory), cpus(2)], limited(limit))
     assert [job for job, _ in matched(result)] == ["2.0"]
@@ -305,7 +305,7 @@ def test_groupings_may_cross(tmp_path):
 
 
 def test_a_bound_is_a_limit_of_0_on_some_slots(tmp_path):
-    """It consumes nothing, and refuses where it says so."""
+    """It consumes nothing, and refuses where its limit is lower than its amount."""
     body = """
     bad = slots.strings("Machine") == "h1"
     yield Charge(("bound",), bad.astype(np.int64), 0, Quota(rule="not h1", text="host h1 is not for all"))
@@ -377,7 +377,7 @@ WRONG = {
 @pytest.mark.parametrize("body", WRONG)
 @pytest.mark.parametrize("mode", ["ENFORCE", "WARN"])
 def test_where_a_plugin_fails_a_request_gets_nothing(tmp_path, body, mode):
-    """Whatever the mode of its rule; the reason says what was wrong, and nothing is charged."""
+    """Whatever the mode of its rule; the reason names the error, and nothing is charged."""
     bodies = {"wrong": "    " + body.replace("text='t'", f"text='t', mode=Mode.{mode}") + "\n"}
     result = plugged(tmp_path, [cpus(1), cpus(1, 1)], right=ONE.format(limit=9, mode="ENFORCE"), **bodies)
     assert not matched(result)
@@ -400,7 +400,7 @@ def test_the_same_input_gives_the_same_output_and_leaves_the_state_as_it_was(tmp
 
 
 def calls(chosen):
-    """How often the plugin was asked for anything."""
+    """The number of calls of the plugin."""
     (info,) = [each for each in chosen.hooks.plugins if each.name == "q"]
     return info.calls
 

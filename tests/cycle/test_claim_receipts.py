@@ -87,7 +87,7 @@ def test_several_jobs_of_a_slot_are_released_together(bundle):
 
 
 def test_amounts_that_cannot_be_summed_leave_receipts_of_the_others(bundle):
-    """A job of a size that nobody has is charged for everything else, and released for everything else."""
+    """A job of an impossible size is charged for everything else, and released for everything else."""
     jobs = [runs(cluster, 0, f"s{cluster}@h", RequestMemory="8e12") for cluster in (1, 2, 3)]
     in_use = counted(bundle, jobs)
     for row in (1, 2, 3):

@@ -63,7 +63,7 @@ def test_what_runs_keeps_others_out(bundle):
     assert len(result.matches) == 1
 
 
-def test_a_slot_that_tells_nothing_of_its_user_counts_for_nobody_else(bundle):
+def test_a_slot_without_a_user_counts_for_no_other_user(bundle):
     counters, _ = used(bundle, [claimed(0, RemoteUser=None)])
     assert {key[2] for key in counters if key[1] == "user"} <= {""}
 
@@ -88,7 +88,7 @@ def test_a_queue_that_is_made_for_a_claimed_slot_has_its_maxima_at_once(tmp_path
 
 
 def test_what_is_of_no_application_counts_as_one_wherever_it_is(tmp_path):
-    """A job that runs, one that waits and a slot whose job nobody tells: none of them hides another."""
+    """A running job, a waiting one and a slot whose job has no ad: none of them hides another."""
     own = queueing.bundle(tmp_path / "bundle", MAXIMA)
     asked = {"ClusterId": None, "queue": "root.made.one", "RequestCpus": "1", "RequestMemory": "1"}
     slots = [claimed(0, Queue='"root.made.one"'), slot(1)]

@@ -127,7 +127,9 @@ def test_a_cycle_decides_the_same_with_a_state_that_was_encoded(tmp_path):
     first = [app(1, queue="root.made", **amounts), app(2, **amounts)]
     slots = [slot(number) for number in range(4)]
     state = run_cycle(snapshot(slots, first), bundle, Cycle(1, NOW, bundle.digest)).state
-    state.queues.apply(attrs.evolve(bundle.partition.root, children=bundle.partition.root.children[:1]), NOW)
+    queues = state.queues.mutable()
+    queues.apply(attrs.evolve(bundle.partition.root, children=bundle.partition.root.children[:1]), NOW)
+    state = attrs.evolve(state, queues=queues.view)
     more = [app(3, **amounts), app(4, queue="root.two", **amounts), app(5, queue="root.made", **amounts)]
     jobs = [*first, *more]
     results = [

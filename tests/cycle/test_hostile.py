@@ -8,7 +8,7 @@ from pools import ad, job, matched, slot, snapshot
 OTHER = {"Owner": '"zoe"', "User": '"zoe@d"'}
 
 
-def test_a_cycle_in_which_every_slot_was_kept_out_ends(tmp_path):
+def test_a_cycle_in_which_every_slot_is_discarded_ends(tmp_path):
     bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_STARTD_ONLY_EXPR: true\n")
     pool = snapshot([slot(Memory="MY.Cpus * 2")], [job(Requirements="TARGET.Memory > 1")])
     assert not matched(pools.cycle(pool, bundle))
@@ -55,7 +55,7 @@ def test_what_one_users_jobs_make_a_policy_raise_denies_no_other_user(tmp_path):
         {"GlobalJobId": 'strcat("go", "od")'},
     ],
 )
-def test_no_job_of_a_schedd_that_was_kept_out_gets_in_under_a_name_nobody_has(tmp_path, trick):
+def test_no_job_of_a_discarded_schedd_is_admitted_under_an_unknown_name(tmp_path, trick):
     bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad"')
     schedds = [ad(Name='"bad"'), ad(Name='"good"')]
     assert not matched(pools.cycle(snapshot([slot()], [job(**trick)], schedds), bundle))
@@ -67,7 +67,7 @@ def test_no_job_of_a_schedd_that_was_kept_out_gets_in_under_a_name_nobody_has(tm
     "trick",
     [{"AccountingGroup": '"tester@d "'}, {"User": None}, {"User": '"x@d"'}, {"AccountingGroup": "MY.No"}],
 )
-def test_no_job_of_a_submitter_that_was_kept_out_gets_in_under_another_name(tmp_path, trick):
+def test_no_job_of_a_discarded_submitter_is_admitted_under_another_name(tmp_path, trick):
     bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_SUBMITTER_CONSTRAINT: MY.Name != "tester@d"')
     submitters = [ad(Name='"tester@d"', ScheddName='"s"'), ad(Name='"zoe@d"', ScheddName='"s"')]
     where = {"GlobalJobId": '"s#1.0#1"'}
@@ -95,7 +95,7 @@ def test_how_an_expression_is_laid_out_does_not_matter(tmp_path, text):
 
 
 @pytest.mark.parametrize("name", ["MY", "my", "SELF"])
-def test_a_job_with_an_ad_in_the_place_of_its_own_is_nobody_elses(name):
+def test_an_attribute_named_like_a_scope_does_not_make_a_job_another_users(name):
     """What queues call user, groups, queue and resources is read of the job's ad itself."""
     borrowed = '[ Owner = "alice"; Queue = "root.alice"; RequestCpus = 0 ]'
     bundle = pools.load_bundle(pools.default_bundle())
@@ -107,8 +107,8 @@ def test_a_job_with_an_ad_in_the_place_of_its_own_is_nobody_elses(name):
     assert pools.used(result)["limits.user.tester.root.vcore"] == 2000
 
 
-def test_what_a_job_asks_for_and_makes_depend_on_the_slot_is_not_told():
-    """Else it would be asked for alone, and be more on the slot."""
+def test_an_amount_that_depends_on_the_slot_is_unspecified():
+    """Else it would be evaluated without the slot, and be more on the slot."""
     bundle = pools.load_bundle(pools.default_bundle())
     asked = {"RequestCpus": "isUndefined(TARGET.Cpus) ? 1 : 8", "RequestMemory": "1"}
     ads = pools.snapshot([pools.slot()], [pools.job(**asked)])
@@ -116,7 +116,7 @@ def test_what_a_job_asks_for_and_makes_depend_on_the_slot_is_not_told():
     assert "vcore" in outcome.request.unknown
 
 
-def test_what_condor_submit_writes_for_memory_is_told_before_the_job_ran():
+def test_the_memory_expression_of_condor_submit_has_a_value_before_the_job_ran():
     """Though slots in use have such an attribute too."""
     written = "ifThenElse(MemoryUsage =!= undefined, MemoryUsage, (ImageSize + 1023) / 1024)"
     own = pools.job(RequestMemory=written, ImageSize="2048", RequestCpus="1")

@@ -54,7 +54,7 @@ def test_without_true_requirements_on_both_sides_there_is_no_match(nothing):
     assert not matched(pools.cycle(snapshot([slot()], [job(**nothing)])))
 
 
-def test_missing_requirements_are_told_as_a_mistake_and_not_as_a_denial():
+def test_missing_requirements_are_misconfigured_and_not_denied():
     result = pools.cycle(snapshot([slot(Requirements=None)], [job(Requirements=None)]))
     verdicts = {item.reason.code: item.reason.verdict for item in result.outcomes[0].removals}
     assert verdicts == {
@@ -103,7 +103,7 @@ def test_jobs_differ_in_what_slots_and_policies_look_at_and_in_nothing_else():
     )
 
 
-def test_an_expression_says_of_each_job_whose_it_is(tmp_path):
+def test_an_expression_gives_the_user_of_each_job(tmp_path):
     bundle = pools.write_bundle(tmp_path / "b", 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad@d"')
     jobs = [job(n, AccountingGroup="MY.Mine", Mine=f'"{name}"') for n, name in enumerate(("good", "bad"))]
     result = pools.cycle(
@@ -140,7 +140,7 @@ def test_only_idle_jobs_ask_for_slots(status, code):
 
 
 @pytest.mark.parametrize("universe", ["7", "9", "12"])
-def test_jobs_of_universes_that_are_not_matched_are_kept_out(universe):
+def test_jobs_of_universes_that_are_not_matched_are_discarded(universe):
     assert not matched(pools.cycle(snapshot([slot()], [job(JobUniverse=universe)])))
 
 
@@ -229,7 +229,7 @@ def test_decisions_are_those_of_asking_pair_by_pair(slots, jobs):
 class TestScheddsAndSubmitters:
     GATE = 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad"'
 
-    def test_where_a_schedd_is_kept_out_a_job_that_does_not_tell_its_schedd_is_too(self, tmp_path):
+    def test_where_a_schedd_is_discarded_a_job_without_a_schedd_is_too(self, tmp_path):
         bundle = pools.write_bundle(tmp_path / "b", self.GATE)
         schedds = [ad(Name='"bad"'), ad(Name='"good"')]
         assert not matched(pools.cycle(snapshot([slot()], [job()], schedds), bundle))
@@ -245,7 +245,7 @@ class TestScheddsAndSubmitters:
         result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=submitters), bundle)
         assert [job_id for job_id, _ in matched(result)] == ["1.1"]
 
-    def test_a_submitter_that_tells_no_schedd_is_kept_out_at_all_of_them(self, tmp_path):
+    def test_a_submitter_without_a_schedd_is_discarded_at_all_of_them(self, tmp_path):
         """Also where another ad of its name is let in."""
         bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.IdleJobs == 7")
         let_in = ad(Name='"tester@d"', ScheddName='"one"', IdleJobs="1")

@@ -58,6 +58,6 @@ def test_rows_share_a_number_where_all_columns_are_alike_and_only_there(columns)
 
 
 @given(COLUMNS)
-def test_the_first_row_of_each_number_is_told(columns):
+def test_first_rows_returns_the_first_row_of_each_number(columns):
     numbers, count = combined(*columns)
     assert first_rows(numbers, count).tolist() == [numbers.tolist().index(each) for each in range(count)]

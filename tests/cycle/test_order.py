@@ -118,7 +118,7 @@ def test_the_feedback_of_a_spent_allowance_has_the_slots_and_the_jobs(plain):
     assert [reason.code for reason in second.denied] == ["taken"]
 
 
-def test_a_schedd_is_told_of_each_request_that_got_too_few_slots_and_the_decisive_reason(limited):
+def test_rejections_name_each_request_with_jobs_left_and_the_decisive_reason(limited):
     """The reason is the one that took the last candidate slots."""
     jobs = [*jobs_of("ann", 3), *jobs_of("bob", 1), *jobs_of("bad", 1)]
     jobs += [job(1, ClusterId="9", Owner='"zed"', User='"zed@d"', Requirements="TARGET.Cpus > 99")]

@@ -1,4 +1,4 @@
-"""The station *place*, through whole cycles: who goes into which queue, once, and who is kept out and why."""
+"""The station *place*, through whole cycles: which application goes into which queue, once, and which is rejected and why."""
 
 import attrs
 import pytest
@@ -42,7 +42,7 @@ def state(bundle, **more):
 
 
 def after(result, **more):
-    """What the next cycle has to know."""
+    """The state after a cycle."""
     return attrs.evolve(result.state, **more)
 
 
@@ -140,7 +140,7 @@ def test_the_schedd_of_an_application_is_the_same_in_any_case_of_letters(bundle)
 @pytest.mark.parametrize(
     "cluster", ["-1", "1.5", "4294967296", "1e300", '"x"', "undefined", 'real("NaN")', 'real("INF")']
 )
-def test_what_is_no_cluster_is_placed_and_not_kept(bundle, cluster):
+def test_an_invalid_cluster_is_placed_and_not_registered(bundle, cluster):
     """Each such job is placed by itself: they may be of different applications."""
     jobs = [app(1, 0, ClusterId=cluster), app(1, 1, ClusterId=cluster, queue="root.two")]
     result = cycle(bundle, jobs)
@@ -148,11 +148,11 @@ def test_what_is_no_cluster_is_placed_and_not_kept(bundle, cluster):
     assert len(result.state.registry) == 0
 
 
-def test_the_largest_cluster_is_kept(bundle):
+def test_the_largest_cluster_is_registered(bundle):
     assert queues(cycle(bundle, [app(2**32 - 1)])) == {("node1#4294967295", "tester"): "root.one"}
 
 
-def test_an_application_that_is_held_is_kept_out_with_who_and_why(bundle):
+def test_a_held_application_is_discarded_with_the_administrator_and_the_note(bundle):
     held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW, "fills the disk")}
     result = cycle(bundle, [app(1), app(1, 1), app(2)], state(bundle, held=held))
     (discarded,) = result.discarded
@@ -172,13 +172,13 @@ def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
     assert queues(result) == {("node1#1", "tester"): "root.two"}
 
 
-def test_a_job_that_does_not_say_whose_it_is_is_kept_out(bundle):
+def test_a_job_without_a_valid_owner_is_discarded(bundle):
     result = cycle(bundle, [app(1, Owner=None), app(2, Owner="7"), app(3)])
     assert kept_out(result) == [("no_user", "misconfigured", 2)]
     assert queues(result) == {("node1#3", "tester"): "root.one"}
 
 
-def test_whose_groups_could_not_be_had_is_kept_out_and_a_user_whom_nobody_knows_is_in_none(bundle):
+def test_a_user_with_unresolved_groups_is_discarded_and_an_unknown_user_is_in_no_group(bundle):
     groups = {"ann": None, "bob": ("staff",)}
     jobs = [app(1, user="ann"), app(2, user="bob"), app(3, user="carl")]
     result = cycle(bundle, jobs, state(bundle, groups=groups))
@@ -190,14 +190,14 @@ def test_whose_groups_could_not_be_had_is_kept_out_and_a_user_whom_nobody_knows_
     }
 
 
-def test_groups_that_the_job_tells_need_nobody_else(tmp_path):
+def test_groups_that_the_job_specifies_need_no_plugin(tmp_path):
     bundle = queueing.bundle(tmp_path / "b", pool="placement: {groups: MY.Groups}\n")
     jobs = [app(1, user="ann", Groups='"x, y"')]
     result = cycle(bundle, jobs, state(bundle, groups={"ann": None}))
     assert (kept_out(result), result.placements[0].application.groups) == ([], ("x", "y"))
 
 
-def test_what_no_rule_places_is_kept_out_and_told_with_every_rule_that_was_tried(tmp_path):
+def test_an_application_that_no_rule_places_is_discarded_with_every_rule_that_was_tried(tmp_path):
     rules = queueing.QUEUES.replace("root.one}", "root.one, filter: {type: deny, users: [tester]}}")
     bundle = queueing.bundle(tmp_path / "b", queues=rules)
     result = cycle(bundle, [app(1), app(2, user="ann")])

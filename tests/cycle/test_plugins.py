@@ -45,7 +45,7 @@ def test_a_filter_takes_slots_in_its_own_name(decide):
 
 
 @pytest.mark.parametrize("body", BROKEN)
-def test_where_a_filter_fails_nothing_is_granted_and_the_others_are_still_asked(decide, body):
+def test_where_a_filter_fails_nothing_is_granted_and_the_others_are_still_called(decide, body):
     result = decide(a_broken=FILTER.format(body=body), b_odd=FILTER.format(body=ODD))
     assert not matched(result)
     assert {"plugin_error", "odd"} <= reasons(result)
@@ -63,7 +63,7 @@ def test_where_a_gate_fails_no_ad_of_that_kind_is_admitted(decide):
     assert not matched(result)
 
 
-def test_a_filter_that_does_not_say_what_it_reads_is_asked_about_every_job(decide):
+def test_a_filter_that_does_not_declare_what_it_reads_is_called_for_every_job(decide):
     pool = snapshot([slot()], [job(0), job(1)])
     assert (
         decide(pool, silent=FILTER.replace(NO_ATTRIBUTES, "").format(body="return []")).counts.requests == 2

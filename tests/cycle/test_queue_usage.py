@@ -52,7 +52,7 @@ def runs(cluster, proc=0, queue=None, **more):
 
 
 def claimed(number, queue, **more):
-    """A claimed slot of two cores and one GiB, whose job is asked for a queue."""
+    """A claimed slot of two cores and one GiB, whose job requested a queue."""
     own = {
         "State": '"Claimed"',
         "Cpus": "2",
@@ -80,7 +80,7 @@ def count(bundle, jobs=(), slots=(), state=None):
 
 
 def test_a_queue_has_what_runs_in_it_and_in_all_below_it(bundle):
-    """What waits counts for nothing, and neither does a queue in which nothing runs stand there."""
+    """Waiting jobs do not count, and a queue in which nothing runs is not listed."""
     jobs = [
         runs(1, queue="root.above.a", RequestGPUs="1"),
         runs(1, 1, queue="root.above.a"),

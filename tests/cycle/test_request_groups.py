@@ -36,7 +36,7 @@ RUNS = {"JobStatus": "2", "RemoteHost": '"s0@h"'}
 
 @pytest.mark.parametrize("more", [{}, RUNS], ids=["waits", "runs"])
 @pytest.mark.parametrize(
-    ("said", "known", "wanted"),
+    ("specified", "known", "wanted"),
     [
         ('"dev, ops"', None, ("dev", "ops")),
         ('"dev"', ("wheel",), ("dev",)),
@@ -47,9 +47,9 @@ RUNS = {"JobStatus": "2", "RemoteHost": '"s0@h"'}
         ('"a,,a, b\x1b"', None, ("a",)),
     ],
 )
-def test_a_job_says_its_groups_or_they_are_known(tmp_path, more, said, known, wanted):
+def test_groups_come_from_the_job_or_are_resolved(tmp_path, more, specified, known, wanted):
     """The primary one first; what can be no name is left out."""
-    found = counted(tmp_path, [job(0, Groups=said, **more)], {"tester": known} if known else {})
+    found = counted(tmp_path, [job(0, Groups=specified, **more)], {"tester": known} if known else {})
     assert found == {("tester", *wanted): 1}
 
 
@@ -59,11 +59,11 @@ def test_jobs_of_one_user_with_other_groups_are_other_requests(tmp_path):
     assert counted(tmp_path, jobs) == {("tester", "a"): 2, ("tester", "b"): 2}
 
 
-def test_what_was_handed_out_has_the_groups_of_its_job(tmp_path):
+def test_a_match_in_the_journal_has_the_groups_of_its_job(tmp_path):
     """The journal keeps the ad."""
-    said = ad_text(job(0, Groups='"dev"'))
+    specified = ad_text(job(0, Groups='"dev"'))
     entry = JournalEntry(
-        "1.1", NOW, "tester@d", "", "1.0", "s0@h", "root.default", "tester", "", "#1", (), said
+        "1.1", NOW, "tester@d", "", "1.0", "s0@h", "root.default", "tester", "", "#1", (), specified
     )
     assert counted(tmp_path, [], {"tester": ("wheel",)}, (entry,)) == {("tester", "dev"): 1}
     silent = attrs.evolve(entry, ad=ad_text(job(0)))

@@ -1,4 +1,4 @@
-"""The board of a cycle: candidates and the best of them for a job ad, found once for jobs that are alike."""
+"""The slot matcher of a cycle: candidates and the best of them for a job ad, evaluated once for jobs that are alike."""
 
 import numpy as np
 import pytest
@@ -56,20 +56,20 @@ def ads(make, described, repeats=1):
 @settings(deadline=None)
 @given(pairs, pairs, st.integers(1, 2))
 def test_candidates_are_those_of_asking_pair_by_pair(slots, jobs, repeats):
-    """Whatever the two sides say of each other, and in whatever order jobs that are alike and others come."""
+    """Whatever the expressions of both sides, and in whatever order jobs that are alike and others come."""
     slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
-    board = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
+    matcher = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
     whole = parse("MY.Requirements")
     for asking in [*job_ads, *job_ads]:
         wanted = [
             is_true(evaluate(whole, asking, offered, ENV)) and is_true(evaluate(whole, offered, asking, ENV))
             for offered in slot_ads
         ]
-        assert board.candidates(asking).tolist() == wanted
+        assert matcher.candidates(asking).tolist() == wanted
 
 
 def test_the_rest_of_an_expression_is_where_a_call_has_moved_to():
-    """After countMatches(TARGET.x, ...) names are looked up in the other ad: the clauses cannot be asked one by one."""
+    """After countMatches(TARGET.x, ...) names are looked up in the other ad: the conjuncts cannot be evaluated one by one."""
     moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
     offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
     asking = job(Memory="1", Requirements=moved)
@@ -78,9 +78,9 @@ def test_the_rest_of_an_expression_is_where_a_call_has_moved_to():
 
 def test_without_requirements_nothing_matches():
     """Neither a job without any nor a slot without any."""
-    board = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
-    assert board.candidates(job()).tolist() == [True, False]
-    assert board.candidates(job(Requirements=None)).tolist() == [False, False]
+    matcher = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
+    assert matcher.candidates(job()).tolist() == [True, False]
+    assert matcher.candidates(job(Requirements=None)).tolist() == [False, False]
     assert SlotMatcher.of(Table.from_ads([]), ENV).candidates(job()).tolist() == []
 
 
@@ -101,25 +101,25 @@ START = 'TARGET.Owner != "eve" && TARGET.RequestMemory <= MY.Memory'
 
 def test_a_thousand_classes_share_a_few_conjuncts(counted):
     """Each different conjunct is evaluated once, whichever job class it comes from."""
-    board = SlotMatcher.of(
+    matcher = SlotMatcher.of(
         Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
     )
     for n in range(1000):
         asks = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
         asking = job(n, RequestMemory=str(64 * (n % 7)), Requirements=asks, Owner=f'"user{n % 3}"')
         expected = [row > n % 5 and 256 * row >= 64 * (n % 7) for row in range(9)]
-        assert board.candidates(asking).tolist() == expected
+        assert matcher.candidates(asking).tolist() == expected
     assert len(counted) <= 7 + 5 + 3 + 2
 
 
-def test_slots_with_other_requirements_are_asked_apart():
-    """Some slots share a START, some have another or none, and each is asked its own."""
+def test_slots_with_different_requirements_are_evaluated_apart():
+    """Some slots share a START, some have another or none, and each is tested by its own."""
     starts = [START, "MY.Memory > 300", None, START, "TARGET.RequestMemory <= MY.Memory"]
     offered = [
         slot(n, Memory=str(256 * (n % 3)), Requirements="Start", Start=start)
         for n, start in enumerate(starts * 4)
     ]
-    board = SlotMatcher.of(Table.from_ads(offered), ENV)
+    matcher = SlotMatcher.of(Table.from_ads(offered), ENV)
     whole = parse("MY.Requirements")
     for memory in ("100", "400", "Base * 2"):
         for owner in ('"eve"', '"zoe"'):
@@ -128,7 +128,7 @@ def test_slots_with_other_requirements_are_asked_apart():
                 is_true(evaluate(parse("Memory < 600"), each)) and is_true(evaluate(whole, each, asking))
                 for each in offered
             ]
-            assert board.candidates(asking).tolist() == expected
+            assert matcher.candidates(asking).tolist() == expected
 
 
 RANKS = st.sampled_from(["TARGET.Mips", "TARGET.Mips * MY.Factor", "0.0", 'real("NaN")', "TARGET.Text", None])
@@ -151,11 +151,11 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
             for n, (mips, own, small) in enumerate(offers)
         ]
     )
-    board = SlotMatcher.of(table, ENV)
+    matcher = SlotMatcher.of(table, ENV)
     asking = job(Rank=rank, Factor="3")
     among = np.array([chosen >> row & 1 for row in range(len(offers))], bool)
-    rows, ranks = board.choose(asking, among, count)
-    by_pool, by_job = board.ranks.of(np.arange(len(offers)), asking, ENV)
+    rows, ranks = matcher.choose(asking, among, count)
+    by_pool, by_job = matcher.ranks.of(np.arange(len(offers)), asking, ENV)
     low = float("-inf")
     keys = [[low if np.isnan(value) else value for value in column.tolist()] for column in (by_pool, by_job)]
     expected = sorted(np.flatnonzero(among).tolist(), key=lambda row: (-keys[0][row], -keys[1][row], row))[
@@ -166,11 +166,11 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
 
 
 def test_a_rank_of_chance_is_drawn_for_the_candidates_only():
-    """It is never kept: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
-    board = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
+    """It is never cached: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
+    matcher = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
     chance = job(Rank="random(1000000)")
     found = [
-        board.choose(chance, np.isin(np.arange(8), rows), 3) for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])
+        matcher.choose(chance, np.isin(np.arange(8), rows), 3) for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])
     ]
     assert [sorted(ranks.tolist()) for _, ranks in found[1:]] == [sorted(found[0][1].tolist())] * 2
     assert len(set(found[0][1].tolist())) == 3
@@ -178,7 +178,7 @@ def test_a_rank_of_chance_is_drawn_for_the_candidates_only():
 
 
 def test_what_one_request_draws_does_not_depend_on_those_before_it():
-    """Each request draws from the cycle's seed anew, whatever is kept."""
+    """Each request draws from the cycle's seed anew, whatever is cached."""
     lucky = job(7, Requirements="random(1000) < 500 && TARGET.Memory > 1", Kind="7")
     alone = pools.cycle(snapshot([slot(n) for n in range(30)], [lucky]))
     first = job(1, Requirements="random(10) < 5", JobPrio="5")

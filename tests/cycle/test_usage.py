@@ -1,4 +1,4 @@
-"""What is counted at the beginning of a cycle: what runs, and what was handed out and is not seen yet."""
+"""What is counted at the beginning of a cycle: what runs, and matches of earlier cycles that the pool does not show yet."""
 
 import attrs
 import pytest
@@ -48,13 +48,13 @@ def hosts(tmp_path):
 
 
 def count(own, jobs, slots=SLOTS, journal=(), state=None):
-    """One cycle in which these run, and what was handed out."""
+    """One cycle in which these jobs run, with a journal."""
     state = state or CycleState.new(own, NOW)
     state = attrs.evolve(state, journal=tuple(journal))
     return run_cycle(snapshot(slots, jobs), own, Cycle(2, NOW, own.digest), state)
 
 
-def handed(own, jobs, slots=SLOTS):
+def matched_journal(own, jobs, slots=SLOTS):
     """The journal of a cycle that made these matches."""
     result = run_cycle(snapshot(slots, jobs), own, Cycle(1, NOW, own.digest))
     assert len(result.matches) == len(result.journal) > 0
@@ -75,7 +75,7 @@ def test_what_a_job_asks_for_by_an_expression_is_evaluated_for_each(limits):
 
 
 def test_where_a_sum_cannot_be_counted_all_others_are(limits):
-    """A job of a size that nobody has is no way out of the limits of other things."""
+    """A job of an impossible size does not escape the limits of other resources."""
     jobs = [runs(cluster, RequestMemory="8e12") for cluster in (1, 2, 3)]
     counted = used(count(limits, jobs))
     assert counted["limits.user.tester.root.vcore"] == 3000
@@ -106,8 +106,8 @@ def test_where_usage_is_not_certain_its_user_gets_nothing(hosts):
 
 
 def test_a_match_counts_where_it_was_made_until_its_job_runs(hosts):
-    """Then the job counts, and it alone."""
-    journal, state = handed(hosts, [asks(1), asks(1, 1)])
+    """Then only the job counts."""
+    journal, state = matched_journal(hosts, [asks(1), asks(1, 1)])
     before = used(count(hosts, [], journal=journal, state=state))
     assert (before["q.host.h0"], before["q.host.h1"]) == (1, 1)
     jobs = [runs(1, where="s0@h"), runs(1, 1, where="s1@h")]
@@ -118,7 +118,7 @@ def test_a_match_counts_where_it_was_made_until_its_job_runs(hosts):
 
 def test_what_was_matched_is_not_matched_again(limits):
     """Neither its job, while slots are free, nor its slot, while jobs ask; a job of another schedd is another job."""
-    journal, state = handed(limits, [asks(1)])
+    journal, state = matched_journal(limits, [asks(1)])
     others = [asks(2), asks(1, schedd="node2")]
     result = count(limits, [asks(1), *others], journal=journal, state=state)
     assert {match.schedd + " " + match.job for match in result.matches} == {"node1 2.0", "node2 1.0"}
@@ -129,14 +129,14 @@ def test_what_was_matched_is_not_matched_again(limits):
 
 def test_a_match_on_a_slot_that_left_the_pool_counts_at_the_highest(hosts):
     """As what runs there does."""
-    journal, state = handed(hosts, [asks(1)], SLOTS[:2])
+    journal, state = matched_journal(hosts, [asks(1)], SLOTS[:2])
     counted = used(count(hosts, [], SLOTS[2:], journal, state))
     assert counted["q.most"] == 3
 
 
 def test_jobs_of_other_schedds_with_the_same_number_show_no_match(limits):
     """The schedd is part of a job's name."""
-    journal, state = handed(limits, [asks(1, schedd="a")])
+    journal, state = matched_journal(limits, [asks(1, schedd="a")])
     counted = used(count(limits, [runs(1, schedd="b")], journal=journal, state=state))
     assert counted["limits.user.tester.root.vcore"] == 2000
 
@@ -145,8 +145,8 @@ COPIES = {"_condor_RESOURCE_COUNT": "3", "JobStatus": None}
 
 
 def test_each_copy_of_a_request_counts_until_its_slot_shows_a_job(limits):
-    """The ad that stands for several names one job only: where the others run, they are not that job."""
-    journal, state = handed(limits, [asks(1, **COPIES)])
+    """The ad of a request for several jobs names one job only: the others that run are not that job."""
+    journal, state = matched_journal(limits, [asks(1, **COPIES)])
     assert len(journal) == 3
     for shown in range(4):
         jobs = [runs(1, number, where=journal[number].slot) for number in range(shown)]
@@ -157,8 +157,8 @@ def test_each_copy_of_a_request_counts_until_its_slot_shows_a_job(limits):
 
 
 def test_the_journal_reads_back_what_charges_are_made_of(limits):
-    """The ad of an entry is text, whatever stands in it."""
-    journal, _ = handed(limits, [asks(1, RequestMemory="MY.Want + 1", Want="99", Kind='"a\\"b"')])
+    """The ad of an entry is text, whatever it contains."""
+    journal, _ = matched_journal(limits, [asks(1, RequestMemory="MY.Want + 1", Want="99", Kind='"a\\"b"')])
     factory = RequestFactory(limits, {}, Cycle(1, NOW, limits.digest).environment, frozenset())
     request = factory.of_journal(journal)
     assert (request.user, request.queue, dict(request.resources)["memory"]) == (
