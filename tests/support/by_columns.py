@@ -1,8 +1,8 @@
 """Conformance cases by columns: many lines share a table, and each value is read where the line's ad is a row.
 
-Each line plays every role it can. Its expression is evaluated over tables in which its own ad is a row among the ads
-of other lines and among decoys, as MY and, where there is a match, as TARGET. Lines that differ in constants only are
-then evaluated as one expression, with the constants in the rows: thousands of ``1 + "a"`` become one ``x + y`` over
+Each line is evaluated in every possible role: over tables in which its own ad is a row among the ads of other lines and
+among decoys, as MY and, in a match, as TARGET. Lines that differ in constants only are then evaluated as one expression,
+with the constants in the rows: thousands of ``1 + "a"`` become one ``x + y`` over
 columns that mix all kinds.
 """
 
@@ -28,14 +28,14 @@ MOST_ADS = 24
 """Ads of other lines in one table, each of them twice."""
 
 LONGEST = 300
-"""Letters of an expression whose constants may become references: each is a level more, of which there are 400."""
+"""Longest expression whose constants become references: each adds a level, and evaluation has 400 levels."""
 
 REQUIREMENTS = Attr("Requirements", AdRef(Side.MY))
 
 
 @cache
 def decoys():
-    """Ads between those of the lines, with other kinds and without attributes."""
+    """Return ads to mix with those of the lines: with other types and without attributes."""
     texts = (
         "[]",
         '[A = "x"; B = {1}; Memory = "big"; Cpus = 1.5; Requirements = undefined; OnlyT = error; constant0 = 7]',
@@ -45,7 +45,7 @@ def decoys():
 
 
 def values(folder, cases):
-    """For each case, the recorded values of all the rows that are it: none where no ad can be a row."""
+    """Return for each case the values of all rows in which it was evaluated; none if no ad can be a row."""
     troubles = [folder.ads_of(case) for case in cases]
     found = [[trouble] if isinstance(trouble, dict) else [] for trouble in troubles]
     for at, case in enumerate(cases):
@@ -59,7 +59,7 @@ def values(folder, cases):
 
 
 def _roles(case):
-    """The roles that the ads of a case can play: the ad that is a row, the other one, and the side of the rows."""
+    """Return the roles of the ads of a case: the ad that is a row, the other one, and the side of the rows."""
     if case.match:
         return [(case.target, case.my, Side.MY), (case.my, case.target, Side.MY)]
     if case.tree is None:
@@ -73,7 +73,7 @@ def _roles(case):
 
 
 def _batches(cases, sound):
-    """Runs of cases with few ads."""
+    """Yield consecutive cases that share a table of few ads."""
     batch, ads = [], set()
     for at in sound:
         more = {cases[at].my, cases[at].target}
@@ -95,7 +95,7 @@ class _Rows:
         self._count = len(ads)
 
     def of(self, at):
-        """The rows of an ad."""
+        """Return the two rows of an ad."""
         return at + 1, 2 * self._count + 1 - at
 
 
@@ -122,7 +122,7 @@ def _as_written(folder, cases, batch, found):
 
 
 def _matching(table, other):
-    """In which rows both Requirements are true."""
+    """Return the rows in which both Requirements are true."""
     theirs, ours = (evaluate_table(REQUIREMENTS, table, other, side=side, env=NOON) for side in Side)
     return theirs.is_true() & ours.is_true()
 
@@ -158,7 +158,7 @@ def _with_constants(ad, constants):
 
 
 def _with_references(expr, constants):
-    """The expression with a reference for each constant outside of lists and records, which goes to ``constants``."""
+    """Replace each constant outside of lists and records by a reference; append the constants to ``constants``."""
 
     def of(node):
         return _with_references(node, constants)
