@@ -236,9 +236,9 @@ class TestQueueConfiguration:
         assert queue_of(self.NAME, "anna", RequestCpus=cpus) == queue
 
     def test_a_queue_of_a_user_starts_with_the_template(self):
-        tree = QueueTree.of(load_bundle(HERE / self.NAME).partition.root, 0)
+        tree = QueueTree.of(load_bundle(HERE / self.NAME).partition.root, 0).mutable()
         tree.create("root.companya.anna", 1)
-        assert tree.get("root.companyA.anna").config.max == {"vcore": 50_000}
+        assert tree.view.get("root.companyA.anna").config.max == {"vcore": 50_000}
 
 
 class TestLimits:
