@@ -16,13 +16,14 @@ from negotiator.cycle.journal import JournalEntry
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
 from negotiator.queues.model import ChildTemplate
+from negotiator.queues.names import SEPARATOR, parent_of
 from negotiator.records import Source
 
 Values: TypeAlias = Any  #: values that JSON has
 
 
 def from_queues(queues: QueueTree) -> Values:
-    """Return the queues, each without its children: these are queues of the tree themselves."""
+    """Return the queues, each without its children: ``to_queues`` finds them by their paths."""
     return [
         {
             **_from_config(queue.config),
@@ -39,7 +40,24 @@ def to_queues(values: Values) -> QueueTree:
     queues = (
         Queue(_to_config(each), each["managed"], each["since"], QueueState(each["state"])) for each in values
     )
-    return QueueTree({queue.path: queue for queue in queues})
+    return QueueTree(_with_children({queue.path: queue for queue in queues}))
+
+
+def _with_children(queues: dict[str, Queue]) -> dict[str, Queue]:
+    """Return the queues, each with the configured queues below it as its children, sorted by path.
+
+    Those that the configuration lists: managed queues that are not draining.
+    """
+    linked = dict(queues)
+    children: dict[str, list[QueueConfig]] = {}
+    for path in sorted(queues, key=lambda path: (-path.count(SEPARATOR), path)):  # from the bottom up
+        queue = queues[path]
+        if path in children:
+            config = attrs.evolve(queue.config, children=tuple(children[path]))
+            queue = linked[path] = attrs.evolve(queue, config=config)
+        if SEPARATOR in path and queue.managed and not queue.draining:
+            children.setdefault(parent_of(path), []).append(queue.config)
+    return linked
 
 
 def from_registry(registry: ApplicationRegistry) -> Values:

@@ -20,6 +20,7 @@ from negotiator.records import Source
 from pools import NOW, slot, snapshot
 from queueing import app, limited
 
+NAMES = st.text(st.characters(exclude_characters="."), max_size=6)
 TEXTS = st.text(st.characters(), max_size=6)  # lone surrogates too: they stand for bytes that are not UTF-8
 TIMES = st.floats(0, 2e9)
 AMOUNTS = st.dictionaries(TEXTS, st.integers(0, 2**63 - 1), max_size=3)
@@ -32,7 +33,7 @@ PROPERTIES = st.dictionaries(TEXTS, TEXTS, max_size=2)
 TEMPLATES = st.none() | st.builds(ChildTemplate, AMOUNTS, AMOUNTS, st.integers(0, 9), PROPERTIES)
 CONFIGS = st.builds(
     QueueConfig,
-    path=TEXTS,
+    path=NAMES,  # no queue below another: a state has children only where the paths say so
     leaf=st.booleans(),
     submit=ACLS,
     admin=ACLS,
@@ -140,3 +141,66 @@ def test_a_cycle_decides_the_same_with_a_state_that_was_encoded(tmp_path):
     assert len(results[0].matches) == 2
     assert results[0].rejections
     assert results[0].state.digest == results[1].state.digest
+
+
+BELOW_ROOT = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: students
+            parent: true
+            limits:
+              - {limit: each, users: ["*"], maxresources: {vcore: 2}}
+              - {limit: together, groups: [physics], maxresources: {vcore: 3}}
+            queues:
+              - {name: new}
+              - {name: late, limits: [{limit: few, users: [eve], maxapplications: 1}]}
+          - {name: old, limits: [{limit: l, users: ["*"], maxresources: {vcore: 1}}]}
+    placementrules:
+      - {name: provided, create: true}
+"""
+
+
+def configured(queues):
+    """The configuration of a queue tree: each queue with its limits."""
+    return sorted((each.path, each.limits) for each in queues.get("root").config.walk())
+
+
+def test_limits_below_the_root_hold_with_a_state_that_was_encoded(tmp_path):
+    bundle = queueing.bundle(tmp_path / "b", BELOW_ROOT, "placement: {groups: MY.Groups}\n")
+    jobs = [
+        app(number, user=user, queue=f"root.students.{queue}", RequestCpus="1", Groups='"physics"')
+        for number, (user, queue) in enumerate(
+            [("ann", "new"), ("ann", "made"), ("ann", "new"), ("ben", "new"), ("ben", "new"), ("eve", "late")]
+        )
+    ]
+    pool = snapshot([slot(number) for number in range(9)], jobs)
+    state = CycleState.new(bundle, NOW)
+    cycle = Cycle(1, NOW, bundle.digest)
+    results = [run_cycle(pool, bundle, cycle, each) for each in (state, CycleState.decode(state.encode()))]
+    assert records_by_kind(results[0]) == records_by_kind(results[1])
+    assert [len(each.matches) for each in results] == [3, 3]
+
+
+def test_the_configuration_of_a_decoded_state_is_that_of_its_queues(tmp_path):
+    """Without queues that rules created, and without queues that left the configuration."""
+    bundle = queueing.bundle(tmp_path / "b", BELOW_ROOT)
+    queues = CycleState.new(bundle, NOW).queues.mutable()
+    queues.create("root.students.made", NOW)
+    queueing.drain(queues, "root.old", NOW)
+    state = CycleState(queues.view)
+    decoded = CycleState.decode(state.encode()).queues
+    assert configured(decoded) == configured(state.queues)
+    assert [path for path, _ in configured(decoded)] == [
+        "root",
+        "root.students",
+        "root.students.late",
+        "root.students.new",
+    ]
+    assert [each.path for each in decoded.get("root.students").config.children] == [
+        "root.students.late",
+        "root.students.new",
+    ]
