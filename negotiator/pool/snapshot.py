@@ -12,18 +12,22 @@ from negotiator.pool.snapshot_codec import SnapshotParts, read_snapshot, write_s
 from negotiator.records import Problem
 
 
+def _frozen(table: Table) -> Table:
+    return table.frozen()
+
+
 @attrs.frozen
 class Snapshot:
-    """The ads of a pool, one table for each kind, without their secrets (claim ids, capabilities).
+    """The ads of a pool, one frozen table for each kind, without their secrets (claim ids, capabilities).
 
     ``private`` and ``other`` count ads that take no part: private ads, and ads of kinds that the negotiator does not
     use (master, collector, accounting, ...). ``problems`` lists every ad that was set aside, and why.
     """
 
-    schedds: Table
-    submitters: Table
-    slots: Table
-    jobs: Table
+    schedds: Table = attrs.field(converter=_frozen)
+    submitters: Table = attrs.field(converter=_frozen)
+    slots: Table = attrs.field(converter=_frozen)
+    jobs: Table = attrs.field(converter=_frozen)
     private: int = 0
     other: int = 0
     problems: tuple[Problem, ...] = ()

@@ -162,3 +162,18 @@ def test_many_rows_of_several_layouts():
         texts[n % 4] if n % 3 else None for n in range(10_000)
     ]
     assert len(table.group(["A", "B"])[1]) == 5 * 7
+
+
+def test_a_frozen_table_can_not_be_changed_and_is_stale_once_its_origin_has_changed():
+    """Plugins get frozen tables: what one of them could change, the others and the audit log would see."""
+    table = Table.from_ads([ClassAd([("A", 1)])], AdDictionary())
+    frozen = table.frozen()
+    assert frozen.frozen() is frozen
+    for change in (lambda: frozen.append([ClassAd()]), lambda: frozen.replace([0], [ClassAd()])):
+        with pytest.raises(TypeError, match="not frozen"):
+            change()
+    assert frozen.numbers("A").tolist() == [1]
+    table.append([ClassAd([("A", 2)])])
+    assert len(frozen) == 1
+    with pytest.raises(StaleError):
+        frozen.ad(0)

@@ -5,6 +5,8 @@ from collections import Counter
 from io import BytesIO
 from pathlib import Path
 
+import pytest
+
 from negotiator.pool import read_pool
 
 FOLDER = Path(__file__).parents[2] / "examples" / "first-pool"
@@ -57,3 +59,10 @@ def test_the_example_pool_holds_no_real_claim_ids():
     assert len(secrets) == 9
     for secret in secrets:
         assert secret.count("#[") == secret.count("]REDACTED") > 0
+
+
+def test_the_tables_of_a_snapshot_can_not_be_changed():
+    pool = read_pool([FOLDER])
+    for table in (pool.schedds, pool.submitters, pool.slots, pool.jobs):
+        with pytest.raises(TypeError, match="not frozen"):
+            table.append([])

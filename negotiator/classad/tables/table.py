@@ -42,14 +42,26 @@ class ExpressionRows:
 class AttributeTable:
     """N ads, each attribute of which is a column. It changes by ``append`` and ``replace`` only.
 
-    Rows count from 0. Names of attributes are not case-sensitive.
+    Rows count from 0. Names of attributes are not case-sensitive. Plugins get frozen tables, which can't be changed.
     """
 
-    __slots__ = ("__weakref__", "_columns", "_parts", "_rows", "_scans", "_store", "_version")
+    __slots__ = (
+        "__weakref__",
+        "_columns",
+        "_frozen",
+        "_parts",
+        "_rows",
+        "_scans",
+        "_size",
+        "_store",
+        "_version",
+    )
 
     def __init__(self, store: Store, rows: IndexArray | None) -> None:
         self._store = store
         self._rows = rows
+        self._frozen = rows is not None
+        self._size = -1
         self._version = store.version
         self._clear()
 
@@ -100,6 +112,17 @@ class AttributeTable:
         self._version = store.version
         self._clear()
 
+    def frozen(self) -> Self:
+        """Return a table of the same rows that can't be changed; the table itself if it is frozen.
+
+        It becomes stale, as ``replace`` says, when rows of this table are replaced or appended.
+        """
+        if self._frozen:
+            return self
+        table = type(self)(self._current(), None)
+        table._frozen, table._size = True, len(self)
+        return table
+
     def row_store(self, dictionary: AdDictionary) -> RowStore:
         """Return a store of these rows alone: the table's own, or one with copies of the ads in ``dictionary``."""
         if self._rows is None and isinstance(self._store, RowStore):
@@ -109,12 +132,14 @@ class AttributeTable:
         return store
 
     def _changeable_store(self) -> RowStore:
-        if self._rows is not None or not isinstance(self._store, RowStore):
-            raise TypeError("only a whole table made with a dictionary can be changed")
+        if self._frozen or not isinstance(self._store, RowStore):
+            raise TypeError("only a whole table made with a dictionary, and not frozen, can be changed")
         return self._store
 
     def __len__(self) -> int:
-        return len(self._store) if self._rows is None else len(self._rows)
+        if self._rows is not None:
+            return len(self._rows)
+        return len(self._store) if self._size < 0 else self._size
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} ads>"
@@ -127,7 +152,7 @@ class AttributeTable:
     @property
     def ads(self) -> tuple[ClassAd, ...]:
         """The ads, row by row."""
-        rows = range(len(self._store)) if self._rows is None else self._rows.tolist()
+        rows = range(len(self)) if self._rows is None else self._rows.tolist()
         return tuple([self._current().ad(row) for row in rows])
 
     def ad(self, row: int) -> ClassAd:
@@ -135,7 +160,7 @@ class AttributeTable:
         return self._current().ad(row if self._rows is None else int(self._rows[row]))
 
     def _current(self) -> Store:
-        if self._version != self._store.version:
+        if self._version != self._store.version or (self._size >= 0 and self._size != len(self._store)):
             raise StaleError
         return self._store
 
