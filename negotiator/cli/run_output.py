@@ -240,8 +240,12 @@ def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str
 
 
 def _quoted(value: object) -> str:
+    r"""Return the value of a field, in quotes if it is empty or has a blank, ``"`` or ``\``; the last two are escaped."""
     text = str(value)
-    return f'"{text}"' if not text or " " in text else text
+    if text and not any(mark in text for mark in ' "\\'):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _shown(reload: Reload) -> tuple[Problem, ...]:

@@ -21,6 +21,22 @@ def test_each_line_has_time_and_level():
     assert re.fullmatch(line, out.getvalue())
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ('root.a" change="removed', r'"root.a\" change=\"removed"'),
+        ('root.a\\" change="removed', r'"root.a\\\" change=\"removed"'),
+        ("a\\", r'"a\\"'),
+        ('"', r'"\""'),
+    ],
+)
+def test_a_value_cannot_add_a_field(value, written):
+    """Names of queues come from users: quotes and backslashes in them are escaped."""
+    log, out = lines()
+    log.info("queue changed", queue=value, change="created")
+    assert out.getvalue().endswith(f" queue changed queue={written} change=created\n")
+
+
 def test_as_json_each_line_is_an_object():
     log, out = lines("json")
     log.warning("x\n", user="\udcff")
