@@ -99,7 +99,7 @@ OrderMaker: TypeAlias = Callable[[Sequence[QueuedRequest]], RequestOrder]
 
 def feedback_of(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> Feedback:
     """Return what the allocator is told of a turn."""
-    left = len(queued.rows) - len(granted.rows)
+    left = queued.request.count - len(granted.rows)
     denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
     return Feedback(
         queued, granted.rows, granted.copies, left, _cause(queued, candidates, granted, left), denied
@@ -111,8 +111,9 @@ def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedS
         return StopCause.SERVED
     if len(granted.rows) >= queued.allowance:
         return StopCause.ALLOWANCE
+    broken = any(removal.reason.verdict is Verdict.BROKEN_PLUGIN for removal in granted.removals)
+    if candidates.failures or broken:
+        return StopCause.FAILURE
     if len(granted.rows) >= candidates.left:
         return StopCause.NO_SLOTS
-    if any(removal.reason.verdict is Verdict.BROKEN_PLUGIN for removal in granted.removals):
-        return StopCause.FAILURE
     return StopCause.QUOTA

@@ -22,6 +22,18 @@ def negotiator_charges(request, slots):
     yield Charge(("one",), 1, 2, Quota(rule="two", text="at most two"))
 """
 
+FILTER = """
+from negotiator.plugin import hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_filter_slots():
+    raise ValueError("unable")
+"""
+
 
 class Spins:
     """Gives each request one job a turn, in turns, until it is stopped by something else than its allowance."""
@@ -102,6 +114,19 @@ def test_the_feedback_says_why_a_turn_ended(plain, limited):
     assert causes(plain, 0, jobs_of("ann", 1)) == [(StopCause.NO_SLOTS, 0, 1)]
     assert causes(limited, 5, jobs_of("ann", 3)) == [(StopCause.QUOTA, 2, 1)]
     assert causes(limited, 5, jobs_of("bad", 1)) == [(StopCause.FAILURE, 0, 1)]
+
+
+def test_the_feedback_of_a_failed_filter_is_a_failure(tmp_path):
+    bundle = write_bundle(tmp_path / "broken", plugins={"f": FILTER})
+    assert causes(bundle, 5, jobs_of("ann", 2)) == [(StopCause.FAILURE, 0, 2)]
+
+
+def test_the_feedback_counts_all_jobs_without_a_slot(plain):
+    """Also those that can't be matched, because there are fewer slots."""
+    assert causes(plain, 2, jobs_of("ann", 9)) == [(StopCause.NO_SLOTS, 2, 7)]
+    orders = []
+    run(plain, 2, jobs_of("ann", 9), lambda requests: orders.append(Spins(requests)) or orders[0])
+    assert [each.left for each in orders[0].feedbacks] == [8, 7, 7]
 
 
 def test_the_feedback_of_a_spent_allowance_has_the_slots_and_the_jobs(plain):
