@@ -10,8 +10,8 @@ from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
     check_instance,
-    check_source,
     checked_label,
+    checked_source,
     checked_text,
 )
 from negotiator.ledger import Charge as Charge
@@ -38,6 +38,10 @@ def _text_after(value: object) -> str | None:
     return None if value is None else checked_text(value, "text_after of a Quota")
 
 
+def _source(value: object) -> Source | None:
+    return checked_source(value, "a Quota")
+
+
 @attrs.frozen(kw_only=True)
 class Quota:
     """The limit that a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
@@ -60,13 +64,12 @@ class Quota:
     resource: str = ""
     code: str = attrs.field(default="quota", converter=_code)
     scale: int = 1  # so many units of the counter are shown as one
-    source: Source | None = None
+    source: Source | None = attrs.field(default=None, converter=_source)
     mode: Mode = Mode.ENFORCE
     text_after: str | None = attrs.field(default=None, converter=_text_after)
 
     def __attrs_post_init__(self) -> None:
         check_instance(self.mode, Mode, "a Mode as mode of a Quota")
-        check_source(self.source, "a Quota")
         if type(self.scale) is not int or self.scale < 1:
             raise WrongAnswerError("expected an integer above 0 as scale of a Quota")
         if checked_text(self.resource, "resource of a Quota", MAX_NAME) != self.resource:

@@ -64,21 +64,26 @@ def checked_text(value: object, what: str, limit: int = MAX_TEXT) -> str:
     return text if len(text) <= limit and text.isprintable() else clean(text, limit)
 
 
-def check_source(source: Any, what: str) -> None:
-    """Raise WrongAnswerError unless a source is None or a Source with a file, a line and a column."""
-    if source is not None:
-        check_exactly(source, Source, f"a Source or None as source of {what}")
-        _string(source.file, f"file in the source of {what}")
-        for number in (source.line, source.column):
-            check_exactly(number, int, f"numbers as line and column in the source of {what}")
+def checked_source(source: Any, what: str) -> Source | None:
+    """Return None, or a new Source whose file is printable and shortened: it ends up in terminals and in the audit log.
+
+    :raises WrongAnswerError: it is not a Source with a file, a line and a column.
+    """
+    if source is None:
+        return None
+    check_exactly(source, Source, f"a Source or None as source of {what}")
+    file = checked_text(source.file, f"file in the source of {what}")
+    for number in (source.line, source.column):
+        check_exactly(number, int, f"numbers as line and column in the source of {what}")
+    return Source(file, source.line, source.column)
 
 
-def checked_rule(record: Any, what: str) -> dict[str, str]:
-    """Check the fields that all rules have: mode, source, rule and text. Return the two texts to store."""
+def checked_rule(record: Any, what: str) -> dict[str, Any]:
+    """Check the fields that all rules have: mode, source, rule and text. Return the last three, to store."""
     check_instance(record.mode, Mode, f"a Mode as mode of a {what}")
-    check_source(record.source, f"a {what}")
+    source = checked_source(record.source, f"a {what}")
     text = checked_text(record.text, f"text of a {what}")
-    return {"rule": checked_label(record.rule, f"rule of a {what}"), "text": text}
+    return {"rule": checked_label(record.rule, f"rule of a {what}"), "text": text, "source": source}
 
 
 def _string(value: object, what: str) -> str:

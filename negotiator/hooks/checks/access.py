@@ -10,9 +10,9 @@ from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,
-    check_source,
     checked_label,
     checked_name,
+    checked_source,
     checked_text,
     kind_of,
 )
@@ -25,9 +25,9 @@ def checked_access(record: Any, arguments: Mapping[str, Any]) -> Access:
     del arguments
     check_exactly(record, Access, "an Access")
     check_instance(record.decision, AccessDecision, "an AccessDecision in an Access")
-    check_source(record.source, "an Access")
+    source = checked_source(record.source, "an Access")
     text = checked_text(record.text, "text of an Access")
-    return Access(record.decision, checked_label(record.rule, "rule of an Access"), text, record.source)
+    return Access(record.decision, checked_label(record.rule, "rule of an Access"), text, source)
 
 
 def checked_group(record: Any, arguments: Mapping[str, Any]) -> str:

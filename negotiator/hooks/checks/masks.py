@@ -36,7 +36,7 @@ def checked_filter(record: Any, arguments: Mapping[str, Any]) -> Filter:
     return slot_filter
 
 
-def _decision(record: Any, what: str) -> dict[str, str]:
+def _decision(record: Any, what: str) -> dict[str, Any]:
     check_instance(record.verdict, Verdict, f"a Verdict as verdict of a {what}")
     return {**checked_rule(record, what), "code": checked_label(record.code, f"code of a {what}")}
 
