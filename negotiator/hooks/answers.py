@@ -42,7 +42,16 @@ class HookFailure:
 
     def __str__(self) -> str:
         """``plugin maintenance 1.2, hook negotiator_filter_slots: ValueError: no such calendar (maintenance.py:12)``."""
-        return f"plugin {self.plugin} {self.version}, hook {self.hook}: {self.detail}"
+        return f"{self._caller}: {self.detail}"
+
+    @property
+    def reproducible(self) -> str:
+        """The same without the line, which is a path of this machine: for what is recorded of a cycle's decisions."""
+        return f"{self._caller}: {self.message}"
+
+    @property
+    def _caller(self) -> str:
+        return f"plugin {self.plugin} {self.version}, hook {self.hook}"
 
     @property
     def detail(self) -> str:

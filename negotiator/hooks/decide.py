@@ -19,7 +19,7 @@ def decide_access(count: int, answers: Answers[Access]) -> tuple[Attributed[Acce
     """
     if answers.failures:
         failure = answers.failures[0]
-        broken = Access(AccessDecision.FORBID, "plugin_error", str(failure))
+        broken = Access(AccessDecision.FORBID, "plugin_error", failure.reproducible)
         return (Attributed(broken, failure.plugin, failure.version),) * count
     policies = [
         answers.records[start : start + count] for start in range(0, len(answers.records), count or 1)

@@ -80,7 +80,9 @@ def test_a_policy_that_fails_denies_everything(plugins, body):
     assert [(each.plugin, each.record.decision, each.record.rule) for each in answers] == [
         ("bad", AccessDecision.FORBID, "plugin_error")
     ] * 2
-    assert answers[0].record.text == str(failures[0])
+    (failure,) = failures
+    expected = f"plugin bad {failure.version}, hook negotiator_access: {failure.message}"
+    assert {each.record.text for each in answers} == {expected}  # without a path of this machine
 
 
 @pytest.mark.parametrize(("count", "got"), [(0, "0"), (1, "1"), (2, None), (3, "more"), (10**9, "more")])
