@@ -1,4 +1,4 @@
-"""The calendar decides which slots are left, at the cycle's time, and what is wrong with it is told with its line."""
+"""The calendar decides which slots are left, at the cycle's time, and its problems are reported with their lines."""
 
 from datetime import datetime
 from pathlib import Path
@@ -51,7 +51,7 @@ def allowed(settings, text, time):
     ],
 )
 def test_a_window_holds_from_its_beginning_until_before_its_end(settings, time, is_open):
-    """Times without a zone are UTC; the machine's case does not matter, and a slot without one is not meant."""
+    """Times without a zone are UTC; the machine's case does not matter, and a slot without one is not affected."""
     assert allowed(settings, CALENDAR, time) == ([[False, True, True]] if is_open else [])
 
 

@@ -1,4 +1,4 @@
-"""Who runs a command: what the system says, not what the environment does."""
+"""The user who runs a command, according to the system and not the environment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pwd
 
 
 def caller() -> tuple[str, tuple[str, ...]]:
-    """The name and the groups of the process's real user, the primary group first."""
+    """Return the name and the groups of the process's real user, the primary group first."""
     uid, gid = os.getuid(), os.getgid()
     try:
         name = pwd.getpwuid(uid).pw_name

@@ -1,4 +1,4 @@
-"""Lints all expressions of a bundle; each problem has the place of the part that it is about."""
+"""Lints all expressions of a bundle; each problem has the file position of the part of the expression with the mistake."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Verification:
 
 
 @attrs.frozen
-class _Place:
+class _RecordPosition:
     file: str
     line: int
     seq: int
@@ -99,7 +99,7 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
     )
 
 
-def _check_bundles(path: Path, named: Mapping[str, _Place]) -> tuple[Fault | None, list[str]]:
+def _check_bundles(path: Path, named: Mapping[str, _RecordPosition]) -> tuple[Fault | None, list[str]]:
     """Return the first bundle whose copy was changed, and a warning for each without a copy."""
     altered, warnings = None, []
     for digest, place in named.items():
@@ -131,7 +131,7 @@ class _Walk:
         self._expected = expected
         self.last = START
         self.place: _Line | None = None
-        self.bundles: dict[str, _Place] = {}  # by digest: the first record that names it
+        self.bundles: dict[str, _RecordPosition] = {}  # by digest: the first record that names it
 
     def through(self, lines: Iterator[_Line]) -> Fault | None:
         for line in lines:
@@ -144,7 +144,7 @@ class _Walk:
             if entry:
                 self.last, self.place = entry.link, line
                 if digest := bundle_of(entry):
-                    self.bundles.setdefault(digest, _Place(line.file, line.number, entry.seq))
+                    self.bundles.setdefault(digest, _RecordPosition(line.file, line.number, entry.seq))
         return None
 
     def _fault(self, line: _Line, kind: FaultKind, message: str, seq: int | None = None) -> Fault:

@@ -1,11 +1,12 @@
-"""Reads ``pool.yaml`` and ``queues.yaml`` into nodes that know their place.
+"""Reads ``pool.yaml`` and ``queues.yaml`` into nodes with their positions in the file.
 
-Only what a settings file needs of YAML is accepted: one document of mappings with text as keys, lists and scalars.
-Anchors, aliases, merge keys, tags and directives are refused: they make a value stand somewhere else than where it is
-read, or grow beyond the file.
+Only a subset of YAML is accepted: one document of mappings with text as keys, lists and scalars. Anchors, aliases,
+merge keys, tags and directives are refused: with them, a value could be defined far from its use, or expand far beyond
+the size of the file.
 
-What is in order is read by libyaml where PyYAML was built with it, twenty times as fast as PyYAML's own parser. What
-is not, and what the two parsers may read differently, is read again by PyYAML's own: all problems come from there.
+A valid file is read by libyaml if PyYAML was built with it, twenty times as fast as PyYAML's own parser. An invalid
+file, and one that the two parsers may read differently, is read again by PyYAML's own parser, which reports all
+problems.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ MAX_TEXT = 1_000_000  # characters: PyYAML's own parser reads a few 100,000 of t
 MAX_DEPTH = 64
 MAX_NODES = 100_000
 
-# What the two parsers read differently: tabs, ? within a word in brackets, other line ends than LF and CR LF, byte
-# order marks, a comment right behind | or >, directives.
+# Text that the two parsers read differently: tabs, ? within a word in brackets, other line ends than LF and CR LF, byte
+# order marks, a comment directly after | or >, directives.
 _DOUBTFUL = re.compile(r"[\t?\x85\u2028\u2029\ufeff]|\r(?!\n)|[|>][-+0-9]*#|^%", re.MULTILINE)
-# No quote can end in it: so it is a comment, or within quotes or a block as a whole.
+# It cannot contain the end of a quoted text, so it is a comment, or lies entirely within quotes or a block.
 _COMMENT = re.compile(r"""(?:^| )#[^'"\r\n\x85\u2028\u2029\ufeff]*(['"])?""", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -32,7 +32,7 @@ class Application:
 
 @attrs.frozen
 class PlacedApplication:
-    """An application with its queue: it stands for all of one user, in the same groups, in that queue.
+    """An application with its queue; one record serves all applications of a user with the same groups in that queue.
 
     ``groups`` are those of the user, the primary one first; ``queue`` is the full path, in lower case.
     """

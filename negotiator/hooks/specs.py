@@ -5,7 +5,7 @@ may leave out arguments that it does not need. Implementations are called in the
 plugins (``plugins: order:``), then by plugin name, each by itself: no answer of one plugin hides another's.
 
 ``settings`` is the plugin's own part of the bundle (an instance of its ``Section.schema``), or None if it declared none.
-Everything that a hook is given is read-only.
+All arguments of a hook are read-only.
 
 A new hook is one declaration here and one section in ``docs/hooks.md``.
 """
@@ -59,7 +59,7 @@ def negotiator_section() -> Section:  # type: ignore[empty-body]
 
 @hookspec(record=click.Command, check=checked_command, on_failure=OnFailure.REPORT, noun="click.Command")
 def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
-    """Bring commands of the ``negotiator`` program.
+    """Add commands to the ``negotiator`` program.
 
     Called once at start, of installed plugins. A failure is reported, and the program goes on without the plugin's commands.
 
@@ -87,7 +87,7 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
                 rule="no-gpu-waste",
                 side=ConstraintSide.JOB,
                 expression=parse("(TARGET.GPUs ?: 0) == 0 || MY.RequestGPUs > 0"),
-                text="a slot with GPUs is for jobs that ask for one",
+                text="slots with GPUs are for jobs that request GPUs",
             )
 
     :param settings: this plugin's part of the bundle.
@@ -118,7 +118,7 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
 
 @hookspec(record=PlacementRule, check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
-    """Bring types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
+    """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
 
     Called once when a bundle is loaded. A failure refuses the bundle. The core does what all rules have in common:
     filter, parent rule, ``create``, invalid names, and the access of the user to the queue.
@@ -156,14 +156,14 @@ def negotiator_access(  # type: ignore[empty-body]
 
         @hookimpl
         def negotiator_access(questions):
-            for asked in questions:
-                if asked.user in SUSPENDED:
-                    yield Access(AccessDecision.FORBID, "suspended", f"{asked.user} is suspended")
+            for question in questions:
+                if question.user in SUSPENDED:
+                    yield Access(AccessDecision.FORBID, "suspended", f"{question.user} is suspended")
                 else:
                     yield Access(AccessDecision.ABSTAIN, "suspended", "not suspended")
 
     :param questions: the questions, each once.
-    :param queues: the queues as they are now, with their access control lists.
+    :param queues: the queues at present, with their access control lists.
     :param settings: this plugin's part of the bundle.
     :return: an answer for each question, in their order.
     """
@@ -225,7 +225,7 @@ def negotiator_application_groups(  # type: ignore[empty-body]
 
 @hookspec(record=Gate, check=checked_gate, on_failure=OnFailure.DENY, batch="ads")
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
-    """Decide which ads are kept out of the cycle.
+    """Decide which ads are discarded before matching.
 
     Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all of them. If an
     implementation fails, no ad of that kind is admitted (``plugin_error``).

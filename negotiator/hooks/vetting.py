@@ -18,7 +18,7 @@ _NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def vet(plugin: object, name: str, origin: str, hooks: Mapping[str, Hook[..., Any]]) -> Iterator[Problem]:
-    """Yield everything that is wrong with the functions that a plugin marked, and those that it seems to have left unmarked."""
+    """Yield the problems of a plugin's marked functions, and its functions named like hooks that are not marked."""
     marked = marked_functions(plugin)
     for each in marked:
         yield from _vet_marked(each, name, origin, hooks)
@@ -35,10 +35,10 @@ def _vet_marked(
     where, subject = defined_at(marked.function) or Source(origin), f"plugin {name}, hook {marked.hook}"
     hook = hooks.get(marked.hook)
     if hook is None:
-        # Whoever marks a hook as optional expects versions of the program that do not have it.
+        # A plugin that marks a hook as optional supports versions of the program without it.
         severity = Severity.WARNING if marked.options.get("optionalhook") else Severity.ERROR
         hint = suggest(marked.hook, hooks)
-        yield Problem(severity, where, f"{subject}: there is no such hook", hint)
+        yield Problem(severity, where, f"{subject}: unknown hook", hint)
         return
     if marked.options.get("wrapper") or marked.options.get("hookwrapper"):
         hint = "a wrapper could hide what another plugin answered; implement the hook itself"
@@ -60,7 +60,7 @@ def _vet_arguments(marked: Marked, hook: Hook[..., Any], subject: str, where: So
             message = f"{subject}: the argument {parameter} can't be passed by name"
             yield Problem(Severity.ERROR, where, message, there_are)
         elif parameter.name not in hook.arguments:
-            message = f"{subject}: there is no argument {parameter.name}"
+            message = f"{subject}: unknown argument {parameter.name}"
             yield Problem(Severity.ERROR, where, message, there_are)
 
 

@@ -52,7 +52,7 @@ class RegistryMark(NamedTuple):
     """The registry at one moment, for cheap comparison with a later one."""
 
     keys: Keys
-    places: Codes
+    assignments: Codes
     seen: NDArray[np.float64]  # (N,) infinite for applications present at the mark
 
 
@@ -62,7 +62,7 @@ class ApplicationRegistry:
     def __init__(self, entries: Sequence[RegisteredApplication] = ()) -> None:
         self._owners: list[tuple[str, str]] = []
         self._codes: dict[tuple[str, str], int] = {}
-        self._places: list[QueueAssignment] = []
+        self._assignments: list[QueueAssignment] = []
         self._numbers: dict[QueueAssignment, int] = {}
         self._keys: Keys = np.zeros(0, np.int64)
         self._where: Codes = np.zeros(0, np.int32)
@@ -70,9 +70,9 @@ class ApplicationRegistry:
         if entries:
             owners = np.array([self.owner(each.id.schedd, each.id.user) for each in entries], np.int64)
             clusters = np.array([_valid_cluster(each.id.cluster) for each in entries], np.int64)
-            places = np.array([self.number(each.queue, each.group) for each in entries], np.int32)
+            assignments = np.array([self.number(each.queue, each.group) for each in entries], np.int32)
             keys, seen = keys_of(owners, clusters), np.array([each.seen for each in entries])
-            self._merge(keys[keys >= 0], places[keys >= 0], seen[keys >= 0])
+            self._merge(keys[keys >= 0], assignments[keys >= 0], seen[keys >= 0])
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -99,19 +99,19 @@ class ApplicationRegistry:
 
     def number(self, queue: str, group: str = "") -> int:
         """Return the number of an assignment: a queue and a group."""
-        place = QueueAssignment(queue, group)
-        if place not in self._numbers:
-            self._numbers[place] = len(self._places)
-            self._places.append(place)
-        return self._numbers[place]
+        assignment = QueueAssignment(queue, group)
+        if assignment not in self._numbers:
+            self._numbers[assignment] = len(self._assignments)
+            self._assignments.append(assignment)
+        return self._numbers[assignment]
 
     def queues_of(self, numbers: Codes) -> NDArray[np.object_]:
         """Return the queues of assignments, (N,) of str."""
-        return _named([place.queue for place in self._places], numbers)
+        return _named([assignment.queue for assignment in self._assignments], numbers)
 
     def groups_of(self, numbers: Codes) -> NDArray[np.object_]:
         """Return the groups of assignments, (N,) of str."""
-        return _named([place.group for place in self._places], numbers)
+        return _named([assignment.group for assignment in self._assignments], numbers)
 
     def key(self, application: ApplicationId) -> int:
         """Return the key of one application."""
@@ -129,10 +129,10 @@ class ApplicationRegistry:
             return np.full(len(keys), -1, np.int32)
         return np.where(there, self._where[found], -1).astype(np.int32)
 
-    def put(self, keys: Keys, places: Codes, now: float) -> None:
+    def put(self, keys: Keys, assignments: Codes, now: float) -> None:
         """Set the assignments of applications; earlier ones are replaced."""
-        kept = (keys >= 0) & (places >= 0)
-        self._merge(keys[kept], places[kept], np.full(int(kept.sum()), now))
+        valid = (keys >= 0) & (assignments >= 0)
+        self._merge(keys[valid], assignments[valid], np.full(int(valid.sum()), now))
 
     def touch(self, keys: Keys, now: float) -> None:
         """Mark applications as seen at ``now``."""
@@ -146,14 +146,22 @@ class ApplicationRegistry:
         A time after ``now`` comes from a clock that was ahead; it counts as ``now``.
         """
         self._seen = np.minimum(self._seen, now)
-        kept = self._seen >= before
-        self._keys, self._where, self._seen = self._keys[kept], self._where[kept], self._seen[kept]
-        return int(len(kept) - kept.sum())
+        remaining = self._seen >= before
+        self._keys, self._where, self._seen = (
+            self._keys[remaining],
+            self._where[remaining],
+            self._seen[remaining],
+        )
+        return int(len(remaining) - remaining.sum())
 
     def remove(self, application: ApplicationId) -> None:
         """Remove one application."""
-        kept = self._keys != self.key(application)
-        self._keys, self._where, self._seen = self._keys[kept], self._where[kept], self._seen[kept]
+        remaining = self._keys != self.key(application)
+        self._keys, self._where, self._seen = (
+            self._keys[remaining],
+            self._where[remaining],
+            self._seen[remaining],
+        )
 
     def find(self, schedd: str, cluster: int) -> tuple[RegisteredApplication, ...]:
         """Return the applications of a cluster, one for each user; an empty schedd means any schedd."""
@@ -171,25 +179,27 @@ class ApplicationRegistry:
 
     def busy(self) -> frozenset[str]:
         """Return the queues that have applications."""
-        return frozenset(self._places[number].queue for number in np.unique(self._where).tolist())
+        return frozenset(self._assignments[number].queue for number in np.unique(self._where).tolist())
 
     def counts(self) -> dict[str, int]:
         """Return the number of applications of each queue with applications."""
         numbers, counts = np.unique(self._where, return_counts=True)
         found: dict[str, int] = {}
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-            queue = self._places[number].queue
+            queue = self._assignments[number].queue
             found[queue] = found.get(queue, 0) + count
         return found
 
     def users(self, queues: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return the users with applications in each queue, by name; queues without applications are left out."""
-        numbers = [number for number, place in enumerate(self._places) if place.queue in queues]
+        numbers = [
+            number for number, assignment in enumerate(self._assignments) if assignment.queue in queues
+        ]
         rows = np.isin(self._where, numbers)
         pairs = np.unique((self._where[rows].astype(np.int64) << _BITS) | (self._keys[rows] >> _BITS))
         found: dict[str, set[str]] = {}
         for number, owner in zip((pairs >> _BITS).tolist(), (pairs & _MAX_CLUSTER).tolist(), strict=True):
-            found.setdefault(self._places[number].queue, set()).add(self._owners[owner][1])
+            found.setdefault(self._assignments[number].queue, set()).add(self._owners[owner][1])
         return {queue: tuple(sorted(users)) for queue, users in found.items()}
 
     def mark(self, last: float = -np.inf) -> RegistryMark:
@@ -205,9 +215,9 @@ class ApplicationRegistry:
         """
         same = np.isin(self._keys, mark.keys)
         if len(mark.keys):
-            place = np.searchsorted(mark.keys, self._keys).clip(0, len(mark.keys) - 1)
-            same &= mark.places[place] == self._where
-            same &= mark.seen[place] == self._absent(last)
+            row = np.searchsorted(mark.keys, self._keys).clip(0, len(mark.keys) - 1)
+            same &= mark.assignments[row] == self._where
+            same &= mark.seen[row] == self._absent(last)
         changed = list(self._entries(np.flatnonzero(~same).tolist()))
         return changed, [self.id(key) for key in np.setdiff1d(mark.keys, self._keys).tolist()]
 
@@ -215,7 +225,7 @@ class ApplicationRegistry:
         """Return an independent copy."""
         twin = ApplicationRegistry()
         twin._owners, twin._codes = list(self._owners), dict(self._codes)
-        twin._places, twin._numbers = list(self._places), dict(self._numbers)
+        twin._assignments, twin._numbers = list(self._assignments), dict(self._numbers)
         twin._keys, twin._where, twin._seen = self._keys.copy(), self._where.copy(), self._seen.copy()
         return twin
 
@@ -225,9 +235,9 @@ class ApplicationRegistry:
 
     def _entries(self, rows: Iterable[int]) -> Iterator[RegisteredApplication]:
         for row in rows:
-            place = self._places[self._where[row]]
+            assignment = self._assignments[self._where[row]]
             yield RegisteredApplication(
-                self.id(int(self._keys[row])), place.queue, float(self._seen[row]), place.group
+                self.id(int(self._keys[row])), assignment.queue, float(self._seen[row]), assignment.group
             )
 
     def _find(self, keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -237,14 +247,14 @@ class ApplicationRegistry:
             return found, np.zeros(len(keys), np.bool_)
         return found, self._keys[found] == keys
 
-    def _merge(self, keys: Keys, places: Codes, seen: NDArray[np.float64]) -> None:
+    def _merge(self, keys: Keys, assignments: Codes, seen: NDArray[np.float64]) -> None:
         """Add rows; the last of several rows with the same key replaces the others."""
         every = np.concatenate((self._keys, keys))
         order = np.argsort(every, kind="stable")
         last = np.append(np.diff(every[order]) != 0, True) if len(order) else np.zeros(0, np.bool_)
         chosen = order[last]
         self._keys = every[chosen]
-        self._where = np.concatenate((self._where, places))[chosen]
+        self._where = np.concatenate((self._where, assignments))[chosen]
         self._seen = np.concatenate((self._seen, seen))[chosen]
 
 

@@ -97,9 +97,9 @@ def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, told):
     [
         (
             'MY.a && strcat("x") != strngListMember("a", "b")',
-            "no function strngListMember (did you mean stringListMember?)",
+            "unknown function strngListMember (did you mean stringListMember?)",
         ),
-        ("MY.a && MY.b < no_such(3)", "no function no_such"),
+        ("MY.a && MY.b < no_such(3)", "unknown function no_such"),
         ("MY.a && isUndefined(1, 2)", "isUndefined does not take 2 arguments"),
     ],
 )

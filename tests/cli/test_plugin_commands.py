@@ -126,7 +126,7 @@ def test_invalid_contents_are_refused_as_a_whole(site):
     done = run(site, site.close_on, "20270115", "easter")
     assert done.exit_code == 1
     assert "boss: invalid: with this site.days the bundle has errors: nothing was changed\n" in done.output
-    assert "site.days:2:1: error: this is no day (write 20270115)\n" in done.output
+    assert "site.days:2:1: error: invalid date (write 20270115)\n" in done.output
     assert days(site) == {"site.days": "20270101\n"}
     assert acts(site) == waiting(site) == []
 
@@ -253,11 +253,11 @@ def test_a_broken_bundle_is_reported_and_its_owner_may_correct_it(site):
     (site.folder / "bundle" / "site.days").write_text("never\n")
     done = run(site, site.closing_days)
     assert done.exit_code == 1
-    assert "site.days:1:1: error: this is no day\n  never\n  ^\n" in done.output
+    assert "site.days:1:1: error: invalid date\n  never\n  ^\n" in done.output
     with pytest.raises(BundleError) as raised:
         BOSS.bundle(site.places)
     assert [str(each) for each in raised.value.problems] == [
-        "site.days:1:1: error: this is no day (write 20270115)"
+        "site.days:1:1: error: invalid date (write 20270115)"
     ]
     assert BOSS.may_configure(site.places).allowed
     assert ALICE.change(site.places, "site.days", b"20270115\n").status is ChangeStatus.DENIED

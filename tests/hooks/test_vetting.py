@@ -11,13 +11,13 @@ from negotiator.hooks import specs
         (
             "@hookimpl\ndef negotiator_filter_slot(): pass",
             4,
-            "error: plugin p, hook negotiator_filter_slot: there is no such hook (did you mean negotiator_filter_slots?)",
+            "error: plugin p, hook negotiator_filter_slot: unknown hook (did you mean negotiator_filter_slots?)",
         ),
         (
             "@hookimpl\ndef zzz(): pass",
             4,
             (
-                "error: plugin p, hook zzz: there is no such hook (there are: negotiator_access, negotiator_application_groups,"
+                "error: plugin p, hook zzz: unknown hook (there are: negotiator_access, negotiator_application_groups,"
                 " negotiator_charges,"
                 " negotiator_commands, negotiator_constraints, negotiator_cycle_ended, negotiator_filter_slots, negotiator_gate_ads,"
                 " negotiator_job_attributes, negotiator_matches_made, negotiator_placement_rules,"
@@ -28,7 +28,7 @@ from negotiator.hooks import specs
             "\n@hookimpl\ndef negotiator_filter_slots(job): pass",
             5,
             (
-                "error: plugin p, hook negotiator_filter_slots: there is no argument job"
+                "error: plugin p, hook negotiator_filter_slots: unknown argument job"
                 " (its arguments are: request, slots, settings, cycle)"
             ),
         ),
@@ -36,14 +36,14 @@ from negotiator.hooks import specs
             "@hookimpl\ndef negotiator_filter_slots(slots, job=None): pass",
             4,
             (
-                "error: plugin p, hook negotiator_filter_slots: there is no argument job"
+                "error: plugin p, hook negotiator_filter_slots: unknown argument job"
                 " (its arguments are: request, slots, settings, cycle)"
             ),
         ),
         (
             "@hookimpl\ndef negotiator_section(settings): pass",
             4,
-            "error: plugin p, hook negotiator_section: there is no argument settings (it has no arguments)",
+            "error: plugin p, hook negotiator_section: unknown argument settings (it has no arguments)",
         ),
         (
             "@hookimpl\ndef negotiator_constraints(*settings): pass",
@@ -155,7 +155,7 @@ def test_a_hook_of_another_version_may_be_optional(plugins):
     assert plugins.load().plugins[0].hooks == ("negotiator_commands",)
     assert [str(problem) for problem in plugins.problems] == [
         (
-            f"{file}:5: warning: plugin p, hook negotiator_filter_jobs: there is no such hook"
+            f"{file}:5: warning: plugin p, hook negotiator_filter_jobs: unknown hook"
             " (did you mean negotiator_filter_slots?)"
         )
     ]

@@ -189,7 +189,7 @@ def test_an_observer_of_queues_is_told(policy):
     [
         ("def negotiator_filter_slots(): return 3", "expected an iterable of Filter, got int"),
         ("def negotiator_filter_slots(): return 1 / 0", "ZeroDivisionError"),
-        ("def negotiator_filter_slots(job): return []", "there is no argument job"),
+        ("def negotiator_filter_slots(job): return []", "unknown argument job"),
         (
             "def negotiator_commands(): return []",
             "the plugin does not implement negotiator_filter_slots; it implements: negotiator_commands",

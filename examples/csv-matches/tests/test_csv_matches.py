@@ -96,7 +96,7 @@ def test_without_a_file_nothing_is_written(settings, tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(tmp_path, settings):
-    """It is reported under the plugin's name; the matches stand, which is the program's part."""
+    """It is reported under the plugin's name; the matches are delivered all the same."""
     with pytest.raises(PluginFailedError, match="negotiator_matches_made: IsADirectoryError"):
         tell(type(settings)(csv_matches=str(tmp_path)), match())
 
