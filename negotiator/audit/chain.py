@@ -32,6 +32,10 @@ _FIRST_FIELDS = re.compile(
 _BUNDLE = re.compile(
     rb'[^{]*"kind":"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
 )
+_NEW_BUNDLE = re.compile(
+    rb'[^{]*"kind":"reload","time":"[^"]*","bundle":"[0-9a-f]{64}",'
+    rb'"trigger":"(?:[^"\\]|\\.)*","accepted":true,"new_bundle":"([0-9a-f]{64})"',
+)
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 _OWN_FIELDS = frozenset({"seq", "prev", "keyed", "hash"})
 
@@ -110,10 +114,10 @@ def read(line: bytes) -> LogLine | None:
     )
 
 
-def bundle_of(entry: LogLine) -> str:
-    """Return the digest of the bundle that a record names; empty if it names none."""
-    found = _BUNDLE.match(entry.body, 1)
-    return found[1].decode() if found else ""
+def bundles_of(entry: LogLine) -> tuple[str, ...]:
+    """Return the digests of the bundles that a record names: the active one, and the new one of an accepted reload."""
+    found = (pattern.match(entry.body, 1) for pattern in (_BUNDLE, _NEW_BUNDLE))
+    return tuple(each[1].decode() for each in found if each)
 
 
 def write(records: Iterable[Mapping[str, Any]], last: ChainLink, seal: Seal) -> tuple[bytes, ChainLink]:

@@ -11,7 +11,7 @@ import attrs
 
 from negotiator.audit import chain
 from negotiator.audit.bundles import AlteredBundleError, NoBundleError, read_bundle
-from negotiator.audit.chain import START, ChainLink, LogLine, Seal, bundle_of
+from negotiator.audit.chain import START, ChainLink, LogLine, Seal, bundles_of
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.folder import chain_files
 from negotiator.audit.tail import mismatch
@@ -143,7 +143,7 @@ class _Walk:
                 return fault
             if entry:
                 self.last, self.place = entry.link, line
-                if digest := bundle_of(entry):
+                for digest in bundles_of(entry):
                     self.bundles.setdefault(digest, _RecordPosition(line.file, line.number, entry.seq))
         return None
 

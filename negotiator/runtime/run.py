@@ -194,7 +194,8 @@ class Runtime:
         if reload.bundle is not None:
             warnings = self.state_manager.queue_warnings(reload.bundle)
             reload = attrs.evolve(reload, queue_warnings=warnings, problems=(*reload.problems, *warnings))
-        self._record([self._reload_record(reload)])
+        new = () if reload.bundle is None else (reload.bundle,)
+        self._record([self._reload_record(reload)], *new)
         if reload.bundle is not None:
             self.bundle = reload.bundle
             self.state_manager.use_bundle(reload.bundle, self.clock())
@@ -233,10 +234,11 @@ class Runtime:
         self._cycles += 1
         return written + 1
 
-    def _record(self, records: Sequence[dict[str, object]]) -> None:
-        """Append records and make them durable; the bundle that they name is stored before."""
+    def _record(self, records: Sequence[dict[str, object]], *new_bundles: Bundle) -> None:
+        """Append records and make them durable; the bundles that they name are stored before."""
         if self.audit:
-            self.audit.store_bundle(self.bundle.digest, self.bundle.files)
+            for bundle in (*new_bundles, self.bundle):
+                self.audit.store_bundle(bundle.digest, bundle.files)
             self.audit.append(records)
             self.audit.sync()
 

@@ -5,6 +5,7 @@ import stat
 
 import pytest
 
+from negotiator.audit.administration import reload_record
 from negotiator.audit.bundles import (
     AlteredBundleError,
     NoBundleError,
@@ -126,6 +127,24 @@ def test_each_bundle_that_the_log_names_is_verified(folder):
     fault = verify(folder).fault
     assert (fault.kind, fault.seq, fault.line) == (FaultKind.BUNDLE, 2, 2)
     assert digest in fault.message
+
+
+def test_the_new_bundle_of_an_accepted_reload_is_verified(folder):
+    """Whatever the name of the user who requested it."""
+    active, new, rejected, named = stored(folder), stored(folder, {"x": b""}), "0" * 64, "1" * 64
+    by = f'command by "\\","accepted":true,"new_bundle":"{named}"'
+    common = {"now": 0.0, "bundle": active, "trigger": by, "problems": ()}
+    with AuditLog.open(folder, rotate_bytes=1 << 20) as log:
+        log.append([reload_record(**common, new_bundle=rejected, accepted=False)])
+        log.append([reload_record(**common, new_bundle=new, accepted=True)])
+        log.sync()
+    found = verify(folder)
+    assert (found.fault, found.bundles, found.warnings) == (None, 2, ())
+    bundle_file(folder, new).write_bytes(encode({}))
+    fault = verify(folder).fault
+    assert (fault.kind, fault.seq) == (FaultKind.BUNDLE, 2)
+    bundle_file(folder, new).unlink()
+    assert verify(folder).warnings == (f"record 2 names bundle {new}, of which no copy is stored",)
 
 
 def test_a_text_of_a_user_names_no_bundle(folder):

@@ -5,6 +5,7 @@ import os
 import pytest
 
 import queueing
+from negotiator.audit.errors import AuditError
 from negotiator.audit.verify import verify
 from negotiator.bundle import examine_bundle
 from negotiator.runtime.reload import Reloader
@@ -274,6 +275,34 @@ def test_a_change_by_command_is_loaded_at_once_and_both_are_recorded(world):
 def test_a_denied_request_causes_no_reload(world):
     queueing.write(world.folder / "bundle", OTHER)
     assert not world.ask(AdminAction.RELOAD, by="deputy").ok
+    assert world.records("reload") == []
+
+
+def test_an_accepted_bundle_is_stored_before_its_reload_is_recorded(world):
+    """No cycle is needed for that; a rejected bundle is not stored."""
+    before = world.run.bundle.digest
+    queueing.write(world.folder / "bundle", OTHER)
+    reload = between(world)
+    queueing.write(world.folder / "bundle", BROKEN)
+    rejected = between(world)
+    copies = {file.stem for file in (world.folder / "audit" / "bundles").iterdir()}
+    assert (copies, rejected.bundle) == ({before, reload.digest}, None)
+    found = verify(world.folder / "audit")
+    assert (found.fault, found.warnings, found.bundles) == (None, (), 2)
+
+
+def test_a_bundle_that_cannot_be_stored_is_not_taken_over(world):
+    """Nothing is recorded either."""
+    active = world.run.bundle
+    world.cycle()
+    queueing.write(world.folder / "bundle", OTHER)
+    folder = world.folder / "audit" / "bundles"
+    folder.rename(folder.with_name("moved"))
+    folder.write_text("in the way")
+    world.reloader.request("signal")
+    with pytest.raises(AuditError, match="store the policy bundle"):
+        world.run.between_cycles()
+    assert world.run.bundle is active
     assert world.records("reload") == []
 
 
