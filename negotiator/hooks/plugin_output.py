@@ -1,12 +1,15 @@
 """Where plugins print: what hooks write to standard output goes to standard error.
 
 What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
-code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program.
+code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program. The program
+itself prints in one thread only. The mark is not inherited by threads that a plugin starts, so output of all other threads
+goes to standard error.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,7 +31,7 @@ def running_plugin() -> Iterator[None]:
 
 @contextmanager
 def plugin_output_to_stderr() -> Iterator[None]:
-    """Send what plugins print in hooks to standard error, as long as the context lasts."""
+    """Send what plugins and other threads than this one print to standard error, as long as the context lasts."""
     stdout = sys.stdout
     sys.stdout = cast("TextIO", _RoutedOutput(stdout))
     try:
@@ -38,10 +41,15 @@ def plugin_output_to_stderr() -> Iterator[None]:
 
 
 class _RoutedOutput:
-    """Standard output, to all but plugins; each attribute is looked up on the stream that applies at that moment."""
+    """Standard output, to the thread that made it unless code of a plugin runs in it; standard error to all others.
+
+    Each attribute is looked up on the stream that applies at that moment.
+    """
 
     def __init__(self, stdout: TextIO) -> None:
         self._stdout = stdout
+        self._thread = threading.get_ident()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(sys.stderr if inside_plugin.get() else self._stdout, name)
+        is_own = threading.get_ident() == self._thread and not inside_plugin.get()
+        return getattr(self._stdout if is_own else sys.stderr, name)

@@ -1,4 +1,4 @@
-"""What plugins print in hooks goes to standard error, whichever thread runs them."""
+"""What plugins print goes to standard error, also in threads that they start."""
 
 import sys
 import threading
@@ -35,18 +35,27 @@ def test_a_hook_does_not_replace_standard_output(plugins):
     assert during == [stdout]
 
 
-def test_another_thread_prints_to_standard_output_meanwhile(plugins, capsys):
+def test_a_thread_that_a_plugin_starts_prints_to_standard_error(plugins, capsys):
+    """Also after the hook has returned, while the program prints its answer."""
     plugins.write(
         "p.py",
-        "@hookimpl\ndef negotiator_constraints(settings):\n    settings()\n    print('seen')\n    return []\n",
+        """
+        import threading
+        @hookimpl
+        def negotiator_constraints(settings):
+            def later():
+                settings.wait()
+                print("seen")
+            threading.Thread(target=later, name="of a plugin").start()
+            return []
+        """,
     )
-    manager = plugins.load()
-
-    def while_it_runs():
-        thread = threading.Thread(target=lambda: print("other"))  # noqa: T201 - what is tested
-        thread.start()
-        thread.join()
-
+    manager, answered = plugins.load(), threading.Event()
     with plugin_output_to_stderr():
-        assert manager.ask(specs.negotiator_constraints, settings={"p": while_it_runs}).failures == ()
-    assert capsys.readouterr() == ("other\n", "seen\n")
+        assert manager.ask(specs.negotiator_constraints, settings={"p": answered}).failures == ()
+        print("answer")  # noqa: T201 - what is tested
+        answered.set()
+        for thread in threading.enumerate():
+            if thread.name == "of a plugin":
+                thread.join()
+    assert capsys.readouterr() == ("answer\n", "seen\n")
