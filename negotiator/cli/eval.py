@@ -15,8 +15,7 @@ from negotiator.cli.ads import Ads, label, load
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import POINT_IN_TIME, printable
 from negotiator.cli.steps import print_trace
-
-BAD_EXPRESSION, BAD_ADS = 1, 4
+from negotiator.exit_codes import ExitCode
 
 _ADS = click.Path(path_type=Path, allow_dash=True)
 
@@ -56,16 +55,16 @@ def evaluate_command(
         tree = read_expression(expression)
     except UnparsableExpressionError as error:
         error.show()
-        sys.exit(BAD_EXPRESSION)
+        sys.exit(ExitCode.NOT_DONE)
     my_ads = load(my) if my else Ads((ClassAd(),), complete=True)
     target_ads = load(target) if my_ads.ads and target else Ads((), complete=True)
     if not my_ads.ads or (target and not target_ads.ads):
-        sys.exit(BAD_ADS)
+        sys.exit(ExitCode.POOL)
     other = target_ads.ads[0] if target_ads.ads else None
     env = Environment(now=time.time() if now is None else now)
     (_trace if traced else _values)(tree, my_ads.ads, other, env)
     if not (my_ads.complete and target_ads.complete):
-        sys.exit(BAD_ADS)
+        sys.exit(ExitCode.POOL)
 
 
 def _values(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:

@@ -17,9 +17,8 @@ from negotiator.cli.ads import load
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.findings import Linted, print_findings
 from negotiator.cli.render import POINT_IN_TIME
+from negotiator.exit_codes import ExitCode
 from negotiator.pool.ad_kind import ad_kind
-
-FOUND, BAD_ADS = 1, 4
 
 _ADS = click.Path(path_type=Path, allow_dash=True)
 
@@ -80,8 +79,8 @@ def lint_command(
     else:
         print_findings(linted)
     if not (my_side.complete and target_side.complete):
-        sys.exit(BAD_ADS)
-    sys.exit(FOUND if any(each.is_bad for each in linted) else 0)
+        sys.exit(ExitCode.POOL)
+    sys.exit(ExitCode.NOT_DONE if any(each.is_bad for each in linted) else ExitCode.DONE)
 
 
 @attrs.frozen(eq=False)
@@ -98,7 +97,7 @@ def _side(path: Path | None) -> _Side:
         return _Side()
     ads = load(path)
     if not ads.ads:
-        sys.exit(BAD_ADS)
+        sys.exit(ExitCode.POOL)
     return _Side(Table.from_ads(ads.ads), _word(ads.ads), ads.complete)
 
 

@@ -12,8 +12,7 @@ from negotiator.classad import Side
 from negotiator.cli.lines import PROMPT, line_editing, piped_lines
 from negotiator.cli.render import POINT_IN_TIME, printable
 from negotiator.cli.session import EndOfSessionError, RefusedLineError, Session
-
-FAILED, BAD_ADS = 1, 4
+from negotiator.exit_codes import ExitCode
 
 
 def _file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -57,11 +56,11 @@ def repl(my: Path | None, target: Path | None, now: float | None) -> None:
             if path is not None:
                 session.use(side, path)
     except RefusedLineError:
-        sys.exit(BAD_ADS)
+        sys.exit(ExitCode.POOL)
     if session.interactive:
         _run_interactively(session)
     elif not _run_piped(session):
-        sys.exit(FAILED)
+        sys.exit(ExitCode.NOT_DONE)
 
 
 def _on_terminal() -> bool:
