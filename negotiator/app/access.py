@@ -47,7 +47,7 @@ def access_report(
     :param paths: queues, existing or not; all configured queues if empty.
     :param now: seconds since the epoch.
     :raises PluginFailureError: the groups of the user are unknown, because a plugin failed.
-    :raises InvalidCallError: the name of a group is invalid.
+    :raises InvalidCallError: the user is missing, or the name of a group is invalid.
     """
     subject = resolve_subject(bundle, user, groups, now)
     if not subject.known:

@@ -62,7 +62,7 @@ def place_application(
     :param groups: the user's groups, the primary one first; looked up if empty.
     :param tags: job attributes, by name in lower case.
     :raises CommandError: no plugin brings placement rules.
-    :raises InvalidCallError: the name of a group is invalid.
+    :raises InvalidCallError: the user is missing, or the name of a group is invalid.
     :raises StateError: the state cannot be read.
     """
     chain = _chain(view)

@@ -34,8 +34,10 @@ class Subject:
 def resolve_subject(bundle: Bundle, user: str, groups: Sequence[str], now: float) -> Subject:
     """Return a user with the given groups; without any, look them up as a cycle does.
 
-    :raises InvalidCallError: the name of a group is invalid.
+    :raises InvalidCallError: the user is missing, or the name of a group is invalid.
     """
+    if not user:
+        raise InvalidCallError("missing user: use --user NAME")
     for group in groups:
         if group and not is_name(group):
             raise InvalidCallError(
