@@ -55,8 +55,9 @@ def run_cycle(
         candidates = match(request, matcher, bundle, cycle)
         granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, cycle)
         matcher.take(granted.rows)
-        outcomes.add(queued, candidates, granted)
-        order.feedback(feedback_of(queued, candidates, granted))
+        feedback = feedback_of(queued, candidates, granted)
+        outcomes.add(queued, candidates, granted, feedback.cause)
+        order.feedback(feedback)
     in_use.ledger.verify()
 
     failures = (

@@ -12,15 +12,15 @@ from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.jobs import job_id
 from negotiator.cycle.journal import JournalEntry, ad_text
 from negotiator.cycle.match import MatchCandidates
-from negotiator.cycle.order import QueuedRequest
-from negotiator.cycle.result import RequestOutcome
+from negotiator.cycle.order import QueuedRequest, StopCause
+from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match, Request
 
 
 @attrs.define(eq=False)
 class Outcomes:
-    """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of its last turn."""
+    """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of all turns."""
 
     cycle: Cycle
     jobs: Table
@@ -29,20 +29,25 @@ class Outcomes:
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
 
-    def add(self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> None:
-        """Add the decisions of one turn."""
+    def add(
+        self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, cause: StopCause
+    ) -> None:
+        """Add the decisions of one turn, and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
         matches = tuple(self._matches(queued, candidates, granted))
         self.journal += self._entries(queued.request, matches, granted)
         first_unmatched = self._first_unmatched(queued, granted)
-        removals = (*candidates.removals, *granted.removals)
+        removals = [*candidates.removals, *granted.removals]
+        if cause is StopCause.ALLOWANCE:
+            refused = candidates.left - len(granted.rows)
+            removals.append(Removal(ALLOWANCE_USED, refused, refused))
         before = self._by_number.get(queued.number)
         self._by_number[queued.number] = RequestOutcome(
             request=before.request if before else queued.request,
             matches=(*before.matches, *matches) if before else matches,
             first_unmatched=first_unmatched,
             candidates=candidates.left,
-            removals=removals,
+            removals=merged_removals(before.removals if before else (), removals),
         )
 
     def __iter__(self) -> Iterator[RequestOutcome]:

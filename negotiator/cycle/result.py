@@ -5,6 +5,8 @@ Sizes do not depend on the pool's: reasons are counted per request, never listed
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import attrs
 
 from negotiator.cycle.cycle_state import CycleState
@@ -22,6 +24,14 @@ _NO_SLOTS_LEFT = core_reason(
     Station.MATCH, Verdict.WAITING, "no_slots_left", "there are no slots left for more jobs of the request"
 )
 
+#: The reason of a turn that ended because the order allowed no more slots, though there may be some.
+ALLOWANCE_USED = core_reason(
+    Station.ORDER,
+    Verdict.WAITING,
+    "allowance_used",
+    "the order allows the request no more slots in this cycle",
+)
+
 
 @attrs.frozen
 class Removal:
@@ -34,6 +44,26 @@ class Removal:
     reason: Reason
     removed: int
     rejected: int
+
+
+def merged_removals(earlier: Sequence[Removal], last: Sequence[Removal]) -> tuple[Removal, ...]:
+    """Return the removals of several turns of one request: those of earlier turns alone, then those of the last turn.
+
+    A reason of several turns is listed once, with the largest counts. An allowance counts for its own turn only.
+    """
+    merged = {_identity(each.reason): each for each in earlier if each.reason is not ALLOWANCE_USED}
+    for each in last:
+        key = _identity(each.reason)
+        before = merged.pop(key, each)
+        merged[key] = Removal(
+            each.reason, max(before.removed, each.removed), max(before.rejected, each.rejected)
+        )
+    return tuple(merged.values())
+
+
+def _identity(reason: Reason) -> Hashable:
+    # A text has the numbers too, which can't be hashed.
+    return reason.provenance, reason.code, reason.verdict, reason.mode, reason.text
 
 
 @attrs.frozen
@@ -75,7 +105,8 @@ class RequestOutcome:
     """What became of one request: its matches, and for the rest the reasons, each with its counts.
 
     Jobs are matched in the schedd's order; ``first_unmatched`` is the id ("cluster.proc") of the first that got no
-    slot, empty where all got one. ``candidates`` is the number of slots left after all reasons.
+    slot, empty where all got one. ``candidates`` is the number of slots left after all reasons, at the last turn.
+    ``removals`` are those of all turns, the last turn's at the end.
     """
 
     request: Request
@@ -101,6 +132,8 @@ class RequestOutcome:
 
     def _decisive(self) -> Reason:
         """Return the enforced reason that took the last candidate slots, in the order of the stations."""
+        if self.removals and self.removals[-1].reason is ALLOWANCE_USED:
+            return ALLOWANCE_USED
         for removal in reversed(self.removals):
             if removal.removed and removal.reason.mode is Mode.ENFORCE:
                 return removal.reason

@@ -34,6 +34,25 @@ def negotiator_filter_slots():
     raise ValueError("unable")
 """
 
+CHANGING = """
+import numpy as np
+from negotiator.plugin import Filter, hookimpl
+
+def refusing(code, rows, slots):
+    allow = ~np.isin(np.arange(len(slots)), rows)
+    return Filter(rule=code, allow=allow, code=code, text="refused")
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_filter_slots(request, slots):
+    left = request.count
+    yield refusing("always", [0], slots)
+    yield refusing(f"only{left}", [4, 3, 2][: 5 - left], slots)
+"""
+
 
 class Spins:
     """Gives each request one job a turn, in turns, until it is stopped by something else than its allowance."""
@@ -160,3 +179,48 @@ def test_rejections_name_each_request_with_jobs_left_and_the_decisive_reason(lim
 def test_jobs_beyond_the_slots_are_rejected_for_want_of_slots(plain):
     (rejection,) = run(plain, 1, jobs_of("ann", 3), SubmitterNameOrder).rejections
     assert (rejection.jobs, rejection.first_job, rejection.reason.code) == (2, "7.1", "no_slots_left")
+
+
+def turns(number):
+    """An order that ends after a number of turns, of one job each."""
+
+    class Some(Spins):
+        def next(self):
+            return super().next() if len(self.feedbacks) < number else None
+
+    return Some
+
+
+def test_what_an_allowance_left_over_is_rejected_for_the_allowance(plain):
+    """Not for want of slots, of which there are some."""
+    result = run(plain, 5, jobs_of("ann", 4), turns(2))
+    (rejection,) = result.rejections
+    assert (rejection.jobs, rejection.reason.code, rejection.reason.provenance.station) == (
+        2,
+        "allowance_used",
+        "order",
+    )
+    counts = [(each.reason.code, each.removed, each.rejected) for each in result.outcomes[0].removals]
+    assert counts == [("taken", 1, 1), ("allowance_used", 3, 3)]
+
+
+def test_an_allowance_that_another_turn_made_good_is_no_reason(limited):
+    (rejection,) = run(limited, 5, jobs_of("ann", 4), Spins).rejections
+    assert (rejection.jobs, rejection.reason.code) == (2, "quota")
+    (outcome,) = run(limited, 5, jobs_of("ann", 4), Spins).outcomes
+    assert [each.reason.code for each in outcome.removals] == ["taken", "quota"]
+
+
+def test_the_reasons_of_all_turns_are_kept_each_once_with_its_largest_counts(tmp_path):
+    """A filter that refuses other slots at each turn: the reasons of earlier turns come first, the last turn's last."""
+    bundle = write_bundle(tmp_path / "turns", plugins={"f": CHANGING})
+    (outcome,) = run(bundle, 7, jobs_of("ann", 4), turns(3)).outcomes
+    counts = [(each.reason.code, each.removed) for each in outcome.removals]
+    assert counts == [
+        ("only4", 1),
+        ("only3", 2),
+        ("always", 1),
+        ("only2", 3),
+        ("taken", 1),
+        ("allowance_used", 1),
+    ]
