@@ -127,7 +127,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
 
         def by_project(application, rule):
             project = application.tags.get("project")
-            return Target.child(project) if project else None
+            return QueueTarget.child(project) if project else None
 
         @hookimpl
         def negotiator_placement_rules():

@@ -15,7 +15,17 @@ from negotiator import testing
 from negotiator.classad import parse
 from negotiator.hooks.manager import HOOKS as DECLARED
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
-from negotiator.plugin import AccessKind, AccessQuestion, CounterUsage, PlacedApplication, QueueNotice
+from negotiator.plugin import (
+    AccessKind,
+    AccessQuestion,
+    Application,
+    ConfiguredRule,
+    CounterUsage,
+    PlacedApplication,
+    QueueNotice,
+    QueueTarget,
+    Source,
+)
 
 HERE = Path(__file__).parent
 DOCUMENT = (HERE.parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
@@ -115,6 +125,19 @@ def test_the_examples_run(spec, capsys):
         for code in (written, inspect.cleandoc(indented)):
             assert bool(ask(spec.name, code)) == (spec.name not in TOLD)
     assert capsys.readouterr().err == TOLD.get(spec.name, "") * 2
+
+
+def test_the_placement_rules_of_the_examples_return_a_queue():
+    """The hook only declares the rule; its function is called when an application is placed."""
+    docstring = inspect.getdoc(DECLARED["negotiator_placement_rules"].function)
+    example = re.search(r"^Example::\n\n(.*?)^:", docstring, flags=re.MULTILINE | re.DOTALL)[1]
+    (written,) = snippets(documented("negotiator_placement_rules"))
+    for code in (written, inspect.cleandoc(example)):
+        (rule,) = run(code)["negotiator_placement_rules"]()
+        configured = ConfiguredRule(rule.name, "", False, lambda _: True, Source("queues.yaml", 3))
+        of_project = Application("bob", tags={"project": "web.one"})
+        assert rule.target(of_project, configured) == QueueTarget("web_dot_one")
+        assert rule.target(Application("bob"), configured) is None
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):
