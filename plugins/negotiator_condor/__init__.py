@@ -1,12 +1,13 @@
 """HTCondor's concurrency limits: licences and other things that a job uses while it runs, on any slot.
 
-Source: HTCondor manual, "Concurrency Limits". A job says ``ConcurrencyLimits = "sw1:3, sw2"``: three of one thing, one of
-another. It may be an expression of the slot, and so differ from slot to slot.
+Source: HTCondor manual, "Concurrency Limits". A job requests them with ``ConcurrencyLimits = "sw1:3, sw2"``: three of the
+first, one of the second. The attribute may be an expression of the slot, and so differ from slot to slot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -38,18 +39,35 @@ _EXPRESSION = parse(f"MY.{ATTRIBUTE}")
 class ConcurrencyLimits:
     """``concurrency_limits``: the limit of each name; any other name has ``CONCURRENCY_LIMIT_DEFAULT``.
 
-    The limit of ``large`` is also that of each ``large.something`` without its own.
+    The limit of ``large`` is also that of each ``large.something`` without its own. ``sources`` has the place of each
+    value that is configured, by its path: ``concurrency_limits.large``.
     """
 
     concurrency_limits: dict[str, int] = attrs.field(factory=dict)
-    CONCURRENCY_LIMIT_DEFAULT: int = 2_308_032  # HTCondor's own
+    CONCURRENCY_LIMIT_DEFAULT: int = 2_308_032  # HTCondor's default
     source: Source | None = None
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
 
     def limit(self, name: str) -> int:
         """Return the limit of a name in lower case."""
-        folded = {each.lower(): limit for each, limit in self.concurrency_limits.items()}
+        key = self._key(name)
+        return self.CONCURRENCY_LIMIT_DEFAULT if key is None else self.concurrency_limits[key]
+
+    def limit_source(self, name: str) -> Source | None:
+        """Return the place of the limit of a name in lower case; that of the section if the limit is not configured."""
+        key = self._key(name)
+        path = "CONCURRENCY_LIMIT_DEFAULT" if key is None else f"concurrency_limits.{key}"
+        return self.sources.get(path, self.source)
+
+    def _key(self, name: str) -> str | None:
+        """Return the configured name whose limit applies, as it is written; None for the default."""
         group = name.partition(".")[0]
-        return folded.get(name, folded.get(group, self.CONCURRENCY_LIMIT_DEFAULT))
+        return self._keys.get(name, self._keys.get(group))
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """The configured names as they are written, by name in lower case."""
+        return {key.lower(): key for key in self.concurrency_limits}
 
 
 @hookimpl
@@ -94,9 +112,10 @@ def negotiator_charges(
                 text=f"concurrency limit {item.name}",
                 code="concurrency_limit",
                 scale=SCALE,
-                source=settings.source,
+                source=settings.limit_source(item.name),
             )
-            yield Charge((item.name,), _on(rows, item.amount), settings.limit(item.name) * SCALE, label)
+            limit = settings.limit(item.name) * SCALE
+            yield Charge((item.name,), _amounts(rows, item.amount), limit, label)
 
 
 def _requested(
@@ -109,14 +128,14 @@ def _requested(
     codes = column.data.get(Kind.STRING)
     if codes is None:
         return
-    there = np.broadcast_to(column.kinds == Kind.STRING, (len(slots),))
-    spread = np.broadcast_to(codes, (len(slots),))
-    for code in np.unique(spread[there]).tolist():
-        rows = there & (spread == code)
+    is_list = np.broadcast_to(column.kinds == Kind.STRING, (len(slots),))
+    codes = np.broadcast_to(codes, (len(slots),))
+    for code in np.unique(codes[is_list]).tolist():
+        rows = is_list & (codes == code)
         for item in parse_limits(column.pool.strings[code]):
             yield item, rows
 
 
-def _on(rows: NDArray[np.bool_], amount: int) -> int | NDArray[np.int64]:
-    """Return an amount on some slots, (N,); one value if it is all of them."""
+def _amounts(rows: NDArray[np.bool_], amount: int) -> int | NDArray[np.int64]:
+    """Return the amount to charge on each slot, (N,): 0 outside ``rows``; one value if ``rows`` has all slots."""
     return amount if rows.all() else np.where(rows, amount, 0).astype(np.int64)

@@ -12,7 +12,7 @@ import attrs
 SCALE = 1_000_000
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?", re.ASCII)
-_MOST = 1_000_000_000.0
+_MAX_AMOUNT = 1_000_000_000.0
 _NUMBER = re.compile(r"[0-9.]+(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _MAX_ITEMS = 100
 
@@ -46,4 +46,4 @@ def _amount(number: str) -> int | None:
         value = float(number) if _NUMBER.fullmatch(number) else math.nan
     except ValueError:
         return None
-    return max(1, round(value * SCALE)) if 0 < value <= _MOST else None
+    return max(1, round(value * SCALE)) if 0 < value <= _MAX_AMOUNT else None

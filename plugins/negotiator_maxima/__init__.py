@@ -1,4 +1,4 @@
-"""The maxima of queues: of each resource, and of running applications, in a queue and all below it together.
+"""The maxima of queues: of each resource, and of running applications, in a queue and the queues below it together.
 
 Source: "Scheduler Configuration", Queue Definition (resource settings, running application limit); YuniKorn's queue
 configuration, ``resources: max:`` and ``maxapplications:``.
@@ -13,7 +13,7 @@ from negotiator.plugin import Charge, KeyCharge, QueueTree, Quota, Request, hook
 
 @hookimpl
 def negotiator_job_attributes() -> Iterable[str]:
-    """Read nothing of a job but what its request has."""
+    """Return no attributes: charges depend only on what every request has."""
     return ()
 
 
@@ -25,14 +25,14 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         if queue is None:
             continue
         config = queue.config
-        for resource, most in config.max.items():
+        for resource, maximum in config.max.items():
             label = Quota(
                 rule=f"maximum of {path}",
                 text=f"queue {path}",
                 resource=resource,
                 source=config.source,
             )
-            yield Charge((path, resource), request.resources.get(resource, 0), most, label)
+            yield Charge((path, resource), request.resources.get(resource, 0), maximum, label)
         if config.applications:
             label = Quota(
                 rule=f"maxapplications of {path}",

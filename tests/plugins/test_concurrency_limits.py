@@ -41,10 +41,12 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("texts", "most"), [each[1:] for each in COUNTS], ids=[each[0] for each in COUNTS])
-def test_as_many_jobs_match_as_the_limits_allow(decide, texts, most):
+@pytest.mark.parametrize(
+    ("texts", "expected"), [each[1:] for each in COUNTS], ids=[each[0] for each in COUNTS]
+)
+def test_as_many_jobs_match_as_the_limits_allow(decide, texts, expected):
     """By the weights and names of their lists."""
-    assert len(decide(*texts, Rest='"lab"').matches) == most
+    assert len(decide(*texts, Rest='"lab"').matches) == expected
 
 
 INVALID = ["1x", "a-b", "a.b.c", ".a", "a.", "matlab:-1", "matlab:0", "matlab:x", "matlab:nan"]
@@ -87,3 +89,32 @@ def test_a_denial_has_the_numbers_as_people_write_them(decide):
 def test_a_running_job_with_an_invalid_list_is_no_failure(decide):
     """The cycle goes on, without slots too."""
     assert decide('"1x"', JobStatus="2", slots=()).failures == ()
+
+
+PLACES = """\
+concurrency_limits:
+  Matlab: 0
+  large: 0
+  large.special: 0
+CONCURRENCY_LIMIT_DEFAULT: 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("MATLAB", 2), ("large", 3), ("large.a", 3), ("large.special", 4), ("other", 5)]
+)
+def test_a_denial_names_the_place_of_the_limit_that_applies(tmp_path, name, line):
+    """Its own, else that of its group, else the default."""
+    bundle = write_bundle(tmp_path / "b", PLACES)
+    result = cycle(snapshot([slot()], [job(ConcurrencyLimits=f'"{name}"')]), bundle)
+    (removal,) = [each for each in result.outcomes[0].removals if each.reason.code == "concurrency_limit"]
+    source = removal.reason.provenance.source
+    assert (source.file, source.line) == ("pool.yaml", line)
+
+
+def test_a_limit_that_is_not_configured_has_the_place_of_the_section(tmp_path):
+    """The amount is above HTCondor's default."""
+    bundle = write_bundle(tmp_path / "b", "# none\nconcurrency_limits: {a: 1}\n")
+    result = cycle(snapshot([slot()], [job(ConcurrencyLimits='"b:2308033"')]), bundle)
+    (removal,) = [each for each in result.outcomes[0].removals if each.reason.code == "concurrency_limit"]
+    assert removal.reason.provenance.source == bundle.settings["condor"].source
