@@ -172,11 +172,6 @@ class Chain:
             placements.append(placement)
         return tuple(placements), tuple(changes)
 
-    def decide(self, application: Application, queues: QueueTree, cache: AccessCache) -> Placement:
-        """Return where an application would go; no queue is created."""
-        with running_plugin():
-            return self._decide(application, [], queues, cache)
-
     def failures(self, placements: Iterable[Placement]) -> Iterator[HookFailure]:
         """Yield the failures of plugins' rules."""
         for placement in placements:

@@ -77,23 +77,6 @@ def test_together_or_one_by_one_is_the_same(applications):
     assert alone.queues.view == together.queues.view
 
 
-@given(st.lists(APPLICATIONS, max_size=6))
-def test_deciding_tells_where_placing_puts_it(applications):
-    """But for what can't be made; and it makes nothing."""
-    own = pool()
-    for application in applications:
-        before = own.queues.view.mutable().view
-        decided = own.chain.decide(application, own.queues.view, own.book)
-        assert own.queues.view == before
-        (placed,), changes = place(own, application)
-        if placed.code in {"create_under_leaf", "create_under_draining"}:
-            assert decided.placed
-            assert not placed.placed
-        else:
-            assert placed == decided
-        assert bool(changes) == (placed.placed and before.get(placed.queue) is None)
-
-
 @given(APPLICATIONS)
 def test_whoever_is_placed_may_submit_there(application):
     """Into a leaf; the recovery queue is for forced applications, and asks nobody."""
@@ -288,5 +271,4 @@ def test_what_a_rule_prints_goes_to_standard_error(capsys):
     book = AccessCache(bundle().hooks, bundle().settings, queues.view)
     with plugin_output_to_stderr():
         chain.place([Application("sue")], queues, book, NOW)
-        chain.decide(Application("sue"), queues.view, book)
-    assert capsys.readouterr() == ("", "seen\n" * 2)
+    assert capsys.readouterr() == ("", "seen\n")

@@ -13,8 +13,9 @@ from negotiator.bundle.text import SourceText
 from negotiator.hooks import specs
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.placement import Application
-from negotiator.placement import AccessCache, Chain, make_chain
+from negotiator.placement import AccessCache, Chain, Placement, make_chain
 from negotiator.placement.access import is_granted
+from negotiator.placement.trace import MATCHED
 from negotiator.queues import MutableQueueTree, PartitionConfig, QueueTree
 from negotiator.records import Severity
 from queueing import drain
@@ -22,6 +23,8 @@ from queueing import drain
 NOW = 1_700_000_000.0
 STATIC = frozenset({"rule_target_missing", "rule_target_not_leaf", "rule_target_below_leaf"})
 """What a rule is refused for because of the queues alone."""
+NOT_CREATED = frozenset({"create_under_leaf", "create_under_draining"})
+"""Why a queue that a rule gives can't be created."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -122,8 +125,11 @@ class Pool:
                 drain(self.queues, path, NOW)
 
     def decide(self, content):
-        """Where an application would go."""
-        return self.chain.decide(application(content, self.chain), self.queues.view, self.book)
+        """Where an application would go; a queue that can't be created fails later."""
+        placement = attrs.evolve(self, queues=self.queues.view.mutable()).place(content)
+        if placement.code not in NOT_CREATED:
+            return placement
+        return Placement(placement.steps[-1].queue, MATCHED, placement.steps)
 
     def place(self, content):
         """Where an application goes; its queue is there then."""
