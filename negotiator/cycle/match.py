@@ -5,8 +5,6 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 
 from __future__ import annotations
 
-import itertools
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -54,35 +52,6 @@ class SlotMatcher:
     def take(self, rows: NDArray[np.intp]) -> None:
         """Withdraw slots from later requests."""
         self.taken[rows] = True
-
-    def candidates(self, job: ClassAd) -> Mask:
-        """Return the slots on which the Requirements of the job and of the slot are both true: (N,), bool.
-
-        Nothing else counts: no central expression, no plugin, and not whether the slot is in use or taken. Each
-        conjunct is evaluated once for all jobs that are alike in what it reads of them, so that a job like others
-        costs little more than ANDing masks. Without Requirements on either side nothing matches.
-        """
-        if "Requirements" not in job:
-            return np.zeros(len(self.slots), dtype=np.bool_)
-        keep = self.requirements.present.rows.copy()
-        env = attrs.evolve(self.environment)  # restarts random()
-        both = self.requirements.of_job(job, env), self.requirements.of_slots(job, env)
-        for conjunct, truth in itertools.chain(*both):
-            if conjunct.rows is not None:
-                keep[conjunct.rows] &= truth.rows
-            elif not truth.count:
-                return np.zeros(len(self.slots), dtype=np.bool_)
-            elif truth.has_false:
-                keep &= truth.rows
-        return keep
-
-    def choose(self, job: ClassAd, among: Mask, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return the rows of the ``count`` best of some slots for a job, best first, and the job's Rank of them.
-
-        ``among`` (N,) are the slots to choose from, such as ``candidates`` gives. The pool's own order comes first, then
-        the job's Rank, then the order of the rows, as in a cycle. There may be fewer than ``count``.
-        """
-        return self.ranks.choose(job, among, count, attrs.evolve(self.environment))
 
 
 @attrs.frozen

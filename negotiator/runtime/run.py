@@ -77,14 +77,6 @@ class Runtime:
             self._state_manager = StateManager.begin(self.bundle, self.clock(), self.store)
         return self._state_manager
 
-    def cycles(self, count: int) -> Iterator[CycleReport]:
-        """Run ``count`` cycles, one after the other.
-
-        :raises AuditError: one could not be recorded.
-        """
-        for _ in range(count):
-            yield self.cycle(self._next_number())
-
     def next_cycle(self) -> CycleReport:
         """Run one more cycle."""
         return self.cycle(self._next_number())

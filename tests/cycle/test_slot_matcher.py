@@ -1,4 +1,4 @@
-"""The slot matcher of a cycle: candidates and the best of them for a job ad, evaluated once for jobs that are alike."""
+"""The stations *match* and *charge* with the slot matcher of a cycle: candidates, and the best of them for a job."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,46 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import pools
-from negotiator.classad import Environment, Table, evaluate, evaluate_table, is_true, parse
-from negotiator.cycle.match import SlotMatcher
+from negotiator.bundle import load_bundle
+from negotiator.classad import Table, evaluate, evaluate_table, is_true, parse
+from negotiator.cycle.charge import charge
+from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
+from negotiator.cycle.recount import Recount
+from negotiator.ledger import Ledger
+from negotiator.plugin import Cycle, Request
+from negotiator.queues import QueueTree
 from pools import job, slot, snapshot
 
-ENV = Environment(now=pools.NOW, seed=1)
+CYCLE = Cycle(1, pools.NOW, "0")
+ENV = CYCLE.environment
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A bundle without policies and plugins."""
+    folder = tmp_path_factory.mktemp("bare")
+    (folder / "pool.yaml").write_text("audit: {matches: none}\n")
+    return load_bundle(folder, entry_points=False)
+
+
+def request(ad, count=1):
+    """The request of so many jobs."""
+    return Request("tester@d", "node1", ad, count, "1.0", applications=("node1#1",) * count)
+
+
+def candidates(matcher, ad, bundle):
+    """Whether each slot is a candidate of a job."""
+    return match(request(ad), matcher, bundle, CYCLE).among.tolist()
+
+
+def chosen(matcher, ad, among, count, bundle):
+    """The slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
+    found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
+    in_use, queues = Recount(Ledger(), ClaimReceipts(), {}), QueueTree.of(bundle.partition.root, pools.NOW)
+    granted = charge(request(ad, count), found, matcher, in_use, queues, bundle, CYCLE)
+    return granted.rows, granted.ranks
+
 
 CLAUSES = [
     "TARGET.Memory >= MY.RequestMemory", "TARGET.RequestMemory <= MY.Memory", "A == TARGET.A", "MY.A =?= TARGET.A", "true",
@@ -55,7 +90,7 @@ def ads(make, described, repeats=1):
 
 @settings(deadline=None)
 @given(pairs, pairs, st.integers(1, 2))
-def test_candidates_are_those_of_asking_pair_by_pair(slots, jobs, repeats):
+def test_candidates_are_those_of_asking_pair_by_pair(bare, slots, jobs, repeats):
     """Whatever the expressions of both sides, and in whatever order jobs that are alike and others come."""
     slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
     matcher = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
@@ -65,23 +100,23 @@ def test_candidates_are_those_of_asking_pair_by_pair(slots, jobs, repeats):
             is_true(evaluate(whole, asking, offered, ENV)) and is_true(evaluate(whole, offered, asking, ENV))
             for offered in slot_ads
         ]
-        assert matcher.candidates(asking).tolist() == wanted
+        assert candidates(matcher, asking, bare) == wanted
 
 
-def test_the_rest_of_an_expression_is_where_a_call_has_moved_to():
+def test_the_rest_of_an_expression_is_where_a_call_has_moved_to(bare):
     """After countMatches(TARGET.x, ...) names are looked up in the other ad: the conjuncts cannot be evaluated one by one."""
     moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
     offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
     asking = job(Memory="1", Requirements=moved)
-    assert SlotMatcher.of(offered, ENV).candidates(asking).tolist() == [True, False]
+    assert candidates(SlotMatcher.of(offered, ENV), asking, bare) == [True, False]
 
 
-def test_without_requirements_nothing_matches():
+def test_without_requirements_nothing_matches(bare):
     """Neither a job without any nor a slot without any."""
     matcher = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
-    assert matcher.candidates(job()).tolist() == [True, False]
-    assert matcher.candidates(job(Requirements=None)).tolist() == [False, False]
-    assert SlotMatcher.of(Table.from_ads([]), ENV).candidates(job()).tolist() == []
+    assert candidates(matcher, job(), bare) == [True, False]
+    assert candidates(matcher, job(Requirements=None), bare) == [False, False]
+    assert candidates(SlotMatcher.of(Table.from_ads([]), ENV), job(), bare) == []
 
 
 @pytest.fixture
@@ -99,7 +134,7 @@ def counted(monkeypatch):
 START = 'TARGET.Owner != "eve" && TARGET.RequestMemory <= MY.Memory'
 
 
-def test_a_thousand_classes_share_a_few_conjuncts(counted):
+def test_a_thousand_classes_share_a_few_conjuncts(bare, counted):
     """Each different conjunct is evaluated once, whichever job class it comes from."""
     matcher = SlotMatcher.of(
         Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
@@ -108,11 +143,11 @@ def test_a_thousand_classes_share_a_few_conjuncts(counted):
         asks = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
         asking = job(n, RequestMemory=str(64 * (n % 7)), Requirements=asks, Owner=f'"user{n % 3}"')
         expected = [row > n % 5 and 256 * row >= 64 * (n % 7) for row in range(9)]
-        assert matcher.candidates(asking).tolist() == expected
+        assert candidates(matcher, asking, bare) == expected
     assert len(counted) <= 7 + 5 + 3 + 2
 
 
-def test_slots_with_different_requirements_are_evaluated_apart():
+def test_slots_with_different_requirements_are_evaluated_apart(bare):
     """Some slots share a START, some have another or none, and each is tested by its own."""
     starts = [START, "MY.Memory > 300", None, START, "TARGET.RequestMemory <= MY.Memory"]
     offered = [
@@ -128,7 +163,7 @@ def test_slots_with_different_requirements_are_evaluated_apart():
                 is_true(evaluate(parse("Memory < 600"), each)) and is_true(evaluate(whole, each, asking))
                 for each in offered
             ]
-            assert matcher.candidates(asking).tolist() == expected
+            assert candidates(matcher, asking, bare) == expected
 
 
 RANKS = st.sampled_from(["TARGET.Mips", "TARGET.Mips * MY.Factor", "0.0", 'real("NaN")', "TARGET.Text", None])
@@ -143,7 +178,7 @@ NUMBERS = st.sampled_from(["1", "2", "2.5", "-1", 'real("NaN")', 'real("-INF")',
     st.integers(0, 2**12 - 1),
 )
 @example([('real("NaN")', None, True), ('real("-INF")', None, True)], "TARGET.Mips", 5, 3)
-def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, count, chosen):
+def test_the_best_are_those_that_a_sort_of_all_would_put_first(bare, offers, rank, count, bits):
     """The pool's order first (a slot's Rank of the job, then small ones), then the job's Rank, then the order of rows."""
     table = Table.from_ads(
         [
@@ -153,8 +188,8 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
     )
     matcher = SlotMatcher.of(table, ENV)
     asking = job(Rank=rank, Factor="3")
-    among = np.array([chosen >> row & 1 for row in range(len(offers))], bool)
-    rows, ranks = matcher.choose(asking, among, count)
+    among = np.array([bits >> row & 1 for row in range(len(offers))], bool)
+    rows, ranks = chosen(matcher, asking, among, count, bare)
     by_pool, by_job = matcher.ranks.of(np.arange(len(offers)), asking, ENV)
     low = float("-inf")
     keys = [[low if np.isnan(value) else value for value in column.tolist()] for column in (by_pool, by_job)]
@@ -165,12 +200,13 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(offers, rank, cou
     assert np.array_equal(ranks, by_job[expected], equal_nan=True)
 
 
-def test_a_rank_of_chance_is_drawn_for_the_candidates_only():
+def test_a_rank_of_chance_is_drawn_for_the_candidates_only(bare):
     """It is never cached: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
     matcher = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
     chance = job(Rank="random(1000000)")
     found = [
-        matcher.choose(chance, np.isin(np.arange(8), rows), 3) for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])
+        chosen(matcher, chance, np.isin(np.arange(8), rows), 3, bare)
+        for rows in ([0, 1, 2], [5, 6, 7], [5, 6, 7])
     ]
     assert [sorted(ranks.tolist()) for _, ranks in found[1:]] == [sorted(found[0][1].tolist())] * 2
     assert len(set(found[0][1].tolist())) == 3

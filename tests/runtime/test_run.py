@@ -87,7 +87,7 @@ def test_without_a_record_no_match_is_handed_out_or_observed(tmp_path, folder, l
 
 def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
     run, _ = runtime(tmp_path, log, Offline())
-    first, second = run.cycles(2)
+    first, second = run.next_cycle(), run.next_cycle()
     assert [match.job for match in first.result.matches] == ["1.0", "1.1"]
     assert not second.result.matches
     waiting = {each.reason.code: each.count for each in second.result.discarded}
@@ -96,7 +96,7 @@ def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_
 
 def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
     run, _ = runtime(tmp_path, log, Watching(folder, lost={"1.1", "1.2"}))
-    _, second = run.cycles(2)
+    _, second = run.next_cycle(), run.next_cycle()
     assert len(second.result.matches) == 2
 
 

@@ -193,14 +193,6 @@ def _bitwise(compute: Callable[[int, int], int]) -> Callable[[Value, Value], Val
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
-def fold_case(text: str) -> str | bytes:
-    """Return a key for comparing strings without case, ordered like ``strcasecmp``.
-
-    Only A to Z fold. The key of an ASCII string is a ``str``, of another one ``bytes``; see ``compare_folded``.
-    """
-    return text.lower() if text.isascii() else fold_bytes(to_bytes(text))
-
-
 def compare_folded(left: str, right: str) -> int:
     """Return less than, equal to or greater than 0 like ``strcasecmp``."""
     if left == right:
