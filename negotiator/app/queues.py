@@ -34,7 +34,7 @@ class QueueReport:
 def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     """Return the queues of the bundle; with a state those of the negotiator, with a pool the usage too.
 
-    :raises NotFoundError: there is no queue ``top``.
+    :raises NotFoundError: unknown queue ``top``.
     :raises PoolError: the pool cannot be read.
     :raises StateError: the state cannot be read.
     """

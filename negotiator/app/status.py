@@ -37,7 +37,7 @@ class ErrorStatus:
     http: HTTPStatus
 
 
-#: The first entry whose class fits applies, so derived classes stand before their bases.
+#: The first entry whose class fits applies, so derived classes come before their bases.
 STATUSES = (
     ErrorStatus(OutcomeLostError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
     ErrorStatus(AlteredBundleError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),

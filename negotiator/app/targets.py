@@ -48,6 +48,6 @@ def current_time(targets: CommandTargets) -> float:
 
 
 def clock(targets: CommandTargets) -> Callable[[], float]:
-    """Return a clock, in seconds since the epoch; it stands still if the targets name a time."""
+    """Return a clock, in seconds since the epoch; its time is constant if the targets name one."""
     now = targets.now
     return time.time if now is None else lambda: now

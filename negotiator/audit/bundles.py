@@ -79,7 +79,7 @@ def read_bundle(folder: Path, digest: str) -> dict[str, bytes]:
 def find_digest(folder: Path, prefix: str) -> str:
     """Return the digest of the one stored bundle whose digest begins with ``prefix``, at least 8 digits of it.
 
-    :raises NoBundleError: there is none, or there are several.
+    :raises NoBundleError: no stored bundle matches, or several do.
     """
     if not _PREFIX.fullmatch(prefix):
         raise NoBundleError("a digest has 64 hexadecimal digits; its first 8 or more will do")

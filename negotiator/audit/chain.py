@@ -28,7 +28,7 @@ _HASH_FIELD_BYTES = 76
 _FIRST_FIELDS = re.compile(
     rb'\{"seq":([1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})",(?:"keyed":"([0-9a-f]{16})",)?"kind":"',
 )
-# These fields come first, so that no text that a user chose can stand for them.
+# These fields come first, so that no text that a user chose can imitate them.
 _BUNDLE = re.compile(
     rb'[^{]*"kind":"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
 )

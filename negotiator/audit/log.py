@@ -1,4 +1,4 @@
-"""The writer of an audit log. ``docs/audit.md`` says what a crash, a full disk or a second writer do to it."""
+"""The writer of an audit log. ``docs/audit.md`` describes the effects of a crash, a full disk and a second writer."""
 
 from __future__ import annotations
 

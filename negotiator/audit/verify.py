@@ -80,7 +80,7 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
 
     :param head: ``SEQ:HASH`` of some record, stored elsewhere. Without it a log whose end was cut off verifies; with
         neither head nor key, so does one that was rewritten as a whole.
-    :raises AuditError: there is no log, it cannot be read, or it is keyed and no key was given.
+    :raises AuditError: the log is missing or cannot be read, or it is keyed and no key was given.
     :raises ValueError: ``head`` is invalid.
     """
     expected = START if head is None else ChainLink.parse(head)

@@ -18,7 +18,7 @@ MAX_TEXT = 300
 
 @attrs.frozen(eq=False)
 class ConstraintConjunct:
-    """One conjunct of a central constraint, and the reason why a slot on which it is not true is no candidate.
+    """One conjunct of a central constraint, and the reason why a slot on which it is not true is not a candidate.
 
     The expression is bound: ``MY`` and ``TARGET`` are the two ads themselves, whatever attributes they define.
     """

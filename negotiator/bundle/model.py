@@ -53,7 +53,7 @@ class PlacementSettings:
     """The ``placement:`` part of ``pool.yaml``: how user, queue, groups and resources are read from a job's ad.
 
     Each expression is evaluated for the job's ad alone. ``groups`` gives a string of names separated by commas; for any
-    other value plugins are asked. ``forced`` must not depend on what users write: a forced application needs no access.
+    other value plugins are called. ``forced`` must not depend on what users write: a forced application needs no access.
     ``resources`` reads each requested resource in the units of queues.yaml; the defaults are RequestMemory for
     ``memory``, RequestCpus for ``vcore`` and ``RequestName`` for any other resource.
     ``fallback`` is the queue of applications that no rule places. An application that is not seen for ``forget_after``

@@ -195,7 +195,7 @@ def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
 
 
 def _no_effect(knobs: Knobs, names: Iterable[str], owned: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a problem for each knob that nothing reads. One for another subsystem may be meant for this one."""
+    """Yield a problem for each unused knob. A knob of another subsystem may have been intended for this one."""
     known = set(owned)
     for name in names:
         if knobs.was_used(name):

@@ -150,7 +150,7 @@ def _perform(
 
 
 def _end(answer: AdminAnswer | None, wait: float) -> NoReturn:
-    """Print the answer, or that none came in time, and end."""
+    """Print the answer, or that the request timed out, and exit."""
     if answer is None:
         click.echo(
             f"the negotiator did not answer within {wait:g} s; it will do it before its next cycle", err=True

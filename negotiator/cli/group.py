@@ -26,14 +26,14 @@ class PluginGroup(click.Group):
     """The program's commands; commands of plugins are looked up only if the program has none of that name."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program; what plugins print in hooks goes to standard error."""
+        """Run the program; the output of plugins in hooks is redirected to standard error."""
         with plugin_output_to_stderr():
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn the exceptions that it raises into a message and an exit code.
 
-        Codes of 74 and above mean that the output is lost, so they say nothing about the command's answer.
+        Codes of 74 and above mean that the output is lost, so they are independent of the command's result.
         """
         try:
             return super().invoke(ctx)
@@ -81,12 +81,12 @@ class PluginGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self._plugin_commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name, None if there is none."""
+        """Return the command of a name; None if unknown."""
         return super().get_command(ctx, cmd_name) or self._plugin_commands.get(cmd_name)
 
 
 def _silence() -> None:
-    """Redirect standard output to nowhere, so that Python does not fail again when it flushes it at its end."""
+    """Redirect standard output to the null device, so that Python does not fail again when it flushes it at its end."""
     null = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(null, sys.stdout.fileno())

@@ -125,7 +125,7 @@ class Session:
     def use(self, side: Side, path: Path, name: str | None = None) -> None:
         """Make an ad of a file MY or TARGET: the first with this name, or the first of all.
 
-        :raises RefusedLineError: there is no such ad.
+        :raises RefusedLineError: the ad is missing.
         """
         if str(path) == "-":
             raise RefusedLineError("must be a file: standard input has the expressions")

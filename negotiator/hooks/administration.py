@@ -126,7 +126,7 @@ class ChangeOutcome:
 class PluginUsage:
     """The usage of a plugin's quotas: its enforcing counters, the slots of the pool, and the queues.
 
-    ``failures`` say what could not be counted, and why; ``problems`` are those of the ads of the pool.
+    ``failures`` are the parts that could not be counted, with the reasons; ``problems`` are those of the ads of the pool.
     """
 
     counters: CounterUsage

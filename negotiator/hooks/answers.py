@@ -1,4 +1,4 @@
-"""What the manager returns: records with the plugin they came from, failures, slow calls, and each plugin's status."""
+"""The results of the manager: records with the plugin that returned them, failures, slow calls, and each plugin's status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def clean(text: str, limit: int) -> str:
 
 @attrs.frozen
 class Attributed(Generic[T]):
-    """A record, and the plugin it came from; the guard adds the plugin's name, so that no plugin can use another's."""
+    """A record and the plugin that returned it; the guard adds the plugin's name, so that no plugin can use another's."""
 
     record: T
     plugin: str

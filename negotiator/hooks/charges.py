@@ -46,11 +46,11 @@ def _source(value: object) -> Source | None:
 class Quota:
     """The limit that a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
 
-    ``text`` names, in a few words and without numbers, whose usage of what is limited: ``user sue in root.a``. The core
+    ``text`` names, in a few words and without numbers, the user or group and the resource whose usage is limited: ``user sue in root.a``. The core
     adds what is needed, used and allowed, in the unit of ``resource`` (empty where things are counted), divided by
     ``scale``. A quota in mode warn or dryrun is charged on counters of its own, and refuses nothing.
 
-    Where a charge has a counter for each of many hosts, the last part of the counter's key may stand between ``text``
+    Where a charge has a counter for each of many hosts, the last part of the counter's key may appear between ``text``
     and ``text_after``. If several counters are full, the reason names the first and counts the others.
 
     A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened, to

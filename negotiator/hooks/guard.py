@@ -42,7 +42,7 @@ class _Raised:
 class Tally:
     """The calls of one implementation: the sums, and the failures and slow calls in a row.
 
-    ``switched_off`` says why it is not called again, empty while it is. ``slow`` are the seconds of the slow calls since the
+    ``switched_off`` is the reason why it is no longer called; empty while it is called. ``slow`` are the seconds of the slow calls since the
     last cycle ended.
     """
 

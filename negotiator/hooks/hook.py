@@ -66,8 +66,8 @@ def per_plugin(value_of: Callable[[str], T]) -> T:
 class Hook(Generic[P, R]):
     """One hook of the contract.
 
-    ``batch`` names the argument that holds all that one call is about, empty where there is none. ``own`` are the
-    arguments of which each plugin is passed its own value. ``on_failure`` says what a failure means.
+    ``batch`` names the argument that holds all that one call is about, empty if none does. ``own`` are the
+    arguments of which each plugin is passed its own value. ``on_failure`` is the effect of a failure.
     """
 
     name: str

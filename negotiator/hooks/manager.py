@@ -34,7 +34,7 @@ HOOKS = hooks_of(specs)
 
 @attrs.frozen
 class LoadedPlugin:
-    """A plugin that was loaded and accepted: its name, its version, where it came from."""
+    """A plugin that was loaded and accepted: its name, version and origin."""
 
     name: str
     version: str
@@ -127,7 +127,7 @@ class HookManager:
     def access(
         self, questions: Sequence[AccessQuestion], queues: QueueTree, settings: Mapping[str, Any]
     ) -> tuple[tuple[Attributed[Access], ...], tuple[HookFailure, ...]]:
-        """Return the decisive answer to each question: whether its user may do what it says.
+        """Return the decisive answer to each access question.
 
         A question that no policy grants is denied. If a policy fails, all questions are denied.
         """

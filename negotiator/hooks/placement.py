@@ -1,4 +1,4 @@
-"""The records of placement rules: the application, the rule as it is configured, and its answer."""
+"""The records of placement rules: the application, the configured rule, and its answer."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class QueueTarget:
 
     @classmethod
     def given(cls, text: str) -> Self:
-        """Return the queue that a user requests: a path from the root as it is, anything else as one name."""
+        """Return the queue that a user requests: a path from the root unchanged, anything else as one name."""
         return cls(text, qualified=True) if is_qualified(text) else cls.child(text)
 
 

@@ -55,7 +55,7 @@ def marked_functions(plugin: object) -> tuple[Marked, ...]:
 class Registry:
     """The plugins that were accepted and what they implement.
 
-    pluggy's own way of calling is not used: it calls the last registered first, drops ``None`` and stops at the first
+    pluggy's own calls are not used: it calls the last registered first, drops ``None`` and stops at the first
     exception.
     """
 

@@ -1,4 +1,4 @@
-"""Where plugins print: what hooks write to standard output goes to standard error.
+"""Redirects the output of plugins: text that hooks write to standard output is written to standard error.
 
 What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
 code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program. The program

@@ -1,4 +1,4 @@
-"""The records that plugins are given and return.
+"""The records that plugins receive and return.
 
 The guard adds the plugin's name and version to each record that is returned, so that no plugin can use another's. Masks
 are boolean NumPy arrays with one element for each row of the table that the hook was given.
@@ -174,15 +174,15 @@ class Section:
     """A part of ``pool.yaml`` that a plugin owns.
 
     ``schema`` is an attrs class; each of its fields is a top-level key of the file (its alias, where it has one), and a
-    field's type says which values are valid: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
+    field's type determines the valid values: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
     ClassAd expression with its place), ``Path`` (a file of the bundle, relative to it), ``X | None``, ``list[X]``, ``tuple[X, ...]``,
     ``dict[str, X]``, or another attrs class. A field named ``source`` of type ``Source | None`` is filled in with
     the position of the object in the file. Fields with a default are optional.
 
     ``files`` are patterns of files at the top level of the bundle that belong to the plugin (``*``, ``?`` and ``[...]`` as in
     ``fnmatch``, upper and lower case differ, no ``/``). The field ``files`` of the class, of type ``Mapping[str, str]``,
-    is filled in with their texts by name, sorted: UTF-8 without its byte order mark, line ends as they are. They are
-    what the bundle's digest covers, so a plugin must not read them again. A file that is not UTF-8 is an error of the
+    is filled in with their texts by name, sorted: UTF-8 without its byte order mark, line ends unchanged. The bundle's digest
+    covers these texts, so a plugin must not read the files again. A file that is not UTF-8 is an error of the
     bundle. No other plugin, nor the core, may own a file that matches::
 
         @attrs.frozen

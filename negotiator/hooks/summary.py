@@ -52,7 +52,7 @@ class Denial:
 
 @attrs.frozen
 class DiscardCount:
-    """One reason that kept ads of one kind out of the cycle: how many, and the names of the first few."""
+    """One reason why ads of one kind were discarded: how many, and the names of the first few."""
 
     kind: AdKind
     reason: Reason

@@ -22,7 +22,7 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class UntrustedError(Exception):
-    """A file or folder (``path``) that another user could have written; ``hint`` says what to do."""
+    """A file or folder (``path``) that another user could have written; ``hint`` is the remedy."""
 
     def __init__(self, path: Path, message: str, hint: str) -> None:
         super().__init__(f"{path}: {message}")

@@ -205,7 +205,7 @@ class Chain:
         cache: AccessCache,
         question: AccessQuestion | None = None,
     ) -> Placement:
-        """Return where an application goes; ``question`` is the access question of the last of ``proposed``."""
+        """Return the placement of an application; ``question`` is the access question of the last of ``proposed``."""
         steps: list[PlacementStep] = []
         for number, rule in enumerate(self.rules):
             proposal = proposed[number] if number < len(proposed) else rule.propose(application)

@@ -66,7 +66,7 @@ def _named(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd:
         Severity.WARNING,
         source,
         f"a {kind.value} without Name is named {shorten(name)}",
-        "add Name to the ad if it stands for something else",
+        "add Name to the ad if it describes something else",
     )
     return IdentifiedAd(
         ad.with_items([("Name", name)]), (name, address_of(ad)), f"{kind.value} {shorten(name)}", problem

@@ -271,7 +271,7 @@ class _LongFormReader:
         return ad_problem(source, message, "separate ads by a blank line")
 
     def _fault_problem(self, ad: _OpenAd, number: int) -> Problem:
-        """Return the problem of a faulty line; below a secret the message says no more than where."""
+        """Return the problem of a faulty line; after a secret the message has the position only."""
         message, column, shown = self._faults[number]
         if ad.guarded:
             message, shown = "a line below a secret does not parse", ""

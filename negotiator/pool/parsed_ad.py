@@ -55,7 +55,7 @@ def shorten(text: str) -> str:
 def parsed_ad(
     items: Iterable[tuple[str, Expr]], source: Source, claims: tuple[Secret, ...] = ()
 ) -> ReadResult:
-    """Return the ad of these attributes, which are no secrets; a problem if there are too many."""
+    """Return the ad of these attributes, which are not secrets; a problem if there are too many."""
     attributes = tuple(items)
     if len(attributes) > MAX_ATTRIBUTES:
         return ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")

@@ -36,7 +36,7 @@ class SnapshotBuilder:
     dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
-    """Names and addresses of the slots whose claim ids came in a private ad."""
+    """Names and addresses of the slots whose claim ids were in a private ad."""
 
     def add_file(self, name: str, results: Iterable[ReadResult]) -> None:
         """Add the ads of a file, and its problems, at most ``MAX_PROBLEMS`` one by one."""
@@ -68,9 +68,7 @@ class SnapshotBuilder:
         if kind is PoolAdKind.PRIVATE:
             self._add_private_claims(result)
         elif kind is PoolAdKind.UNKNOWN:
-            message = (
-                "an ad of unknown kind takes no part: it has no MyType, and no attribute that tells its kind"
-            )
+            message = "an ad of unknown kind takes no part: it has no MyType, and no attribute that identifies its kind"
             yield Problem(Severity.WARNING, result.source, message, 'add MyType = "Machine" or what it is')
         elif kind is PoolAdKind.OTHER and (word := custom_type(result.ad)):
             message = f"an ad of type {shorten(word)} takes no part: HTCondor has no such type"

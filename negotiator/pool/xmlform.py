@@ -38,7 +38,7 @@ class _NotClassAdsError(Exception):
 
 
 class _InvalidXmlValueError(Exception):
-    """The text of an element is no value of its type."""
+    """The text of an element is not a valid value of its type."""
 
 
 @attrs.define

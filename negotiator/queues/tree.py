@@ -131,7 +131,7 @@ class _QueueTreeView(QueueTree):
 
 
 class MutableQueueTree:
-    """Queues that can be created, configured anew, and removed. ``view`` shows them as they are now, read-only."""
+    """Queues that can be created, configured anew, and removed. ``view`` is a read-only view of the current queues."""
 
     def __init__(self, queues: Mapping[str, Queue]) -> None:
         self._queues = dict(queues)

@@ -22,7 +22,7 @@ class Problem:
     """One problem of a bundle, of an ad or of a file of ads.
 
     ``excerpt`` is the line of the problem, for a caret below ``source.column``; empty if it is unknown or would show a
-    secret. ``hint`` says what to do. ``code`` is for programs, if one needs it; people are not shown it.
+    secret. ``hint`` is the remedy. ``code`` is for programs and is not shown to people.
     """
 
     severity: Severity

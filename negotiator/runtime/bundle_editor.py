@@ -188,7 +188,7 @@ def _recorded(
 ) -> ChangeOutcome:
     """Record a change or a denial: through the running negotiator, or without one in the audit log.
 
-    The file was written, or the change denied, whatever goes wrong here: the outcome says so.
+    The file was written or the change was denied, regardless of errors here; the outcome reports them.
     """
     request = Request(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
     try:

@@ -37,7 +37,7 @@ class Journal:
     def expire(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
         """Remove the matches that the pool shows and those made before ``before``; return their keys.
 
-        Matches made for the same ad in the same cycle are removed together. The ads of the jobs do not say which of the
+        Matches made for the same ad in the same cycle are removed together. The ads of the jobs do not show which of the
         copies is running, so a remaining entry could be taken for a running one.
         """
         if not self._entries:

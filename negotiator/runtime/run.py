@@ -1,4 +1,4 @@
-"""Run cycles with their I/O: read the pool, decide, record the intent, settle, record the outcome, tell observers.
+"""Run cycles with their I/O: read the pool, decide, record the intent, settle, record the outcome, notify observers.
 
 No match is handed out before its record is on disk; a cycle whose records cannot be written hands out none. Between two
 cycles requests of administrators are carried out, and a changed bundle may replace the active one.
@@ -53,7 +53,7 @@ class CycleReport:
 class Runtime:
     """Everything outside the pure cycle.
 
-    :param read: returns the pool as it is now, and the claim ids of its slots.
+    :param read: returns the current pool, and the claim ids of its slots.
     :param clock: returns the time in seconds since the epoch.
     :param audit: the audit log; None keeps none.
     :param store: keeps queues and applications beyond the process; None keeps them in memory only.

@@ -27,7 +27,7 @@ class Settler(Protocol):
     def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
         """Hand out the matches of a cycle, in their order, and return what became of each.
 
-        The result has the rejections too, for schedds that want to be told. Only a settler reads claim ids.
+        The result has the rejections too, for schedds that want them. Only a settler reads claim ids.
         """
         ...
 
@@ -35,6 +35,6 @@ class Settler(Protocol):
 class Offline:
     """Delivers nothing: the pool was read from files, and the reader of the result is the recipient."""
 
-    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:  # noqa: ARG002 - no claim goes out
+    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:  # noqa: ARG002 - no claim is sent
         """Count every match as delivered."""
         return [Delivery(match, delivered=True) for match in result.matches]

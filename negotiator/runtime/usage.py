@@ -57,7 +57,7 @@ class UsageByQueue:
 
 
 def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
-    """Add up by queue what runs in a pool, and the matches that its ads do not show yet. No plugin is asked for charges."""
+    """Add up by queue what runs in a pool, and the matches that its ads do not show yet. Plugins are not called for charges."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
     return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)

@@ -42,7 +42,7 @@ _DEFAULTS: Mapping[str, Callable[[], Any]] = {
 
 
 class PluginFailedError(AssertionError):
-    """The plugin would be refused, or the call reported as a failure; the text says why."""
+    """The plugin would be refused, or the call reported as a failure; the text is the reason."""
 
 
 def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:

@@ -49,7 +49,7 @@ def request(
     """Make a request of jobs like the one ad in the text, all of one application.
 
     The user is the ad's Owner. ``resources`` are those that one job requests, in the units of queues.yaml; ``unknown`` are
-    those of which the job does not say how much. Neither is read from the ad.
+    those whose amount the job does not specify. Neither is read from the ad.
     """
     (ad,) = ads(text)
     schedd, user = "schedd@example.org", ad.string("Owner") or "alice"

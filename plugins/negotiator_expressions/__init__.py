@@ -1,7 +1,7 @@
 """The central expressions: gates over ads, and constraints that are ANDed to every Requirements.
 
 Source: "Pool-wide policy enforcement", Solution design. A ``NEGOTIATOR_PE_*_ONLY_EXPR`` discards an ad where it is
-true: undefined and error discard nothing. HTCondor's own ``NEGOTIATOR_*_CONSTRAINT`` mean the opposite: an ad is kept
+true: undefined and error discard nothing. HTCondor's own ``NEGOTIATOR_*_CONSTRAINT`` mean the opposite: an ad is admitted
 only where the expression is true.
 """
 

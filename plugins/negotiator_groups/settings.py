@@ -15,7 +15,7 @@ from negotiator_groups.system import SystemGroups
 
 @attrs.frozen
 class GroupSources:
-    """The key ``groups``: ``map`` is a file of the bundle; ``system: true`` asks the system too.
+    """The key ``groups``: ``map`` is a file of the bundle; ``system: true`` queries the system too.
 
     An answer of the system is valid for ``cache_seconds``. File and answers are cached here; a reloaded bundle has new
     settings, which read and ask again.

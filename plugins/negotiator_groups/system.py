@@ -1,7 +1,7 @@
 """Ask the group database of the system, and cache its answers.
 
 Source: getpwnam(3), getgrouplist(3), getgrgid(3). The database does not distinguish a missing user from a directory
-server that does not answer: both are unknown users, and are asked about again when their answer expires.
+server that does not answer: both are unknown users, and are queried again when the cached answer expires.
 """
 
 from __future__ import annotations

@@ -349,7 +349,7 @@ class _Folding:
         return self._choice(expr, (expr.test, expr.yes, expr.no), depth, refuse=False)
 
     def _choice(self, expr: Expr, parts: tuple[Expr, ...], depth: int, *, refuse: bool) -> Expr:
-        """Fold ``? :`` and ``ifThenElse``; if the test is no condition, ``? :`` evaluates both branches first."""
+        """Fold ``? :`` and ``ifThenElse``; if the test is not a condition, ``? :`` evaluates both branches first."""
         test = self.node(parts[0], depth + 1)
         if type(test) is Literal:
             condition = truth(test.value)

@@ -175,7 +175,7 @@ def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Valu
 
 
 def item_expression(value: Value) -> Expr:
-    """Return an expression that stands for a value as an element of a list. Ads and lists lose their scopes."""
+    """Return an expression that evaluates to a value, for use as an element of a list. Ads and lists lose their scopes."""
     if type(value) is AdValue:
         return RecordExpr(tuple(value.ad.items()))
     if type(value) is ListValue:

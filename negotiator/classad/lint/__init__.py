@@ -1,7 +1,7 @@
 """Lint: finds probable mistakes in an expression before it goes into a policy.
 
 ``lint`` examines an expression by its text, and with the ads of a pool if they are given. Findings from the text alone are
-proved, by the rules of evaluation, for all possible ads. Findings from a pool hold for its ads, which their message says.
+proved, by the rules of evaluation, for all possible ads. Findings from a pool hold for its ads only; their messages name them.
 """
 
 from negotiator.classad.lint.expression_text import moved as moved

@@ -33,7 +33,7 @@ _TYPE_TESTS: Final = frozenset({"isundefined", "iserror", "isboolean", "isintege
 
 
 def attributes(typed: TypedExpression, pool: LintPool) -> Iterator[Finding]:
-    """Find references to attributes that no ad has in which they are looked up, each name once."""
+    """Find references to attributes that are missing in all ads in which they are looked up; each name is reported once."""
     guarded = _guarded(typed)
     texts = {id(name): other for name, other in _compared(typed)}
     reported: set[tuple[Side | None, str]] = set()
@@ -57,7 +57,7 @@ def references(typed: TypedExpression, pool: LintPool) -> Iterator[Attr]:
 
 
 def no_other_ad(typed: TypedExpression) -> Iterator[Finding]:
-    """Find references to the other ad if there is none."""
+    """Find references to the other ad in an expression that is evaluated without one."""
     reported = set()
     for node in typed.nodes:
         if isinstance(node, Attr) and scope_side(node.scope) is Side.TARGET and _key(node) not in reported:

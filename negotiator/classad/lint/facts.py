@@ -59,7 +59,7 @@ def of_column(column: Column, absent: ValueType = ValueType.UNDEFINED) -> Possib
 
 @attrs.frozen(eq=False)
 class KnownAds:
-    """The ads of one side; ``word`` is what one of them is called in messages."""
+    """The ads of one side; ``word`` is the noun for one of them in messages, such as ``slot``."""
 
     table: Table
     word: str
@@ -96,7 +96,7 @@ class KnownAds:
 
 @attrs.frozen(eq=False)
 class LintPool:
-    """The ads of both sides, None for a side that is not known; ``alone`` if there is no other ad."""
+    """The ads of both sides, None for an unknown side; ``alone`` if expressions are evaluated without another ad."""
 
     my: KnownAds | None
     target: KnownAds | None

@@ -110,8 +110,8 @@ def _instead(node: Binary, literal: Expr, typed: TypedExpression) -> str:
     other = typed.shown(node.left if node.right is literal else node.right)
     if node.op == "==":
         return f"write {other} =?= {typed.shown(literal)}"
-    asks = "" if node.op == "!=" else "to test whether there is a value, "
-    return f"{asks}write {other} =!= {typed.shown(literal)}"
+    purpose = "" if node.op == "!=" else "to test whether there is a value, "
+    return f"{purpose}write {other} =!= {typed.shown(literal)}"
 
 
 def _string_and_number(of: list[PossibleValue]) -> bool:

@@ -52,19 +52,19 @@ _ELSEWHERE: Final = frozenset({"evalineachcontext", "countmatches"})
 
 
 class LintFacts(Protocol):
-    """What is known of the ads."""
+    """The known facts about the ads."""
 
     @property
     def alone(self) -> bool:
         """True if there is no other ad."""
 
     def reference(self, expr: Attr) -> PossibleValue:
-        """Return what an attribute can be that the expression itself refers to."""
+        """Return the possible values of an attribute that the expression refers to."""
 
 
 @attrs.frozen
 class NoFacts:
-    """Nothing is known of the ads."""
+    """No facts: any attribute can have any value."""
 
     alone: bool = False
 
@@ -75,7 +75,7 @@ class NoFacts:
 
 @attrs.frozen(eq=False)
 class TypedExpression:
-    """An expression and what each part of it can be.
+    """An expression and the possible values of each part.
 
     ``nodes`` are all parts, operands before operators. Those in ``elsewhere`` (by identity) may be evaluated in another ad
     than the one that owns the expression.
@@ -88,7 +88,7 @@ class TypedExpression:
     _possible: Mapping[int, PossibleValue]
 
     def value_of(self, node: Expr) -> PossibleValue:
-        """Return what a part can be."""
+        """Return the possible values of a part."""
         return self._possible[id(node)]
 
     def shown(self, node: Expr) -> str:
@@ -121,7 +121,7 @@ def is_too_high(expr: Expr) -> bool:
 
 
 def read(expr: Expr, facts: LintFacts, spelling: ExpressionText) -> TypedExpression:
-    """Return what each part of an expression can be, given the facts."""
+    """Return an expression with the possible values of each part, given the facts."""
     nodes = parts(expr)
     elsewhere = frozenset(id(node) for root in _elsewhere(nodes) for node in parts(root))
     possible: dict[int, PossibleValue] = {}

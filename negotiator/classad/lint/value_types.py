@@ -1,8 +1,8 @@
-"""What a value can be if only the text of its expression is known: sets of types, and the results of operators on them.
+"""The possible values of an expression of which only the text is known: sets of types, and operators on these sets.
 
-The types are those of the language, but true and false are two types. For an expression we have the set of types that its
-value can have, and the value itself if only one is possible. The rules of the operators are not repeated here: each operator
-is called with one value of each type, and the type of its result is taken.
+The types are those of the language, except that true and false are separate types. An expression has the set of types of its
+possible values, and the value itself if only one is possible. The rules of the operators are not repeated here: each operator
+is called with one sample value of each type, and the type of its result is used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ANY: Final = NO_VALUE | NUMBER | UNCONDITIONAL
 
 _SINGLE: Final = NO_VALUE | BOOLEAN  # the types that have one value each
 _IDENTITY: Final = frozenset({"=?=", "=!="})
-_ONE_OF: Final[dict[ValueType, Value]] = {
+_SAMPLES: Final[dict[ValueType, Value]] = {
     ValueType.UNDEFINED: UNDEFINED,
     ValueType.ERROR: ERROR,
     ValueType.TRUE: True,
@@ -85,7 +85,7 @@ def type_of(value: Value) -> ValueType:
 
 @attrs.frozen
 class PossibleValue:
-    """What the value of an expression can be: of one of ``types``; if it has the type of ``known``, it is ``known``.
+    """The possible values of an expression: any value of ``types``; of the type of ``known``, only ``known`` itself.
 
     Undefined, error, true and false are known by their type.
     """
@@ -96,20 +96,20 @@ class PossibleValue:
     @property
     def value(self) -> LiteralValue | None:
         """The only possible value; None if there are several."""
-        if self.types in _ALONE:
-            return _ALONE[self.types]
+        if self.types in _SINGLE_VALUES:
+            return _SINGLE_VALUES[self.types]
         return self.known if self.known is not None and self.types == type_of(self.known) else None
 
     def may_be(self, types: ValueType) -> bool:
-        """True if it can have one of these types."""
+        """True if the value can have one of these types."""
         return bool(self.types & types)
 
     def is_within(self, types: ValueType) -> bool:
-        """True if it can have no other types than these."""
+        """True if the value can only have these types."""
         return not self.types & ~types
 
 
-_ALONE: Final[dict[ValueType, LiteralValue]] = {
+_SINGLE_VALUES: Final[dict[ValueType, LiteralValue]] = {
     ValueType.UNDEFINED: UNDEFINED,
     ValueType.ERROR: ERROR,
     ValueType.TRUE: True,
@@ -141,14 +141,14 @@ def either_of(*choices: PossibleValue) -> PossibleValue:
 
 
 def without(possible: PossibleValue, types: ValueType) -> PossibleValue:
-    """Return what it can be if it has none of these types."""
+    """Return the possible value without these types."""
     rest = possible.types & ~types
     known = possible.known
     return PossibleValue(rest, known if known is not None and rest & type_of(known) else None)
 
 
 def condition(possible: PossibleValue) -> PossibleValue:
-    """Return what it is as a condition: true, false, undefined or error."""
+    """Return the possible results of using the value as a condition: true, false, undefined or error."""
     types = possible.types & _SINGLE
     if possible.may_be(UNCONDITIONAL):
         types |= ValueType.ERROR
@@ -159,7 +159,7 @@ def condition(possible: PossibleValue) -> PossibleValue:
 
 
 def unary(op: str, operand: PossibleValue) -> PossibleValue:
-    """Return what the result of an operator can be."""
+    """Return the possible results of a unary operator."""
     if op == "!":
         operand = condition(operand)
     value = operand.value
@@ -167,12 +167,12 @@ def unary(op: str, operand: PossibleValue) -> PossibleValue:
         return exactly(UNARY[op](value))
     types = NOTHING
     for type_ in operand.types:
-        types |= _general(type_of(UNARY[op](_ONE_OF[type_])), exact=type_ in _SINGLE)
+        types |= _general(type_of(UNARY[op](_SAMPLES[type_])), exact=type_ in _SINGLE)
     return PossibleValue(types)
 
 
 def binary(op: str, left: PossibleValue, right: PossibleValue) -> PossibleValue:
-    """Return what the result of an operator with two operands can be."""
+    """Return the possible results of a binary operator."""
     if op in {"&&", "||"}:
         left, right = condition(left), condition(right)
     one, other = left.value, right.value
@@ -192,7 +192,7 @@ def _of_types(op: str, left: ValueType, right: ValueType) -> ValueType:
 
 def _of_pair(op: str, left: ValueType, right: ValueType) -> ValueType:
     """Return the types of an operator's results for values of two types."""
-    one, other = _ONE_OF[left], _ONE_OF[right]
+    one, other = _SAMPLES[left], _SAMPLES[right]
     exact = left in _SINGLE and right in _SINGLE
     if op in {"/", "%"} and other is False and not exact:
         other = True  # division by 0 gives an error, which is added below

@@ -43,7 +43,7 @@ class ByteWriter:
         self.integers(np.fromiter(map(len, texts), np.int64, len(texts)))
         data = "".join(texts).encode(
             "utf-8", "surrogatepass"
-        )  # surrogates stand for bytes that are not UTF-8
+        )  # surrogates represent bytes that are not UTF-8
         self.number(len(data))
         self._sink(data)
 

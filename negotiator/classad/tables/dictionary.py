@@ -138,7 +138,7 @@ class AdDictionary:
         self._secret = secret
         self._spellings: dict[str, AttributeSpelling] = {}
         self._in_lines: dict[str, AttributeSpelling] = {}
-        """Those that are names in long form: a name of JSON may be a comment there, or hold a ``=``."""
+        """The valid names of the long form. A name from JSON may be a comment there, or contain ``=``."""
         self._numbered: list[AttributeSpelling] = []
         self._layouts: dict[bytes, AdLayout] = {}
         self._literals: dict[tuple[int, type, object], int] = {}

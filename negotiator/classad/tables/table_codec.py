@@ -91,7 +91,7 @@ def _write_cells(codes: NDArray[np.int32], size: int, entries: DistinctValues, w
 def _write_values(
     kind: Kind, payloads: IndexArray, count: int, entries: DistinctValues, writer: ByteWriter
 ) -> None:
-    """Write ``count`` cells of one kind in row order; a single payload stands for all of them."""
+    """Write ``count`` cells of one kind in row order; a single payload is shared by all of them."""
     if kind in _NUMBERS:
         writer.integers(payloads, count)
         return

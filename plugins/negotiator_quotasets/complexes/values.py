@@ -16,7 +16,7 @@ from negotiator_quotasets.complexes.patterns import Folding, expression_matches,
 
 
 class InvalidValueError(NegotiatorError, ValueError):
-    """An invalid value of a complex; the message is Grid Engine's, ``hint`` says what is valid."""
+    """An invalid value of a complex; the message is Grid Engine's, ``hint`` names the valid values."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

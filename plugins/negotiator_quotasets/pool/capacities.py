@@ -2,7 +2,7 @@
 
 Source: "Resource Quota Sets", layer order; complex(5), "Overriding attributes". A job has to fit every layer: first the
 quota sets, then the values of the whole pool (host ``global``), of its host, and of its queue on that host. A layer can only
-restrict further: where one above says true, a request for false fits nowhere below.
+restrict further: if a level above has true, a request for false does not fit on any level below.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Capacities:
 
 
 def _fits(complex_: Complex, requested: str, offered: str) -> bool:
-    """True if an offered value satisfies a request; an invalid one does not: slots may say anything."""
+    """True if an offered value satisfies a request; an invalid one does not: slots may report any value."""
     try:
         return satisfies(complex_, requested, offered)
     except ValueError:

@@ -34,7 +34,7 @@ def qconf(program: CommandContext, targets: CommandTargets, words: tuple[str, ..
     """Show and change the resource quota sets of a bundle, with the switches of Grid Engine's qconf.
 
     The sets are in the files *.rqs of the bundle, the objects that they refer to in gridengine.yaml. A changed file is
-    written in Grid Engine's normal form: its comments are lost, and the old file is kept beside it. A change is made
+    written in Grid Engine's normal form: its comments are lost, and a backup of the old file is saved in the same folder. A change is made
     whole or not at all, is checked together with the rest of the bundle, and is recorded in the audit log. negotiator
     qconf -help lists the switches.
 

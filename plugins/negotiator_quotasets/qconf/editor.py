@@ -24,7 +24,7 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP)
 def edit(text: str) -> str:
     """Let the caller edit a text, and return the saved text.
 
-    As in Grid Engine, the editor is ``$EDITOR``, or vi, and runs in the shell. The time of the file's last change tells
+    As in Grid Engine, the editor is ``$EDITOR``, or vi, and runs in the shell. The time of the file's last change shows
     whether it was saved: saving it unchanged counts.
 
     :raises QconfRefusedError: the text was not saved, the editor failed, or the file is unreadable.

@@ -1,7 +1,7 @@
 """The selection of usage rows by the switches of qquota.
 
 Source: qquota(1). A row is shown if its rule could apply to what was selected, and if the values of its expanded filters
-are selected. Selections are names and wildcards; a group of users stands for its members.
+are selected. Selections are names and wildcards; a group of users selects its members.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class EvaluationContext(NamedTuple):
 
 
 class QuotaRequest(NamedTuple):
-    """A request as the rules see it; ``problems`` says why it is invalid, empty if it is valid."""
+    """A request as the rules see it; ``problems`` are the reasons why it is invalid, empty if it is valid."""
 
     claimant: Claimant
     resources: RequestedResources
