@@ -194,6 +194,9 @@ class PlacementPass:
         decided = iter(placed)
         placements = tuple(Placement("", code, ()) if code else next(decided) for code in invalid)
         placements, groups, failed = self._with_groups(candidates, placements)
+        if failed:  # all are rejected: nothing is left for the queues that were created for them
+            self.queues.undo(changes)
+            changes = ()
         counts = np.bincount(kinds, minlength=count).tolist()
         failures = dict.fromkeys((*self.chain.failures(placed), *self.access.failures, *failed))
         return NewPlacements(

@@ -8,7 +8,7 @@ removed as soon as it is empty.
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Self
 
@@ -157,6 +157,15 @@ class MutableQueueTree:
             leaf = each == path
             self._put(Queue(_dynamic(each, template, leaf=leaf), managed=False, since=now))
         return tuple(QueueChange(each, QueueChangeKind.CREATED, now) for each in reversed(missing))
+
+    def undo(self, created: Sequence[QueueChange]) -> None:
+        """Remove queues that ``create`` created since, all of them without applications.
+
+        :param created: the changes that ``create`` returned, in their order.
+        """
+        for change in reversed(created):
+            del self._queues[change.path]
+            self._count(change.path, -1)
 
     def apply(self, root: QueueConfig, now: float) -> tuple[QueueChange, ...]:
         """Apply a new configuration; running applications stay."""

@@ -256,3 +256,13 @@ def test_new_applications_are_rejected_if_a_plugin_fails_to_choose_their_groups(
     assert kept_out(result) == [("plugin_error", Verdict.BROKEN_PLUGIN, 2)]
     assert [failure.plugin for failure in result.failures] == ["failing"]
     assert queues(result) == {}
+
+
+def test_no_queue_is_created_for_applications_that_are_rejected_for_their_groups(tmp_path):
+    bundle = queueing.bundle(tmp_path / "b", plugins={"failing": FAILING_GROUPS})
+    before = state(bundle)
+    jobs = [app(1, queue="root.above.made.new"), app(2, queue="root.above.made.other", JobStatus="2"), app(3)]
+    result = cycle(bundle, jobs, before, slots=[slot(0)])
+    assert kept_out(result)[-1] == ("plugin_error", Verdict.BROKEN_PLUGIN, 2)
+    assert (result.changes, result.state.queues) == ((), before.queues)
+    assert not result.state.queues.has_children("root.above")
