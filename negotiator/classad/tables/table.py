@@ -120,7 +120,7 @@ class AttributeTable:
         if self._frozen:
             return self
         table = type(self)(self._current(), None)
-        table._frozen, table._size = True, len(self)
+        table._frozen, table._size = True, len(self)  # noqa: SLF001 - an object of this class
         return table
 
     def row_store(self, dictionary: AdDictionary) -> RowStore:
