@@ -57,11 +57,10 @@ class AttributeTable:
         "_version",
     )
 
-    def __init__(self, store: Store, rows: IndexArray | None) -> None:
+    def __init__(self, store: Store, rows: IndexArray | None, frozen_size: int = -1) -> None:
         self._store = store
         self._rows = rows
-        self._frozen = rows is not None
-        self._size = -1
+        self._size = frozen_size  # of a frozen table of all rows, else -1
         self._version = store.version
         self._clear()
 
@@ -117,11 +116,9 @@ class AttributeTable:
 
         It becomes stale, as ``replace`` says, when rows of this table are replaced or appended.
         """
-        if self._frozen:
+        if self._is_frozen:
             return self
-        table = type(self)(self._current(), None)
-        table._frozen, table._size = True, len(self)  # noqa: SLF001 - an object of this class
-        return table
+        return type(self)(self._current(), None, len(self))
 
     def row_store(self, dictionary: AdDictionary) -> RowStore:
         """Return a store of these rows alone: the table's own, or one with copies of the ads in ``dictionary``."""
@@ -131,8 +128,12 @@ class AttributeTable:
         store.append(map(dictionary.row, self.ads))
         return store
 
+    @property
+    def _is_frozen(self) -> bool:
+        return self._rows is not None or self._size >= 0
+
     def _changeable_store(self) -> RowStore:
-        if self._frozen or not isinstance(self._store, RowStore):
+        if self._is_frozen or not isinstance(self._store, RowStore):
             raise TypeError("only a whole table made with a dictionary, and not frozen, can be changed")
         return self._store
 
