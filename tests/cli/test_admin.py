@@ -183,7 +183,7 @@ def test_a_file_of_the_bundle_is_changed_and_the_old_one_saved(site):
     assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
     (act,) = records(site / "audit", "admin")
     assert (act["action"], act["user"], act["ok"]) == ("change", ME, True)
-    assert f"kept as {kept.name}" in act["note"]
+    assert f"saved as {kept.name}" in act["note"]
     assert "(as agreed)" in act["note"]
 
 
@@ -241,7 +241,7 @@ def test_others_may_not_correct_a_broken_bundle(site, with_state):
     shutil.chown(owned, SOMEBODY)
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
     assert done.returncode == 1
-    assert "only who runs the negotiator may change it" in done.stderr
+    assert "only the user that runs the negotiator may change it" in done.stderr
     assert (site / "bundle" / "queues.yaml").read_text() == "nonsense: 1\n"
 
 

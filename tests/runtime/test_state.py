@@ -149,7 +149,7 @@ def test_the_group_may_read_the_state_whether_or_not_a_negotiator_runs(tmp_path,
         store.close()
     for path in (folder, *folder.iterdir()):
         os.chown(path, 0, 65534)
-    for path in (tmp_path, *tmp_path.parents[:2]):
+    for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(0o711)
     child = os.fork()
     if not child:
