@@ -98,7 +98,7 @@ OrderMaker: TypeAlias = Callable[[Sequence[QueuedRequest]], RequestOrder]
 
 
 def feedback_of(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> Feedback:
-    """Return what the allocator is told of a turn."""
+    """Return the feedback of one turn for the allocator."""
     left = queued.request.count - len(granted.rows)
     denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
     return Feedback(

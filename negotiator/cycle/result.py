@@ -88,7 +88,7 @@ class ApplicationPlacement:
 
 @attrs.frozen
 class Rejection:
-    """Jobs of one request that got no slot, and the decisive reason: what a schedd is told of them.
+    """Jobs of one request that got no slot, and the decisive reason: the rejection that a schedd gets.
 
     ``jobs`` counts them; ``first_job`` is the id ("cluster.proc") of the first.
     """

@@ -21,7 +21,7 @@ from negotiator_bench.plan import Plan
 
 NESTED: Final = SpeedTarget("ours", at_most=5)
 CROSSING: Final = SpeedTarget("ours", at_most=50)
-SINGLE: Final = SpeedTarget("ours", at_most=40)
+SINGLE: Final = SpeedTarget("ours", at_most=20)
 
 USERS: Final = 1_000
 _EACH: Final = 4  # slots of a host
