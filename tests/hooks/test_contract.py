@@ -151,9 +151,9 @@ def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatc
 
 @HOOKS
 def test_every_hook_has_a_test(spec):
-    """In the file of that name, a test whose name begins with the hook's."""
-    tree = ast.parse((HERE / "test_each_hook.py").read_text(encoding="utf-8"))
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    """One of the files ``test_each_*_hook.py`` has a test whose name begins with that of the hook."""
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in HERE.glob("test_each_*_hook.py")]
+    names = [node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert any(name.startswith(f"test_{spec.name}_") for name in names)
 
 

@@ -1,6 +1,4 @@
-"""What becomes of a plugin that raises, answers wrongly, or is slow: named, counted, and never in another's way."""
-
-import logging
+"""Wrong answers of plugins are failures: wrong types, wrong fields, wrong lengths."""
 
 import attrs
 import numpy as np
@@ -8,154 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from failing_plugins import GOOD, RECORD, SLOTS, failure_of
 from negotiator.hooks import specs
-from negotiator.hooks.manager import PluginStatus
 from negotiator.plugin import AccessKind, AccessQuestion, AdKind, Filter, hookimpl
 from negotiator.records import Mode, Source, Verdict
-from negotiator.testing import PluginFailedError, call, cycle_record, queues, request, table
-
-SLOTS = table("Cpus = 1\n\nCpus = 2\n\nCpus = 3")
-
-GOOD = """
-@hookimpl
-def negotiator_filter_slots(slots):
-    yield Filter(rule="good", allow=slots.numbers("Cpus") > 1, code="c", text="t")
-@hookimpl
-def negotiator_job_attributes():
-    return []
-"""
-
-FILTER = """
-@hookimpl
-def negotiator_filter_slots(request, slots):
-    {body}
-"""
-
-RECORD = (
-    'yield Filter(**{{"rule": "r", "allow": np.ones(3, bool), "code": "c", "text": "t", {field}: {value}}})'
-)
-
-
-def filter_slots(manager):
-    return manager.ask(
-        specs.negotiator_filter_slots, request=request(), slots=SLOTS, cycle=cycle_record(), settings={}
-    )
-
-
-def failure_of(plugins, body, **loading):
-    """The one failure of a plugin ``bad`` that stands beside a good one, whose answer must come through."""
-    plugins.write("bad.py", FILTER.format(body=body))
-    plugins.write("good.py", GOOD)
-    answers = filter_slots(plugins.load(**loading))
-    assert [stamped.plugin for stamped in answers.records] == ["good"]
-    assert answers.records[0].record.allow.tolist() == [False, True, True]
-    (failure,) = answers.failures
-    assert (failure.plugin, failure.hook) == ("bad", "negotiator_filter_slots")
-    return failure
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("raise ValueError('no such calendar')", "ValueError: no such calendar"),
-        ("raise SystemExit(3)", "SystemExit: 3"),
-        ("raise GeneratorExit", "GeneratorExit"),
-        ("raise BaseException('x')", "BaseException: x"),
-        (
-            "return negotiator_filter_slots(request, slots)",
-            "RecursionError: maximum recursion depth exceeded",
-        ),
-        (
-            "yield Filter(rule='first', allow=np.ones(3, bool), code='c', text='t'); 1 / 0",
-            "ZeroDivisionError",
-        ),
-        ("return 1 / 0", "ZeroDivisionError: division by zero"),
-        ("raise ValueError('two\\nlines \\x1b[2J')", "ValueError: two lines \N{REPLACEMENT CHARACTER}[2J"),
-    ],
-)
-def test_what_is_raised_is_a_failure_of_that_plugin_alone(plugins, body, message):
-    """Whatever a plugin raises, even to end the program, names it and leaves the others' answers alone."""
-    assert failure_of(plugins, body).message.startswith(message)
-
-
-def test_a_failure_names_plugin_version_and_hook(plugins):
-    """As one line for people."""
-    failure = failure_of(plugins, "raise ValueError('no')")
-    told = f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
-    assert str(failure) == f"{told} ({failure.source})"
-
-
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        ("return helper()", 9),  # deeper than the hook, above the core's code that it calls
-        ("yield helper()", 9),
-        ("return 3", 5),  # found after the function returned: its first line
-        ("return [Quota(rule='', text='t')]", 7),
-    ],
-)
-def test_a_failure_names_the_innermost_line_of_the_plugins_own_code(plugins, body, line):
-    """Neither a line of the core nor of a library that the plugin called."""
-    own = f"""
-        @hookimpl
-        def negotiator_filter_slots():
-            {body}
-        def helper():
-            return parse("1 +")
-        """
-    file = plugins.write("bad.py", own)
-    (failure,) = filter_slots(plugins.load()).failures
-    assert failure.source == Source(str(file), line)
-
-
-def test_names_of_rules_are_made_printable_and_shortened(plugins):
-    """They may contain the names of users' queues."""
-    rule = RECORD.format(field="'rule'", value="'a\\x1b' + 'x' * 300").replace("{{", "{").replace("}}", "}")
-    plugins.write("p.py", FILTER.format(body=rule))
-    (answer,) = filter_slots(plugins.load()).records
-    assert answer.record.rule == "a\N{REPLACEMENT CHARACTER}" + "x" * 198
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("'a\\x1b[2J'", "a\N{REPLACEMENT CHARACTER}[2J"),
-        ("'two\\nlines'", "two lines"),
-        ("'t' * 3000", "t" * 2000),
-    ],
-)
-def test_texts_are_made_printable_and_shortened(plugins, text, expected):
-    """So that no plugin has to."""
-    plugins.write(
-        "p.py",
-        FILTER.format(body=RECORD.format(field="'text'", value=text).replace("{{", "{").replace("}}", "}")),
-    )
-    (answer,) = filter_slots(plugins.load()).records
-    assert answer.record.text == expected
-
-
-def test_keyboard_interrupt_ends_the_program(plugins):
-    """A person who presses Ctrl-C is not a failure of a plugin."""
-    plugins.write("bad.py", FILTER.format(body="raise KeyboardInterrupt"))
-    manager = plugins.load()
-    with pytest.raises(KeyboardInterrupt):
-        filter_slots(manager)
-
-
-def test_the_text_of_an_error_is_bounded_and_may_fail_itself(plugins):
-    """Neither a huge text nor one that can't be had gets through."""
-    assert len(failure_of(plugins, "raise ValueError('x' * 10**6)").message) < 400
-    body = "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})"
-    assert failure_of(plugins, body).message == "Odd: its text can't be read"
-
-
-def test_the_traceback_goes_to_the_log(plugins, caplog):
-    """Records hold one line; who debugs a plugin finds the rest in the log."""
-    with caplog.at_level(logging.DEBUG, "negotiator.hooks"):
-        failure = failure_of(plugins, "raise ValueError('no')")
-    assert "Traceback" in caplog.text
-    assert "bad.py" in caplog.text
-    assert "Traceback" not in failure.message
+from negotiator.testing import PluginFailedError, call, cycle_record, queues, table
 
 
 @pytest.mark.parametrize(
@@ -376,119 +231,6 @@ def test_a_gate_is_checked_against_the_rows_of_its_own_table(plugins):
     )
 
 
-def test_a_policy_that_keeps_failing_is_asked_each_time_and_denies_what_it_was_asked_about(plugins):
-    """What the jobs of one user make it raise must not deny everybody."""
-    calls = plugins.write(
-        "bad.py",
-        """
-        calls = 0
-        @hookimpl
-        def negotiator_filter_slots():
-            global calls
-            calls += 1
-            raise ValueError(calls)
-        """,
-    )
-    manager = plugins.load(max_failures=2)
-    messages = [filter_slots(manager).failures[0].message for _ in range(4)]
-    assert messages == [f"ValueError: {number}" for number in (1, 2, 3, 4)]
-    (info,) = manager.plugins
-    assert (info.calls, info.failures, info.status) == (4, 4, PluginStatus.OK)
-    assert info.last_failure == "ValueError: 4"
-    assert info.origin == str(calls)
-
-
-def test_an_observer_that_keeps_failing_is_switched_off(plugins):
-    """Nothing depends on it, so it is silent from then on; the other hooks of the plugin go on."""
-    plugins.write(
-        "bad.py",
-        """
-        @hookimpl
-        def negotiator_matches_made():
-            raise ValueError("full")
-        @hookimpl
-        def negotiator_filter_slots():
-            return []
-        """,
-    )
-    manager = plugins.load(max_failures=2)
-    assert [
-        len(
-            manager.ask(specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}).failures
-        )
-        for _ in range(4)
-    ] == [1, 1, 0, 0]
-    (info,) = manager.plugins
-    assert (info.failures, info.status) == (2, PluginStatus.OFF)
-    assert filter_slots(manager).failures == ()
-
-
-def test_failures_must_be_in_a_row(plugins):
-    """A plugin that recovers starts anew."""
-    plugins.write(
-        "bad.py",
-        """
-        answers = [1, 0, 1, 0, 1, 0]
-        @hookimpl
-        def negotiator_filter_slots():
-            return 1 / (1 - answers.pop()) and []
-        """,
-    )
-    manager = plugins.load(max_failures=2)
-    assert [len(filter_slots(manager).failures) for _ in range(6)] == [0, 1, 0, 1, 0, 1]
-    assert manager.plugins[0].status is PluginStatus.OK
-
-
-@pytest.mark.parametrize(
-    ("hook", "status"), [("filter_slots", PluginStatus.DENYING), ("matches_made", PluginStatus.OFF)]
-)
-def test_slow_calls_have_an_effect_only_when_the_cycle_ends(plugins, hook, status):
-    """Inside a cycle the clock changes nothing; afterwards a slow policy denies and a slow observer is off."""
-    answer = "[]" if hook == "filter_slots" else "None"
-    plugins.write("slow.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
-    manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 1.5, 0.5, 1.0, 1.5])
-
-    def failures():
-        if hook == "filter_slots":
-            return filter_slots(manager).failures
-        return manager.ask(
-            specs.negotiator_matches_made, matches=(), cycle=cycle_record(), settings={}
-        ).failures
-
-    assert [failures() for _ in range(4)] == [()] * 4
-    assert manager.plugins[0].slow_calls == 2
-    assert manager.plugins[0].status is PluginStatus.OK
-    manager.end_cycle()
-    assert manager.plugins[0].status is status
-    assert len(failures()) == (hook == "filter_slots")
-    assert (manager.plugins[0].calls, manager.plugins[0].seconds) == (4, 4.5)
-
-
-def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
-    """One slow call now and then is reported and forgiven."""
-    plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
-    manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 0.1, 1.5, 0.1])
-    for _ in range(4):
-        assert filter_slots(manager).failures == ()
-        manager.end_cycle()
-    assert (manager.plugins[0].slow_calls, manager.plugins[0].status) == (2, PluginStatus.OK)
-
-
-def test_slow_calls_are_named_at_the_end_of_their_cycle(plugins):
-    """Once, and with how long they took; nothing is decided by it."""
-    plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
-    manager = plugins.load(slow_seconds=1.0, max_failures=9, takes=[1.5, 0.1, 2.5, 0.5, 3.0])
-    for _ in range(3):
-        assert filter_slots(manager).failures == ()
-    (slow,) = manager.end_cycle()
-    named = f"plugin {manager.plugin_set[0]}, hook negotiator_filter_slots"
-    assert str(slow) == f"{named}: 2 slow calls, the slowest took 2.5 s"
-    filter_slots(manager)
-    assert manager.end_cycle() == ()
-    filter_slots(manager)
-    assert [str(each) for each in manager.end_cycle()] == [f"{named}: slow call: it took 3 s"]
-
-
 def answer_of(policy):
     """What comes through the guard: the records, or the text of the failure."""
     try:
@@ -510,6 +252,7 @@ ANYTHING = st.one_of(
     st.lists(st.booleans(), max_size=3),
     st.builds(Source, st.text(max_size=3), st.integers()),
 )
+
 FIELDS = [field.name for field in attrs.fields(Filter)]
 
 
@@ -535,52 +278,3 @@ def test_whatever_stands_in_a_record_it_is_whole_or_a_failure(fields):
         assert list(types.values()) == [str, np.ndarray, str, str, Verdict, Mode]
         assert (kept.allow.dtype, kept.allow.shape) == (np.bool_, (3,))
         assert (kept.rule + kept.code + kept.text).isprintable()
-
-
-SOURCES = """
-class Name(str):
-    def __str__(self): raise ValueError("not for the core")
-WHERE = Source(Name("a\x1b[2J" + "x" * 5000), 3, 4)
-
-@hookimpl
-def negotiator_filter_slots(slots):
-    yield Filter(rule="r", allow=np.ones(3, bool), code="c", text="t", source=WHERE)
-@hookimpl
-def negotiator_job_attributes(): return []
-@hookimpl
-def negotiator_access(questions):
-    return [Access(AccessDecision.GRANT, "r", "t", WHERE) for _ in questions]
-@hookimpl
-def negotiator_charges():
-    yield Charge(("c",), 1, 2, Quota(rule="r", text="t", source=WHERE))
-@hookimpl
-def negotiator_constraints():
-    yield Constraint(rule="r", side=ConstraintSide.JOB, expression=parse("true"), text="t", source=WHERE)
-"""
-
-
-def test_the_file_of_a_source_is_made_printable_and_shortened(plugins):
-    """It is copied: it ends up in terminals and in the audit log, whatever class of strings a plugin uses."""
-    plugins.write("p.py", SOURCES)
-    manager = plugins.load()
-    given = {
-        "request": request(),
-        "slots": SLOTS,
-        "queues": queues(),
-        "cycle": cycle_record(),
-        "settings": {},
-    }
-    asked = [AccessQuestion("sue", (), AccessKind.CONFIGURE)]
-    records = [
-        manager.ask(hook, **arguments).records[0].record
-        for hook, arguments in (
-            (specs.negotiator_filter_slots, {n: v for n, v in given.items() if n != "queues"}),
-            (specs.negotiator_access, {"questions": asked, "queues": queues(), "settings": {}}),
-            (specs.negotiator_charges, given),
-            (specs.negotiator_constraints, {"settings": {}}),
-        )
-    ]
-    for source in (getattr(record, "label", record).source for record in records):
-        assert (source.line, source.column, type(source.file)) == (3, 4, str)
-        assert len(source.file) == 2000
-        assert source.file.isprintable()

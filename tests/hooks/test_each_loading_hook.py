@@ -1,0 +1,143 @@
+"""Each hook that is called when a bundle is loaded: its arguments and its records."""
+
+import click
+import pytest
+
+from negotiator.classad import parse
+from negotiator.hooks import specs
+from negotiator.hooks.manager import Attributed
+from negotiator.plugin import (
+    Application,
+    Constraint,
+    ConstraintSide,
+    QueueTarget,
+)
+from negotiator.testing import rule
+
+
+def test_negotiator_section_is_stamped_with_the_plugin(plugins):
+    """A section comes back with the name and the version of the plugin that the guard knows it by."""
+    plugins.write(
+        "night.py",
+        """
+        __version__ = "2.5"
+        @attrs.frozen
+        class Night:
+            night_begins: int = 22
+        @hookimpl
+        def negotiator_section():
+            return Section(schema=Night)
+        """,
+    )
+    answers = plugins.load().ask(specs.negotiator_section)
+    (stamped,) = answers.records
+    assert stamped.plugin == "night"
+    assert stamped.version.startswith("2.5+sha256:")
+    assert stamped.record.schema().night_begins == 22
+    assert answers.failures == ()
+
+
+def test_negotiator_commands_of_all_plugins_come_in_order(plugins):
+    """Commands of every plugin are collected, by plugin name."""
+    for name in ("b", "a"):
+        plugins.write(
+            f"{name}.py",
+            f"""
+            @hookimpl
+            def negotiator_commands():
+                yield click.Command("show-{name}")
+            """,
+        )
+    answers = plugins.load().ask(specs.negotiator_commands)
+    assert [stamped.record.name for stamped in answers.records] == ["show-a", "show-b"]
+    assert all(isinstance(stamped.record, click.Command) for stamped in answers.records)
+
+
+def test_negotiator_constraints_gets_the_plugins_own_settings(plugins):
+    """Each plugin is passed its own part of the bundle, and None where it has none."""
+    for name in ("a", "b"):
+        plugins.write(
+            f"{name}.py",
+            """
+            @hookimpl
+            def negotiator_constraints(settings):
+                yield Constraint(rule="r", side=ConstraintSide.JOB, expression=parse("TARGET.Memory > 1"),
+                                 text=f"settings: {settings}")
+            """,
+        )
+    answers = plugins.load().ask(specs.negotiator_constraints, settings={"a": "those of a"})
+    assert answers.records[0] == Attributed(
+        Constraint(
+            rule="r",
+            side=ConstraintSide.JOB,
+            expression=parse("TARGET.Memory > 1"),
+            text="settings: those of a",
+        ),
+        "a",
+        answers.records[0].version,
+    )
+    assert [stamped.record.text for stamped in answers.records] == [
+        "settings: those of a",
+        "settings: None",
+    ]
+
+
+def test_negotiator_job_attributes_are_joined_in_lower_case(plugins):
+    """What all plugins read is one set; the case of a name does not matter."""
+    for name, attributes in (("a", ["Owner", "JobUniverse"]), ("b", ["OWNER", "Queue"])):
+        plugins.write(f"{name}.py", f"@hookimpl\ndef negotiator_job_attributes(): return {attributes}\n")
+    assert plugins.load().job_attributes({}) == (frozenset({"owner", "jobuniverse", "queue"}), ())
+
+
+@pytest.mark.parametrize("hook", ["filter_slots", "charges"])
+def test_negotiator_job_attributes_are_unknown_where_a_plugin_does_not_tell(plugins, hook):
+    """One plugin that filters or charges without naming what it reads switches the grouping of jobs off."""
+    plugins.write("a.py", "@hookimpl\ndef negotiator_job_attributes(): return ['Owner']\n")
+    plugins.write("b.py", f"@hookimpl\ndef negotiator_{hook}(): return []\n")
+    assert plugins.load().job_attributes({}) == (None, ())
+
+
+def test_negotiator_job_attributes_are_known_where_every_filter_tells(plugins):
+    """A filter that reads no attribute says so with an empty list."""
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_job_attributes(): return []
+        @hookimpl
+        def negotiator_filter_slots(): return []
+        """,
+    )
+    assert plugins.load().job_attributes({}) == (frozenset(), ())
+
+
+def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(plugins):
+    """The functions of a rule are the plugin's own; its name is one whatever its case."""
+    plugins.write(
+        "b.py",
+        """
+        def by_project(application, rule):
+            return QueueTarget.given(application.tags["project"] + rule.value)
+        @hookimpl
+        def negotiator_placement_rules():
+            yield PlacementRule(name="Project_2", target=by_project, tags=lambda value: [value], fixed=True)
+        """,
+    )
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_placement_rules():
+            return [PlacementRule(name="none", target=lambda application, rule: None, absent="no", needs_value=True)]
+        """,
+    )
+    answers = plugins.load().ask(specs.negotiator_placement_rules)
+    assert answers.failures == ()
+    none, project = (stamped.record for stamped in answers.records)
+    assert [stamped.plugin for stamped in answers.records] == ["a", "b"]
+    assert (none.name, none.absent, none.needs_value, none.fixed) == ("none", "no", True, False)
+    assert (project.name, project.needs_value, project.fixed) == ("project_2", False, True)
+    assert none.target(Application("alice"), rule()) is None
+    given = project.target(Application("alice", tags={"project": "root.a"}), rule("b"))
+    assert given == QueueTarget("root.ab", qualified=True)
+    assert (list(none.tags("x")), list(project.tags("x"))) == ([], ["x"])
