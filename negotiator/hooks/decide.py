@@ -21,6 +21,8 @@ def decide_access(count: int, answers: Answers[Access]) -> tuple[Attributed[Acce
         failure = answers.failures[0]
         broken = Access(AccessDecision.FORBID, "plugin_error", failure.reproducible)
         return (Attributed(broken, failure.plugin, failure.version),) * count
+    if len(answers.records) == count:  # one policy: its answers decide
+        return answers.records
     policies = [
         answers.records[start : start + count] for start in range(0, len(answers.records), count or 1)
     ]

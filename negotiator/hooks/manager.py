@@ -176,7 +176,9 @@ class HookManager:
             queues=queues,
             settings=settings,
         )
-        groups = [answer.record for answer in answers.records]
+        groups = tuple(answer.record for answer in answers.records)
+        if len(groups) == count:  # one plugin chooses
+            return groups, answers.failures
         chosen = (filter(None, groups[number::count]) for number in range(count))
         return tuple(next(each, "") for each in chosen), answers.failures
 

@@ -245,18 +245,19 @@ def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
     """
     if proposal.code:
         return "", proposal.code, proposal.text
-    for level, following in zip(proposal.levels, (*proposal.levels[1:], None), strict=True):
+    last = proposal.levels[-1]
+    for level in proposal.levels:
         if not level.create and queues.get(level.path) is None:
             return (
                 level.path,
                 "queue_missing",
                 f"{level.path} does not exist, and rule {level.rule} does not create it",
             )
-        if following is not None:
+        if level is not last:
             above = queues.get(level.qualified)
             if above is not None and above.leaf:
                 return level.path, "parent_is_leaf", f"{above.path} is a leaf and can have no children"
-    return proposal.levels[-1].path, "", ""
+    return last.path, "", ""
 
 
 def _accepts(

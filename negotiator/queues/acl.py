@@ -56,6 +56,11 @@ class Acl:
             ignored=ignored,
         )
 
+    @property
+    def grants_nobody(self) -> bool:
+        """True if the list has no valid entry."""
+        return not (self.everybody or self.users or self.groups)
+
     def __str__(self) -> str:
         """Return the list as ``parse`` reads it, without ignored entries."""
         if self.everybody:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import TypeAlias
 
 import attrs
 
@@ -29,8 +30,11 @@ from negotiator.plugin import (
     Severity,
     Source,
     hookimpl,
-    upwards,
+    parent_of,
 )
+
+#: The key of a list, its queue, the list, and where it is configured.
+_List: TypeAlias = tuple[str, str, Acl, Source]
 
 _LONGEST = 150  # characters of a path in the name of a rule, which has at most 200
 
@@ -73,11 +77,12 @@ def negotiator_access(
 ) -> Iterable[Access]:
     """Answer each question from the access control lists that apply."""
     scheduler = settings.scheduler
+    lists = _Lists(queues)
     for question in questions:
         if question.act is AccessKind.CONFIGURE:
             yield _of_scheduler(question, scheduler)
         else:
-            yield _of_queue(question, queues) or Access(AccessDecision.ABSTAIN, "acl", _no_entry(question))
+            yield _of_queue(question, lists) or Access(AccessDecision.ABSTAIN, "acl", _no_entry(question))
 
 
 def _of_scheduler(question: AccessQuestion, acl: Acl) -> Access:
@@ -89,21 +94,41 @@ def _of_scheduler(question: AccessQuestion, acl: Acl) -> Access:
     return Access(AccessDecision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {question.user}")
 
 
-def _of_queue(question: AccessQuestion, queues: QueueTree) -> Access | None:
+def _of_queue(question: AccessQuestion, lists: _Lists) -> Access | None:
     """Return the grant of the first list towards the root that has the user; nobody submits to the recovery queue."""
     if question.queue == RECOVERY and question.act is AccessKind.SUBMIT:
         return None
-    for path in upwards(question.queue):
-        queue = queues.get(path)
-        if queue is None:
-            continue
-        config = queue.config
-        lists = (("submitacl", config.submit), ("adminacl", config.admin))
-        for key, acl in lists if question.act is AccessKind.SUBMIT else lists[1:]:
-            entry = acl.allows(question.user, question.groups)
-            if entry:
-                return _granted(key, path, entry, config.source)
+    for key, path, acl, source in lists.of(question.queue, submit=question.act is AccessKind.SUBMIT):
+        entry = acl.allows(question.user, question.groups)
+        if entry:
+            return _granted(key, path, entry, source)
     return None
+
+
+class _Lists:
+    """The access control lists that grant something to somebody, from a queue up to the root; found once for a batch."""
+
+    def __init__(self, queues: QueueTree) -> None:
+        self._queues = queues
+        self._found: dict[tuple[str, bool], tuple[_List, ...]] = {}
+
+    def of(self, path: str, *, submit: bool) -> tuple[_List, ...]:
+        """Return the lists that apply to an act on a queue, in the order in which they are asked."""
+        found = self._found.get((path, submit))
+        if found is None:
+            above = self.of(parent_of(path), submit=submit) if path else ()
+            found = self._found[path, submit] = (*self._own(path, submit=submit), *above)
+        return found
+
+    def _own(self, path: str, *, submit: bool) -> Iterator[_List]:
+        queue = self._queues.get(path)
+        if queue is None:
+            return
+        config = queue.config
+        if submit and not config.submit.grants_nobody:
+            yield "submitacl", path, config.submit, config.source
+        if not config.admin.grants_nobody:
+            yield "adminacl", path, config.admin, config.source
 
 
 @cache

@@ -87,10 +87,13 @@ class LimitIndex:
         one queue the order of the limits decides, not that of the user's groups; the wildcard comes last. A user
         without groups never matches the wildcard.
         """
-        if not groups:
+        configured = self._limits[SubjectKind.GROUP]
+        if not groups or not configured:
             return ""
         for path in upwards(queue):
-            limits = self._limits[SubjectKind.GROUP].get(path, {})
+            limits = configured.get(path)
+            if limits is None:
+                continue
             for name in limits:
                 if name in groups:
                     return name
