@@ -1,4 +1,4 @@
-"""Autoclusters: jobs that agree in every attribute that anything in a cycle can read are alike.
+"""Autoclusters: jobs that are equal in every attribute that a cycle can read are alike.
 
 Source: HTCondor manual, "autocluster" and ``SIGNIFICANT_ATTRIBUTES``. Here the significant attributes are the closure
 over the references of all expressions of the pool and of the bundle, so that nothing an expression reads can differ
@@ -24,7 +24,7 @@ from negotiator.hooks.records import Expression
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
 
-#: An ad with an attribute of such a name changes what a scope means: then a scope does not say which ad a name is in.
+#: If an ad has an attribute of such a name, a scope in an expression may mean that attribute instead of an ad.
 _SHADOWS = frozenset({"my", "self", "target", "other"})
 
 
@@ -62,7 +62,7 @@ def _autoclusters(
     """Group the jobs by their significant attributes, refining a group as long as its own expressions read more.
 
     The jobs are first grouped by the ``common`` attributes, which are read of every job. Jobs of a group then have the
-    same expressions in these, so one of them stands for all: if its expressions read further attributes, the group is
+    same expressions in these, so one of them represents all: if its expressions read further attributes, the group is
     grouped again by these too. A job's own attributes thus never split the jobs of other groups.
     """
     if common is None:
@@ -72,15 +72,18 @@ def _autoclusters(
     pending = [(np.arange(len(jobs)), common)]
     while pending:
         rows, known = pending.pop()
+        # By columns: Python runs once for each group below, not for each job.
         groups, first = jobs.take(rows).group(sorted(known | set(further)))
         order = np.argsort(groups, kind="stable")
         members_of = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
         for first_row, places in zip(first, members_of, strict=True):
             members = rows[places]
             reached = closure.of_job(jobs.ad(int(rows[first_row])), known)
-            if reached is None:  # each is an autocluster of its own
+            # Unknown reads: jobs that look alike may be treated differently, so each is an autocluster of its own.
+            if reached is None:
                 ids[members] = np.arange(len(significant), len(significant) + len(members))
                 significant += [None] * len(members)
+            # The group may differ in the attributes just found: group it again. Each turn adds attributes, so it ends.
             elif len(members) > 1 and not reached <= known:
                 pending.append((members, known | reached))
             else:
@@ -93,7 +96,7 @@ def _autoclusters(
 class _Closure:
     """Follows references to the job attributes that they can reach.
 
-    ``exact``: no ad has an attribute named like a scope, so that MY and TARGET say which ad a name is in.
+    ``exact``: no ad has an attribute named like a scope, so that MY and TARGET determine the ad of a name.
     """
 
     slots: Table
@@ -103,11 +106,11 @@ class _Closure:
 
     @classmethod
     def over(cls, slots: Table, jobs: Table) -> _Closure:
-        """Return the closure over what jobs and slots may read of each other."""
+        """Return the closure over the attributes that jobs and slots may read of each other."""
         return cls(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
 
     def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
-        """Return what the bundle and the slots read of any job, whatever the job's own expressions are."""
+        """Return the attributes that the bundle and the slots read of any job; None if they cannot be found."""
         if bundle.job_attributes is None:
             return None
         pending: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
@@ -119,19 +122,23 @@ class _Closure:
         return self._follow(pending, None)
 
     def of_job(self, job: ClassAd, names: frozenset[str]) -> frozenset[str] | None:
-        """Return what is read of a job whose attributes ``names`` are read, following its expressions; None: anything."""
+        """Return ``names`` and all attributes that a job's expressions in these read; None if they cannot be found."""
+        # Jobs of one submission share the trees of their expressions: the closure is computed once for all of them.
         written = sorted(
             (name, expr) for name in names if type(expr := job.get(name)) not in (Literal, NoneType)
         )
         if not written:
             return names
-        key = (names, *[(name, id(expr)) for name, expr in written])  # the table keeps the expressions alive
+        key = (names, *[(name, id(expr)) for name, expr in written])  # ids of trees that the table holds
         if key not in self._known:
             self._known[key] = self._follow([(_JOB, name) for name in names], job)
         return self._known[key]
 
     def _follow(self, pending: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
-        """Follow the expressions of attributes to further attributes, in the slots and in one job, until none is new."""
+        """Return the job attributes that are reached from ``pending`` through the expressions of slots and of one job.
+
+        None if an expression is opaque (``eval``).
+        """
         seen: set[_Name] = set()
         while pending:
             item = pending.pop()
@@ -168,6 +175,7 @@ def _reached(owner: Side, found: ReferenceScan, *, exact: bool) -> Iterator[_Nam
     """Yield the attributes that one expression names, with every ad in which they may be looked up."""
     other = _SLOT if owner is _JOB else _JOB
     for side, names in found.names.items():
+        # A name without a scope is looked up in the own ad, then in the other.
         if side is None or found.moves_scope or not exact:
             yield from ((place, name) for place in (owner, other) for name in names)
         else:

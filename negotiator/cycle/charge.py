@@ -28,7 +28,7 @@ from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
 from negotiator.records.text import printable
 
-#: The number of slots that are looked at first where they are charged differently, and the factor of each next try.
+#: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
 _FEW, _MORE = 16, 8
 #: The most characters of a counter's name in a reason.
 _MAX_SHOWN = 300
@@ -36,9 +36,9 @@ _MAX_SHOWN = 300
 
 @attrs.frozen(eq=False)
 class GrantedSlots:
-    """What a request gets: slots, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
+    """The slots granted to a request, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
-    ``warnings`` are what rules that do not enforce would have refused: a reason, and the places of the matches here.
+    ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
     """
 
     rows: Rows
@@ -58,9 +58,9 @@ def charge(
     bundle: Bundle,
     cycle: Cycle,
 ) -> GrantedSlots:
-    """Grant the best slots that the quotas leave room for, and charge them.
+    """Grant the best slots that fit the quotas, and charge them.
 
-    :param in_use: the ledger to charge, and the users whose usage is uncertain: they get nothing.
+    :param in_use: the ledger to charge, and the users whose usage is uncertain: they get no slots.
     """
     left = candidates.left
     if not left or not request.applications:
@@ -90,6 +90,7 @@ def charge(
         watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
         warnings = tuple(_warnings(answers.records, admission, ledger)) if watching else ()
     except LedgerError as error:
+        # A shadow charge may be invalid after the enforcing ones were committed: release these.
         for receipt in receipts:
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
@@ -107,8 +108,8 @@ def _admit(
 ) -> tuple[Rows, NDArray[np.float64], Admission]:
     """Return the best slots, the job's Rank of them, and which of them fit; nothing is charged.
 
-    Sorting all candidates would be most of the work. Where slots are charged alike, no more of them are looked at than
-    there are jobs: if one does not fit, no other does. Else a few more are, and again more only if too few of them fit.
+    Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
+    are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
     copies = len(request.applications)
     uniform = charges.is_uniform
@@ -131,7 +132,7 @@ def _unspecified(request: Request, charges: Charges) -> Reason | None:
 
 
 def _nothing(left: int = 0, *reasons: Reason) -> GrantedSlots:
-    """Return no slots, since each of the reasons refuses all candidates that are left."""
+    """Return no slots, since each of the reasons refuses all ``left`` candidates."""
     none = np.zeros(0, np.intp)
     return GrantedSlots(none, np.zeros(0), none, tuple(Removal(reason, left, left) for reason in reasons))
 
@@ -144,7 +145,7 @@ def _invalid_charge(error: LedgerError) -> Reason:
 def _removals(
     charges: Charges, admission: Admission, rows: Rows, ledger: Ledger, left: int
 ) -> Iterator[Removal]:
-    """Yield what refused slots or jobs; the numbers include what was granted."""
+    """Yield the reasons that refused slots or jobs; used amounts include the matches just granted."""
     if not any(admission.refused) and not any(admission.copies_refused):
         return
     counters, uniform = ledger.counters(), charges.is_uniform
@@ -168,7 +169,7 @@ def _exceeded(attributed: Attributed[Charge], rows: Rows, counters: Counters) ->
     key, more = charge.counter.keys[int(codes[np.argmin(first)])], len(codes) - 1
     if quota.text_after is not None:
         further = f" and {more} more" if more else ""
-        where = printable(str(key[-1])[:_MAX_SHOWN])  # plugins have it from ads
+        where = printable(str(key[-1])[:_MAX_SHOWN])  # plugins copy it from ads
         quota = attrs.evolve(quota, text=f"{quota.text}{where}{quota.text_after}{further}")
     return quota_reason(attributed, quota, amount, None if more else counters.used(key), limit)
 
@@ -190,9 +191,9 @@ def _common_value(value: int | Ints | None, rows: Rows) -> int | None:
 def _warnings(
     records: Sequence[Attributed[Charge | KeyCharge]], admission: Admission, ledger: Ledger
 ) -> Iterator[tuple[Reason, frozenset[int]]]:
-    """Charge the shadow counters with all matches, and yield what rules that do not enforce would have refused.
+    """Charge the shadow counters with all matches, and yield the matches that rules that do not enforce would refuse.
 
-    The numbers include all matches of the request.
+    Used amounts include all matches of the request.
     """
     mode, counters = Mode.WARN, ledger.counters(Mode.WARN)
     watching, size = Charges.of(records, enforcing=False), len(admission)

@@ -35,7 +35,7 @@ class Charges:
 
     @property
     def is_uniform(self) -> bool:
-        """True if all slots are charged alike, so that only the best slots need to be looked at."""
+        """True if all slots are charged alike, so that only the best slots need to be examined."""
         return not any(
             isinstance(each.record.counter, Grouping)
             or isinstance(each.record.amount, np.ndarray)

@@ -1,4 +1,4 @@
-"""Station *match*: for one request, the slots that are left after every reason, each reason counted.
+"""Station *match*: for one request, the slots that no reason removes, and the slots that each reason removes.
 
 All work is on columns: no Python runs per slot, nor per job where jobs are alike.
 """
@@ -56,19 +56,18 @@ class SlotMatcher:
 
 @attrs.frozen
 class MatchCandidates:
-    """The slots that a request may have, and why the others are out."""
+    """The slots that a request may get, and the reasons that removed the others."""
 
     among: Mask  # (N,) the slots that passed every reason
-    left: int  # how many they are
+    left: int  # their number
     removals: tuple[Removal, ...]
-    warnings: tuple[
-        tuple[Reason, Mask], ...
-    ]  # of rules that do not enforce: the slots that they would have taken
+    # Of rules that do not enforce: the slots that they would have removed.
+    warnings: tuple[tuple[Reason, Mask], ...]
     failures: tuple[HookFailure, ...]
 
 
 def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
-    """Find the slots for a request, and count what each reason took from it."""
+    """Find the slots for a request, and count the slots that each reason removes."""
     candidates = CandidateSet(matcher.slots)
     _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
     _constraints(candidates, request, matcher, bundle, cycle)
@@ -83,7 +82,7 @@ def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) 
 
 @attrs.define
 class CandidateSet:
-    """The slots that are still candidates of one request, and what removed the others."""
+    """The slots that are still candidates of one request, and the reasons that removed the others."""
 
     slots: Table
     keep: Mask = attrs.field(init=False)  # (N,)
@@ -95,6 +94,7 @@ class CandidateSet:
 
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
         """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
+        # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
         keep = self.keep if rows is None else self.keep[rows]
         before = np.count_nonzero(keep)
         keep &= truth.rows

@@ -1,4 +1,4 @@
-"""Jobs become requests: alike jobs of one submitter, user, group, queue and priority are served in one step.
+"""Groups jobs into requests: alike jobs of one submitter, user, group, queue and priority are served in one step.
 
 Requests come in the order of submitters and schedds by name, then of the schedd's own order of its jobs.
 """
@@ -18,7 +18,7 @@ from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory, Rows
 from negotiator.cycle.text_columns import Strings
 
-#: The most jobs that one ad may stand for: schedds may send any number.
+#: Maximum of jobs that one ad may represent: schedds may send any number.
 MAX_COPIES = 100_000
 
 
@@ -39,6 +39,7 @@ def queued_requests(
 
     copies = _copies(jobs)
     queued = []
+    # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
     columns = (autoclusters.ids, submitters, schedds, *_priorities(jobs), *_placements(placed))
     for number, members in enumerate(
         _groups(combined(*columns)[0], _schedd_order(jobs, submitters, schedds))
@@ -63,16 +64,16 @@ def _placements(placed: PlacedJobs) -> tuple[Strings, ...]:
 
 
 def _copies(jobs: Table) -> NDArray[np.intp]:
-    """Return the number of jobs that each ad stands for: more than 1 only in a schedd's request, which has no status."""
+    """Return the number of jobs that each ad represents: more than 1 only in a schedd's request, which has no status."""
     counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
     counts[~np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))] = 1
     return counts.clip(1, MAX_COPIES).astype(np.intp)
 
 
 def _repeated(group: Rows, copies: NDArray[np.intp], slots: int) -> Rows:
-    """Return each row as often as its ad stands for jobs, but at most one row more than there are slots.
+    """Return each row once for each job that its ad represents, but at most one row more than there are slots.
 
-    An ad may ask for any number of jobs: those that cannot be matched need no row.
+    An ad may request any number of jobs: those that cannot be matched need no row.
     """
     enough = int(np.searchsorted(np.cumsum(copies[group]), slots + 1)) + 1
     return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]

@@ -31,7 +31,7 @@ _LOWEST = float(-np.finfo(np.float64).max)
 
 
 class Ranks:
-    """The ranks of the slots of one cycle, computed once for all jobs that are alike in what the ranks read of them."""
+    """The ranks of the slots of one cycle, computed once for all jobs that are equal in the attributes that ranks read."""
 
     def __init__(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> None:
         self._slots = dependencies.table
@@ -91,8 +91,8 @@ class _PoolOrder:
     def best(self, among: Mask, ranks: RankValues, count: int) -> NDArray[np.intp]:
         """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,).
 
-        The pool's order is sorted already, so only the last level that is reached needs a choice: every slot above it
-        is sure, those on it compete by the job's Rank.
+        The pool's order is sorted already, so only the last level that is reached needs a choice: all slots above it
+        are chosen, those on it compete by the job's Rank.
         """
         places = np.flatnonzero(among[self.rows])
         if len(places) > count > 0:
@@ -124,12 +124,12 @@ def best(count: int, *keys: RankValues) -> NDArray[np.intp]:
     """Return the rows of the ``count`` best candidates, best first; ties keep the order of the rows.
 
     ``keys`` are arrays of shape (N,), the most significant first; NaN ranks below every number. Costs O(N) to choose
-    and O(k log k) to sort what was chosen, not the sort of all.
+    and O(k log k) to sort the chosen ones; not all are sorted.
     """
     rows = np.arange(len(keys[0]), dtype=np.intp)
     ordered = [_comparable(key) for key in keys]
     sure: list[NDArray[np.intp]] = []
-    # Key by key: rows above the threshold are sure, those equal to it are left to the next key.
+    # Key by key: rows above the threshold are chosen, those equal to it are decided by the next key.
     for key in ordered:
         left = count - sum(map(len, sure))
         if left >= len(rows):

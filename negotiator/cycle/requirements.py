@@ -1,6 +1,6 @@
 """The Requirements of both sides over the slots of one cycle, conjunct by conjunct.
 
-The slots on which a conjunct is true are found once for all jobs that are alike in what it reads of them.
+The slots on which a conjunct is true are found once for all jobs that are equal in the attributes that it reads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE, slot_conjuncts
 from negotiator.records import Reason, Station, Verdict
 
-#: The most different Requirements of jobs that are remembered as conjuncts; beyond it all are forgotten and split anew.
+#: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
 MAX_KNOWN = 1000
 
 _NAMES = frozenset({(True, NAME), (False, NAME)})
@@ -37,9 +37,9 @@ _MINE = Side.MY  # before Python 3.12 looking up an enumeration's member is slow
 
 @attrs.define(eq=False)
 class Conjunct:
-    """A part of the Requirements of a job or of slots that a match needs to be true.
+    """A part of the Requirements of a job or of slots that must be true for a match.
 
-    ``rows`` are the slots that it applies to (None: all), and ``cache`` has the ones of these on which it is true.
+    ``rows`` are the slots that it applies to (None: all); ``cache`` has those of them on which it is true.
     ``shown`` is the expression that the reason prints.
     """
 
@@ -53,13 +53,13 @@ class Conjunct:
     _always: TrueRows | None = attrs.field(default=None, init=False)
 
     def key(self, job: ClassAd) -> CacheKey[TrueRows] | None:
-        """Return its key in the cache for a job; None if the result is the same for all jobs and known already."""
+        """Return its key in the cache for a job; None if one result, computed before, holds for all jobs."""
         if self._always is not None and not self.cache.dependencies.shadowed(job):
             return None
         return self.cache.key(self.expression, job, self.side)
 
     def truth(self, key: CacheKey[TrueRows] | None, job: ClassAd, env: Environment) -> TrueRows:
-        """Return the slots on which it is true; a result that depends on no job is remembered here."""
+        """Return the slots on which it is true; a result that holds for all jobs is stored here."""
         if key is None and self._always is not None:
             return self._always
         key = key or self.cache.key(self.expression, job, self.side)
@@ -69,7 +69,7 @@ class Conjunct:
         return truth
 
     def reason(self) -> Reason:
-        """Return the reason where it is not true: printed when it is first needed."""
+        """Return the reason for slots on which it is not true; its text is printed when first needed."""
         if self._reason is None:
             text = conjunct_text(self.shown)
             code, owner = (
@@ -81,9 +81,9 @@ class Conjunct:
         return self._reason
 
     def is_independent(self, key: CacheKey[TrueRows]) -> bool:
-        """True if its evaluation refers nowhere to the whole that it is a part of.
+        """True if its evaluation never reads the Requirements that it is a part of.
 
-        Inside the whole such a reference is circular, and undefined; in the conjunct by itself it would have a value.
+        Inside these such a reference is circular, and undefined; in the conjunct by itself it would have a value.
         """
         if self.side is _MINE and (key.is_direct or self.expression is WHOLE):
             return True  # ``slot_conjuncts`` has checked it for jobs without expressions
@@ -132,6 +132,7 @@ class Requirements:
             known = self._of_jobs[id(written)] = self._split(written)
         if not known.moves:
             return known.parts
+        # Rare: a call moves the scope, and to which ad depends on the attributes of the job.
         own = frozenset([name for name in known.moves if name in job and "my" not in job])
         parts = known.rejoined.get(own)
         if parts is None:

@@ -1,4 +1,4 @@
-"""The Requirements of all slots, taken apart: slots with the same conjunct share it."""
+"""The Requirements of all slots, split into conjuncts: slots with the same conjunct share it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from negotiator.classad import Expr, Kind, Side, Table
 from negotiator.classad.columnar import footprint, rejoin, split
 from negotiator.classad.syntax import AdRef, Attr, fold, tree_key
 
-#: The most different Requirements of slots that are split; each of the others is one conjunct.
+#: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200
 
 #: The name of the attribute, in lower case.
@@ -61,6 +61,7 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
         yield SlotConjunct(rows, WHOLE, "Requirements")
         return
     for conjunct in rejoin(split(written), _PresentInAll(table)):
+        # Slots with the same expression behind the name share its conjuncts; rows without one keep the name itself.
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
             reach = footprint(part.expr, table, None, on_rows=True, shadowed=_shadowed(table))
@@ -84,7 +85,7 @@ class _PresentInAll:
 
 
 def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
-    """Yield the expressions of the slots that a conjunct consisting of one name of their own refers to."""
+    """Yield the expressions of the slots that a conjunct refers to, if it consists of the name of one attribute."""
     if isinstance(conjunct, Attr) and conjunct.scope in (None, Attr("MY")) and not conjunct.absolute:
         yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
 

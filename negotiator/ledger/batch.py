@@ -1,4 +1,4 @@
-"""What an admission charges, in columns: a hundred thousand matches are a few arrays."""
+"""The charges of an admission, in columns: a hundred thousand matches are a few arrays."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from negotiator.ledger.keys import Ints, Mask
 
-#: What one match was charged: indexes of sums, their amounts, indexes of sets, the keys added to them.
+#: The charges of one match: indexes of sums, their amounts, indexes of sets, the keys added to them.
 MatchEntry: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]
 
 
 @attrs.frozen(eq=False)
 class ChargeBatch:
-    """What ``size`` matches are charged.
+    """The charges of ``size`` matches.
 
     ``columns`` has, for each charge, the indexes of sums and the amounts, one integer or (size,) each; both are 0 for a
     match that is not charged. ``sets`` are the indexes of sets of keys, ``members`` the keys added to each, (size,).
@@ -28,7 +28,7 @@ class ChargeBatch:
     members: Sequence[Sequence[str]] = ()
 
     def entry(self, row: int) -> MatchEntry:
-        """Return what one match is charged."""
+        """Return the charges of one match."""
         sums = [at if isinstance(at, int) else int(at[row]) for at, _ in self.columns]
         amounts = [amount if isinstance(amount, int) else int(amount[row]) for _, amount in self.columns]
         return sums, amounts, self.sets, [members[row] for members in self.members]
@@ -46,4 +46,5 @@ class ChargeBatch:
                 total = amount * size if isinstance(amount, int) else int(amount.sum())
                 used[at] += total
             else:
+                # Not ``used[at] += amount``, which adds only once if several matches are charged on one sum.
                 np.add.at(used, at, amount)

@@ -78,6 +78,8 @@ class _KeySets:
             for charge, ((members, added, _), key) in enumerate(zip(self._charges, keys, strict=True))
             if key not in members and key not in added
         ]
+        # A key that is in its set already needs no room. In shared sets all charges are examined: one charge's new key
+        # may exceed the limit of another charge on the same set.
         for charge in range(len(keys)) if self._is_shared else [charge for charge, _, _ in fresh]:
             members, added, limit = self._charges[charge]
             new = self._new(fresh, added)

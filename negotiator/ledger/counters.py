@@ -118,12 +118,13 @@ class Counters:
     def add_match(
         self, sums: Iterable[tuple[CounterKey, int, int]], keys: Iterable[tuple[CounterKey, str]]
     ) -> MatchEntry:
-        """Add what an admission granted to one match, and return it.
+        """Charge one match that an admission granted, and return its charges.
 
         :param sums: (counter, amount, index) of each sum; index 0 if it was never charged.
         :param keys: (counter, key) of each set.
         :raises LedgerError: ``bad_key``, ``wrong_sort``; nothing was added.
         """
+        # Whatever can raise comes first, so that an invalid charge changes no counter.
         charged = [(index or self._sums.open(key), amount) for key, amount, index in sums]
         added = [(self.open_set(counter), member) for counter, member in keys]
         self._grow()
@@ -142,7 +143,7 @@ class Counters:
         )
 
     def add_batch(self, batch: ChargeBatch) -> None:
-        """Add what an admission granted. Its limits leave no room for a sum that is too large."""
+        """Charge the matches that an admission granted. Its limits leave no room for a sum that is too large."""
         self.version += 1
         batch.add_to(self._used)
         for index, keys in zip(batch.sets, batch.members, strict=True):
@@ -151,7 +152,7 @@ class Counters:
                 members[member] = members.get(member, 0) + count
 
     def remove(self, entry: MatchEntry) -> None:
-        """Subtract what one match was charged."""
+        """Subtract the charges of one match."""
         self.version += 1
         cells = self._cells
         sums, amounts, sets, keys = entry
@@ -170,7 +171,7 @@ class Counters:
         return np.zeros(len(self._sums), np.int64), [{} for _ in self._members]
 
     def compare(self, used: Ints, sets: Sequence[Mapping[str, int]]) -> tuple[CounterKey, ...]:
-        """Return the counters that differ from given ones, by index, or that are negative."""
+        """Return the keys of counters that are negative or differ from the given sums and sets, both by index."""
         here = self._used[: len(used)]
         wrong = [self._sums.keys[index] for index in np.flatnonzero((here != used) | (here < 0)).tolist()]
         pairs = zip(self._sets.keys, self._members, sets, strict=True)

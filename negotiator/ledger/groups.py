@@ -35,12 +35,12 @@ class CandidateGroups:
     def _sorted(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The candidates sorted by group, in their order within it; and the position where the group of each begins."""
         codes = self.codes if self.codes is not None else np.zeros(0, np.int64)
-        short = (
-            codes.astype(np.uint16) if self.bound < _SHORT else codes
-        )  # NumPy sorts 16 bits in linear time
+        # NumPy sorts 16 bits in linear time.
+        short = codes.astype(np.uint16) if self.bound < _SHORT else codes
         order = np.argsort(short, kind="stable")
         inside = codes[order]
         begins = np.zeros(len(order), np.intp)
+        # The position of each first member, carried on to the rest of its group by the running maximum.
         begins[1:] = np.where(inside[1:] != inside[:-1], np.arange(1, len(order)), 0)
         return order, np.maximum.accumulate(begins)
 
@@ -52,8 +52,9 @@ class CandidateGroups:
         if self.codes is None:
             return np.cumsum(amounts) - amounts
         order, begins = self._sorted
+        # One running sum over all groups. It may wrap around: differences within one group are exact all the same.
         inside = amounts[order]
-        sums = np.cumsum(inside) - inside  # may wrap around over all groups: differences within one are exact
+        sums = np.cumsum(inside) - inside
         result = np.empty_like(sums)
         result[order] = sums - sums[begins]
         return result
@@ -67,6 +68,7 @@ class CandidateGroups:
         codes = self.codes if self.codes is not None else np.zeros(len(values), np.int64)
         if charged is not None:
             codes, values = codes[charged], values[charged]
+        # One value of each group, whichever is written last: all must equal it.
         sample = np.empty(self.bound, values.dtype)
         sample[codes] = values
         return bool((sample[codes] == values).all())

@@ -17,7 +17,7 @@ _STRINGS = {str}
 
 
 class KeyNumbers:
-    """Numbers of keys, from 1 on, in the order in which the keys came; 0 is the number of unknown keys.
+    """Numbers of keys, from 1 on, in the order in which keys were opened; 0 is the number of unknown keys.
 
     Keys are stored by prefix (all parts but the last), then by their last part. The members of a family are so looked
     up by one string each, without building a tuple for each of 5,000 hosts; the tuple is built when a counter is first
@@ -39,6 +39,7 @@ class KeyNumbers:
     def find(self, key: CounterKey) -> int:
         """Return the number of a key, 0 if it has none."""
         number = self.found.get(key, 0)
+        # Members of a family that were opened in bulk are not in ``found`` until they are looked up by their tuple.
         if not number and self._families:
             number = self._families.get(key[:-1], _NO_MEMBERS).get(key[-1], 0) if key else 0
             if number:
@@ -92,7 +93,7 @@ class KeyNumbers:
         return numbers
 
     def _open_members(self, prefix: CounterKey, members: Sequence[str]) -> range:
-        """Give numbers to members that have none, all distinct."""
+        """Give numbers to members without one; they must be distinct."""
         if not all(type(part) is str for part in (*prefix, *members)):
             raise LedgerError("bad_key", f"invalid key {prefix!r}: its parts must be strings")
         fresh = range(len(self.keys), len(self.keys) + len(members))
@@ -107,7 +108,7 @@ class KeyNumbers:
         return np.fromiter(map(self.find, keys), np.int64, len(keys))
 
     def _size(self, keys: Sequence[CounterKey]) -> int:
-        """Return how many numbers were given where these keys may be; it grows if one of them got its number."""
+        """Return the number of known keys among which these may be; it grows when one of them gets its number."""
         if isinstance(keys, Family):
             return len(self._families.get(keys.prefix, _NO_MEMBERS))
         return len(self.keys) - 1

@@ -40,7 +40,7 @@ _Charged: TypeAlias = tuple[bool, MatchEntry] | _BatchReceipts
 
 
 class Ledger:
-    """Enforcing counters, shadow counters (modes warn and dryrun), and the receipts of what was charged on them.
+    """Enforcing counters, shadow counters (modes warn and dryrun), and the receipts of all charges on them.
 
     A call that raises changes nothing. The ledger reads no clock and no file: the same calls give the same numbers.
     """
@@ -66,7 +66,7 @@ class Ledger:
         return admit(self.counters(mode), charges, key_charges, rows, copies)
 
     def commit(self, admission: Admission) -> Sequence[Receipt]:
-        """Charge what was granted, and return a receipt for each match, in order.
+        """Charge the granted matches, and return a receipt for each, in order.
 
         :raises LedgerError: ``stale`` if the counters have changed since, or are another ledger's; ``bad_key``,
             ``wrong_sort``.
@@ -96,14 +96,14 @@ class Ledger:
         return cast("Sequence[Receipt]", range(first, self._next))
 
     def release(self, receipt: Receipt) -> None:
-        """Subtract exactly what a match was charged.
+        """Subtract exactly the charges of a match.
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """
         self.release_all((receipt,))
 
     def release_all(self, receipts: Iterable[Receipt]) -> None:
-        """Subtract exactly what some matches were charged; all of them or, if one is not held, none.
+        """Subtract exactly the charges of some matches: of all of them, or of none if one receipt is not held.
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """

@@ -20,7 +20,7 @@ class ChargeLine:
     """One charge over the candidates.
 
     ``amount`` is one integer for all that are ``charged`` (a mask, (C,), None for all of them), or (C,) with 0 where a
-    candidate is not charged. ``room`` is the limit minus what is used, one integer or (C,).
+    candidate is not charged. ``room`` is the limit minus the usage, one integer or (C,).
     """
 
     number: int  # of the charge
@@ -93,7 +93,7 @@ class Reader:
         return ChargeLine(number, groups, amount, limit - used, charged)
 
     def _grouping(self, grouping: Grouping) -> tuple[CandidateGroups, int | Ints]:
-        """Return the groups of a grouping, and what is used in the group of each candidate."""
+        """Return the groups of a grouping, and the usage in the group of each candidate."""
         groups = self._of(grouping.codes)
         if groups.codes is not None and (
             groups.bound > len(grouping.keys) or groups.codes.min(initial=0) < -1
@@ -104,6 +104,7 @@ class Reader:
         return groups, 0 if used is None else used[groups.codes]
 
     def _of(self, codes: NDArray[np.integer]) -> CandidateGroups:
+        # Equal codes give one object: lines over the same groups are merged by its identity.
         for known, groups in self._groups:
             if known is codes or np.array_equal(known, codes):
                 return groups

@@ -14,9 +14,9 @@ _Taken: TypeAlias = defaultdict[Hashable, int]
 
 @attrs.frozen(eq=False)
 class ChargeColumn:
-    """One charge over the rows, each part (C,): the counter of a row, its amount, and what is free for it.
+    """One charge over the rows, each part (C,): the counter of a row, its amount, and the free amount of the counter.
 
-    ``free`` is the limit minus what was used before; it may be negative.
+    ``free`` is the limit minus the usage before this admission; it may be negative.
     """
 
     counters: Iterable[Hashable]
@@ -48,6 +48,7 @@ def greedy(columns: Sequence[ChargeColumn], size: int, wanted: int, *, shared: b
 
 def _charge(taken: _Taken, row: _Row) -> int:
     """Charge one row if all of it fits, and return -1; else return the number of the column that does not."""
+    # Check all columns before charging any: a row is charged all or none.
     for number, (counter, amount, free) in enumerate(row):
         if amount and amount > free - taken[counter]:
             return number

@@ -62,6 +62,7 @@ def _parts(lines: Sequence[ChargeLine]) -> list[_Part] | None:
     for line in lines:
         if not isinstance(line.amount, int):
             return None
+        # A limit for each row (a formula) is fine as long as all rows of one counter have the same.
         if not isinstance(line.room, int) and not line.groups.is_same_within(line.room, line.charged):
             return None
         # With one amount a limit is a number of matches: several limits on the same groups are their minimum.

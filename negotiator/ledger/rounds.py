@@ -26,18 +26,19 @@ PART = 8
 
 @attrs.define(eq=False)
 class _Open:
-    """The open candidates, (n,); each line has its groups, its amounts, (n,), and what is free, (n,).
+    """The open candidates, (n,); each line has its groups, its amounts, (n,), and the free amounts, (n,).
 
-    Free is the room minus what was granted before.
+    Free is the room minus the amounts granted to earlier candidates.
     """
 
     rows: NDArray[np.intp]  # among all candidates
     lines: list[tuple[CandidateGroups, Ints, Ints]]
 
     def keep(self, mask: Mask) -> None:
-        """Keep some of them."""
+        """Keep the candidates of a mask, (n,)."""
         if mask.all():
             return
+        # Lines share groups: pick from each once, so that the sorted order of a group is computed once too.
         parts: dict[int, CandidateGroups] = {}
         for groups, _, _ in self.lines:
             if id(groups) not in parts:
@@ -60,7 +61,7 @@ class _Open:
         return fits
 
     def grant(self, mask: Mask) -> None:
-        """Subtract the amounts of granted candidates from what is free for later ones."""
+        """Subtract the amounts of granted candidates from the free amounts of later ones."""
         self.lines = [
             (groups, amounts, free - groups.before(np.where(mask, amounts, 0)))
             for groups, amounts, free in self.lines
@@ -102,6 +103,7 @@ def admit_rounds(lines: Sequence[ChargeLine], size: int, wanted: int) -> Mask:
 
 def _merged(lines: Sequence[ChargeLine], size: int) -> list[tuple[CandidateGroups, Ints, Ints]]:
     """Merge the lines with the same groups and amounts. Where an amount is constant, matches are counted instead."""
+    # Fewer lines make cheaper rounds: limits on the same groups and amounts (levels of queues) are their minimum.
     everyone = np.ones(size, np.bool_)
     merged: dict[tuple[int, int, int], tuple[CandidateGroups, Ints, Ints]] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""What a match is charged: on each queue from the leaf to the root, for its user and for its group.
+"""The charges of a match: on each queue from the leaf to the root, for its user and for its group.
 
 Source: "User and Group Quota Enforcement", Hierarchy traversal.
 """

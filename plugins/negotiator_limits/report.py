@@ -25,6 +25,7 @@ def user_usage(
 
     :param spec_names: use the names of the specification, and keep empty values.
     """
+    # An application counts for at most one group; those without a group are not listed.
     of_user: dict[str, dict[str, str]] = {}
     for (user, application), group in sorted(groups.items()):
         if group:

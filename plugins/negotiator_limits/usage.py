@@ -1,4 +1,4 @@
-"""What users and groups use, queue by queue, beside their limits."""
+"""The usage of users and groups, queue by queue, beside their limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from negotiator_limits.limit_index import EffectiveLimit, LimitIndex
 
 @attrs.define
 class SubjectUsage:
-    """What a user or group uses in one queue and below it."""
+    """The usage of a user or group in one queue and below it."""
 
     resources: dict[str, int] = attrs.field(factory=dict)
     applications: Mapping[str, int] = attrs.field(factory=dict)  # with the number of jobs of each
@@ -54,7 +54,7 @@ class UsageNode:
 def read_usage(
     sums: Iterable[tuple[CounterKey, int]], sets: Iterable[tuple[CounterKey, Mapping[str, int]]]
 ) -> Usage:
-    """Return the usage that the counters of this plugin hold.
+    """Return the usage by the counters of this plugin.
 
     :param sums: sums by key; those that are 0 are left out.
     :param sets: sets of applications by key; empty ones are left out.
@@ -64,6 +64,7 @@ def read_usage(
     def used(key: CounterKey) -> SubjectUsage:
         return usage.setdefault((SubjectKind(key[0]), key[1]), {}).setdefault(key[2], SubjectUsage())
 
+    # The number of parts tells a sum from a set: a resource named by a job cannot imitate a set (see ``keys``).
     for key, amount in sums:
         if amount and len(key) == RESOURCE_PARTS and key[0] in _KINDS:
             used(key).resources[key[3]] = amount
@@ -97,6 +98,7 @@ def usage_tree(
     if kind is SubjectKind.GROUP and name not in limits.names(kind):
         return None
     named = limits.queues(kind, name) if kind is SubjectKind.GROUP or name != WILDCARD else ()
+    # Every queue between a used or limited one and the root is part of the tree, also without usage of its own.
     paths = {*used, *named}
     below: dict[str, list[str]] = {}
     for path in {above for lowest in paths for above in upwards(lowest)}:

@@ -146,7 +146,7 @@ class RowBatch:
         return self._shadowed
 
     def value(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
-        """Return the values of an expression, ``depth`` levels below the one that is evaluated."""
+        """Return the values of an expression, ``depth`` levels below the root of the evaluation."""
         work = self.work
         work.steps += 1
         work.nesting += 1
@@ -181,17 +181,20 @@ class RowBatch:
         """Return the values of an attribute of the rows or of the other ad; ABSENT in ads without it."""
         in_rows, name = key
         work = self.work
+        # Constants in all rows: the stored column is the result.
         if in_rows and not (cells := self.table.column(name)).has(Kind.EXPRESSION):
             work.deepest = max(work.deepest, depth)
             return cells
         known = self.evaluated.get(key)
         if known is not None:
+            # Charge a repeated use as scalar evaluation would: it evaluates the attribute at each reference.
             work.steps += known.steps
             work.deepest = max(work.deepest, depth + known.height)
             work.check()
             return known.column
         if key in self.active:
             raise NotVectorizableError
+        # Measure this attribute alone: its steps, and its height above ``depth``.
         steps, deepest = work.steps, work.deepest
         work.deepest = depth
         before = self.active
@@ -236,7 +239,12 @@ class RowBatch:
     # The scalar evaluator.
 
     def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
-        """Evaluate a part of an expression by the scalar evaluator, if that gives the same as evaluating it in place."""
+        """Evaluate a part of an expression by the scalar evaluator, if the value is the same as when evaluated in place.
+
+        :raises NotVectorizableError: it may differ.
+        """
+        # Taken out of its expression, a part has all levels and starts in its own ad. That changes nothing unless it
+        # moves the scope, is circular, or is near the limits.
         reads = self._footprint(expr, on_rows=on_rows)
         if reads.opaque or reads.moves_scope or reads.bounds is None:
             raise NotVectorizableError  # also where a reference is circular

@@ -59,7 +59,7 @@ _MINE: Final = Side.MY  # before Python 3.12 it takes long to find a member of a
 
 @attrs.define(eq=False)
 class MemoryBudget:
-    """The memory that is left for all caches of one cycle, in bytes."""
+    """The remaining memory for all caches of one cycle, in bytes."""
 
     left: int = MAX_BYTES
 
@@ -105,7 +105,7 @@ class TrueRows:
 
 @attrs.frozen(eq=False)
 class _CachePlan(Generic[T]):
-    """How an expression is looked up: what it depends on as written, and after folding in what all rows share.
+    """How to look up an expression: its dependencies as written, and after folding in the values that all rows share.
 
     ``folded`` is None if folding is not safe. ``results`` is the first level of the cache.
     """
@@ -128,7 +128,7 @@ class CacheKey(NamedTuple, Generic[T]):
 
     @property
     def is_direct(self) -> bool:
-        """True if no attribute of the other ad that the expression depends on is an expression itself."""
+        """True if all attributes of the other ad that the expression depends on are constants."""
         return self.dependencies is self.plan.folded or self.dependencies is self.plan.written
 
     @property
@@ -150,7 +150,8 @@ class ColumnCache(Generic[T]):
 
     ``convert`` makes a result of a column (its true rows, its numbers); results must not change afterwards. ``env`` has the
     cycle's clock. ``budget`` limits the memory of the results. The first level of the cache is dropped whenever
-    ``dependencies`` is emptied (a new ``epoch``), since its keys hold numbers and objects of that index.
+    ``dependencies`` is emptied (a new ``epoch``), since its keys hold numbers and objects of that index. The second level
+    has texts as keys and stays.
     """
 
     def __init__(
@@ -183,6 +184,8 @@ class ColumnCache(Generic[T]):
         written = index.without_other_ad(expr, on_rows=side is _MINE, shadowed=index.shadowed(other))
         plan = self._plans.get(written) or self._plan(written)
         if plan.folded is not None:
+            # Folding in the rows' common values often removes references to the other ad: fewer values in the key, more
+            # hits. The other ad's expressions count towards the limits too, so these are checked again here.
             dependencies, values = index.resolve(plan.folded, other)
             if dependencies.within_limits:
                 return CacheKey(plan, dependencies, values, True)
@@ -195,13 +198,17 @@ class ColumnCache(Generic[T]):
         if not dependencies.cacheable:
             expr = key.plan.written.expr
             return self._evaluate(expr, other, env or self._env, on_rows=dependencies.on_rows)
+        # First level. Usually the values alone are the key. With other dependencies (not folded, or extended by the other
+        # ad's expressions) the same values may belong to other names, so the key has the dependencies too.
         first = key.values if dependencies is key.plan.folded else (dependencies, key.values)
         result = key.plan.results.get(first)
         if result is None:
+            # Second level: fold, and evaluate only if no expression with the same text was evaluated before.
             text = self._folded(key, other) if key.can_fold else self._unfolded(key)
             result = self._by_text.get(text.key)
             if result is None:
                 result = self._evaluate(text.expr, other, self._env, on_rows=text.on_rows)
+                # The budget is used up: return the result without storing it.
                 if not self._budget.take(_ENTRY + len(text.key[0]) + result.nbytes):
                     return result
                 self._by_text[text.key] = result
@@ -210,6 +217,7 @@ class ColumnCache(Generic[T]):
         return result
 
     def _plan(self, written: Dependencies) -> _CachePlan[T]:
+        # Plans of an earlier epoch are unreachable, since ``without_other_ad`` now returns new objects.
         if self._epoch != self.dependencies.epoch:
             self._epoch = self.dependencies.epoch
             self._plans.clear()
@@ -220,7 +228,7 @@ class ColumnCache(Generic[T]):
         return plan
 
     def _fold_common(self, written: Dependencies) -> Dependencies:
-        """Return the dependencies after folding in what holds for every row, whatever the other ad."""
+        """Return the dependencies after folding in the values that all rows share, for any other ad."""
         expr = self._fold(written, _UNKNOWN).expr
         if expr is written.expr:
             return written
@@ -240,8 +248,8 @@ class ColumnCache(Generic[T]):
     def _folded(self, key: CacheKey[T], other: ClassAd) -> _CachedExpression:
         """Fold in the other ad's values.
 
-        If nothing is left that can reach the other ad, the text alone is the key, and it does not matter whose
-        expression it was: all are evaluated as expressions of the rows. Otherwise the key has the values too.
+        If the folded expression cannot read the other ad, its text alone is the key, and expressions of both sides share
+        it: all are evaluated as expressions of the rows. Otherwise the key has the values too.
         """
         dependencies = key.dependencies
         if self._given is None or self._given.ad is not other:
@@ -250,6 +258,7 @@ class ColumnCache(Generic[T]):
         reads_other = folded.reads_target if dependencies.on_rows else folded.reads_my
         if not (dependencies.rows_refer_back or reads_other):
             return _CachedExpression(folded.expr, True, (tree_key(folded.expr),))
+        # The form of Side.TARGET is valid only without references to ``my`` (see ``fold_constants``): fold again.
         if not dependencies.on_rows:
             folded = self._fold(dependencies, self._given, Side.MY)
         text = tree_key(folded.expr)

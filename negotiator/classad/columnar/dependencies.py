@@ -1,4 +1,4 @@
-"""What the values of an expression over a table depend on in the other ad.
+"""The attributes of the other ad that the values of an expression over a table depend on.
 
 Two ads that agree in these attributes, by type and value, give the same column. An attribute that is an expression counts
 by its tree, and the attributes that tree can read are dependencies too. They are found by ``footprint``, once for each
@@ -40,7 +40,7 @@ _SHADOWS: Final = ("my", "target")
 
 @attrs.frozen(eq=False)
 class Dependencies:
-    """What one expression depends on, for all other ads with the same ``expressions``."""
+    """The dependencies of one expression, for all other ads with the same ``expressions``."""
 
     expr: Expr
 
@@ -125,7 +125,7 @@ class DependencyIndex:
         self._size += size
 
     def _set_other(self, other: ClassAd) -> None:
-        """Forget the values of the ad before; many expressions in a row are looked up for the same ad."""
+        """Forget the values of the previous ad; many expressions in a row are looked up for the same ad."""
         self._other, self._cells = other, {}
         self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
 
@@ -136,7 +136,8 @@ class DependencyIndex:
         return self._shadowed or self._shadows
 
     def without_other_ad(self, expr: Expr, *, on_rows: bool, shadowed: bool) -> Dependencies:
-        """Return what an expression depends on if the other ad has constants only."""
+        """Return the dependencies of an expression if the other ad has constants only."""
+        # By identity first: printing the tree for its key is the costly part, and most jobs share the tree of their class.
         key = id(expr), on_rows, shadowed
         known = self._by_id.get(key)
         if known is None:
@@ -151,11 +152,13 @@ class DependencyIndex:
         return known[1]
 
     def resolve(self, dependencies: Dependencies, other: ClassAd) -> tuple[Dependencies, Values]:
-        """Return what an expression depends on with this other ad, and the ad's values of these attributes.
+        """Return the dependencies of an expression with this other ad, and the ad's values of these attributes.
 
         Where the ad has an expression among them, its tree is followed, which may add attributes with further
         expressions, until there are no new ones.
         """
+        # Each turn follows at least one further expression of the ad, so the loop ends. Ads with equal expressions share
+        # the extended dependencies, so the search runs once for a class of jobs.
         while True:
             values, expressions = self._values(dependencies.names, other)
             if expressions == dependencies.expressions:
@@ -163,6 +166,7 @@ class DependencyIndex:
             extended = dependencies.extended.get(expressions)
             if extended is None:
                 self.add_memory(_BYTES_OF_DEPENDENCIES)
+                # An ad of these attributes only: a dependency must not come from an attribute that is not in the key.
                 exprs = [(name, other.folded(name)) for name in dependencies.names]
                 known = ClassAd([(name, expr) for name, expr in exprs if expr is not None])
                 found = self._find(
@@ -182,9 +186,8 @@ class DependencyIndex:
             return self
         known = self._parts.get(id(table))
         if known is None:
-            known = self._parts[id(table)] = DependencyIndex(
-                table
-            )  # it holds the table, so that the id is not reused
+            # The index holds the table, so that the id is not reused.
+            known = self._parts[id(table)] = DependencyIndex(table)
         return known
 
     def _find(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Dependencies:
@@ -217,7 +220,10 @@ class DependencyIndex:
         names: set[Name] = set()
         uses = 0
         for side, mentioned in found.names.items():
+            # A name without a scope may be read from either ad.
             for in_rows in (True, False) if side is None else ((side is Side.MY) == on_rows,):
+                # Expressions of the rows read further attributes, which only ``footprint`` follows. The other ad's are
+                # followed by ``resolve``.
                 if in_rows and any(map(self.table.has_expressions, mentioned)):
                     return None
                 names.update([(in_rows, name) for name in mentioned])

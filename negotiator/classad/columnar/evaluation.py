@@ -89,6 +89,7 @@ def evaluate_table(
     if side is Side.TARGET and other is None:
         other = ClassAd()
     batch = RowBatch(table, other, env or Environment(), _NODES, WorkCounter(), dependencies=dependencies)
+    # If columns cannot be proven equal to scalar evaluation, start over and evaluate the whole row by row.
     try:
         return batch.value(expr, on_rows=side is Side.MY, depth=1)
     except NotVectorizableError:
@@ -142,6 +143,7 @@ def _unary(batch: RowBatch, expr: Unary, /, *, on_rows: bool, depth: int) -> Col
 
 def _binary(batch: RowBatch, expr: Binary, /, *, on_rows: bool, depth: int) -> Column:
     """Evaluate a chain of operators in a loop along its left operands: it may be long."""
+    # `a + b + c` nests to the left: recursion would need a Python call for each operator.
     chain: list[Binary] = []
     leftmost: Expr = expr
     while type(leftmost) is Binary and leftmost.op in _KERNELS:
@@ -189,6 +191,8 @@ def _conditional(batch: RowBatch, expr: Conditional, /, *, on_rows: bool, depth:
 
 def _choice(batch: RowBatch, test: Expr, yes: Expr, no: Expr, *, on_rows: bool, depth: int) -> Column:
     condition = batch.value(test, on_rows=on_rows, depth=depth + 1)
+    # The same branch for all rows: evaluate that one only, as scalar evaluation does. Otherwise both are evaluated for
+    # all rows; errors are values, so the branch that a row does not take changes nothing.
     if condition.is_constant and condition.numeric():
         return batch.value(yes if condition.truth else no, on_rows=on_rows, depth=depth + 1)
     return kernels.conditional(
@@ -231,8 +235,10 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
         args.append(batch.value(arg, on_rows=on_rows, depth=depth + 1))
         if args[-1].has(Kind.OTHER):
             return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    # ``first`` is one row of each group of equal arguments: a function never runs once a row if rows are alike.
     groups, first = group_values(args, len(batch.table))
     values = [_called(batch, function, [arg.value(row) for arg in args]) for row in first.tolist()]
+    # Lists and ads refer to the scope they were made in, which a group of rows does not have.
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     return batch.spread(values, groups)
@@ -255,6 +261,7 @@ def _reference(batch: RowBatch, expr: Attr, /, *, on_rows: bool, depth: int) -> 
     if side is None or name == "currenttime" or (batch.shadowed and not isinstance(expr.scope, AdRef)):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     batch.work.steps += 1
+    # ``MY`` in an expression of the rows and ``TARGET`` in one of the other ad both mean the rows.
     return batch.attribute((on_rows == (side is Side.MY), name), depth + 1).defined
 
 

@@ -47,12 +47,13 @@ class Footprint:
 def footprint(
     expr: Expr, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, shadowed: bool
 ) -> Footprint:
-    """Return what an expression can read; with ``on_rows`` it belongs to the ads of the table, else to ``other``.
+    """Return the attributes that an expression can read; with ``on_rows`` the ads of the table own it, else ``other``.
 
     ``shadowed``: one of the ads has an attribute called MY or TARGET, so that these scopes may mean anything.
     """
     nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=not shadowed)
     moves_scope = any(node.moves_scope for node in nodes.values())
+    # After a move of the scope, MY and TARGET may mean either ad: count each name for both.
     if moves_scope and not shadowed:
         nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=False)
     opaque = any(node.opaque for node in nodes.values())
@@ -90,6 +91,7 @@ def _follow(
         in_rows, name = key
         scans = table.scans(name) if in_rows else _scans(other, name)
         edges: Counter[Name] = Counter()
+        # ``|=`` takes the maximum of each count: a row evaluates one of the trees, not all.
         for part in scans:
             edges |= _edges(part, on_rows=in_rows, exact=exact)
         nodes[key] = _Node(scans, edges)
@@ -109,6 +111,7 @@ def _edges(part: ReferenceScan, *, on_rows: bool, exact: bool) -> Counter[Name]:
             if side is None or not exact or (side is Side.MY) == (in_rows == on_rows):
                 for name, count in names.items():
                     edges[in_rows, name] += count
+            # If an ad has an attribute called MY, ``MY.x`` reads that attribute.
             if side is not None and not exact and names:
                 edges[in_rows, side.value.lower()] += sum(names.values())
     return edges
@@ -116,6 +119,7 @@ def _edges(part: ReferenceScan, *, on_rows: bool, exact: bool) -> Counter[Name]:
 
 def _bounds(nodes: Mapping[Name | None, _Node]) -> CostBounds | None:
     """Return the bounds of the tree with key None; None if references are circular."""
+    # Topological sort: an attribute is done when all that it refers to are. In a circle none ever becomes ready.
     users: dict[Name, list[Name | None]] = {}
     waiting = {key: len(node.edges) for key, node in nodes.items()}
     for key, node in nodes.items():

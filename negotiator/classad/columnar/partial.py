@@ -86,10 +86,10 @@ _ERROR: Final = Literal(ERROR)
 
 
 class Presence(enum.Enum):
-    """Whether an ad has an attribute whose value is not known."""
+    """Whether an ad has an attribute whose value is unknown."""
 
     NEVER = enum.auto()
-    SOMETIMES = enum.auto()  # or not known
+    SOMETIMES = enum.auto()  # in some of the ads, or unknown
     ALWAYS = enum.auto()
 
 
@@ -100,14 +100,14 @@ _ALWAYS: Final = Presence.ALWAYS
 
 
 class KnownAd(Protocol):
-    """What is known of one of the two ads."""
+    """The known values of the attributes of one of the two ads."""
 
     def find(self, name: str, depth: int, /) -> KnownValue:
         """Return the value of an attribute (in lower case) if it is the same in every match, else its presence."""
 
 
 class UnknownAd:
-    """An ad of which nothing is known."""
+    """An ad without any known attribute."""
 
     def find(self, _name: str, _depth: int, /) -> KnownValue:
         """Return SOMETIMES: the ad may have the attribute."""
@@ -116,13 +116,13 @@ class UnknownAd:
 
 @attrs.define(eq=False)
 class CommonAttributes:
-    """What the ads of a table have in common: the attributes that none has, and those with one constant value."""
+    """The attributes that all ads of a table share: those with one constant value, and those that no ad has."""
 
     table: AttributeTable
     _values: dict[str, KnownValue] = attrs.field(factory=dict, init=False)
 
     def find(self, name: str, _depth: int, /) -> KnownValue:
-        """Return what holds for every row."""
+        """Return the value of an attribute that all rows share, else its presence in the rows."""
         found = self._values.get(name)
         if found is None:
             found = self._values[name] = self._look(name)
@@ -131,7 +131,7 @@ class CommonAttributes:
     def _look(self, name: str) -> KnownValue:
         column = self.table.column(name)
         if not len(column):
-            return Presence.SOMETIMES
+            return Presence.SOMETIMES  # without rows there is no common value
         if column.kind is Kind.ABSENT:
             return Presence.NEVER
         if _is_one_value(column):
@@ -173,7 +173,8 @@ class GivenAd:
             elif type(expr) is Literal:
                 found = _ALWAYS if _is_long(expr.value) else expr
             else:
-                self._values[name] = _ALWAYS  # for a circular reference, while it is folded
+                # Stored before folding: a circular reference then ends here and is left unfolded.
+                self._values[name] = _ALWAYS
                 folded = _Folding(self, self.other, self.env).node(expr, depth + 1)
                 found = folded if type(folded) is Literal else _ALWAYS
             self._values[name] = found
@@ -184,8 +185,8 @@ class GivenAd:
 class Folded:
     """An expression after folding.
 
-    ``reads_my`` and ``reads_target``: what is left of it may read attributes of this ad. (Attributes of the one ad may read
-    the other ad in turn, which these flags do not cover.)
+    ``reads_my`` and ``reads_target``: true if ``expr`` may read attributes of this ad. (Attributes of one ad may read the
+    other ad in turn, which these flags do not cover.)
     """
 
     expr: Expr
@@ -202,13 +203,13 @@ def fold_constants(
     known_to_keep_scope: bool = False,
     canonical: Side | None = None,
 ) -> Folded:
-    """Fold what is known of the ad that owns an expression (``my``) and of the other one (``target``) into it.
+    """Fold the known values of the ad that owns an expression (``my``) and of the other ad (``target``) into it.
 
     Functions of constants are called in ``env``; the clock and ``random`` are not folded. An expression with a call that
-    moves the evaluator to another ad (not ``keeps_scope``) is returned as it is.
+    moves the evaluator to another ad (not ``keeps_scope``) is returned unchanged.
 
-    With ``canonical``, what is left gets one form, so that more expressions have the same text: comparisons with the
-    constant on the right, and the ads themselves as scopes, as an expression of that side would write them. With
+    With ``canonical``, the result is written in one form, so that more expressions have the same text: comparisons with
+    the constant on the right, and the ads themselves as scopes, as an expression of that side would write them. With
     ``Side.TARGET`` the result is valid only if it does not read ``my`` any more.
     """
     if not (known_to_keep_scope or keeps_scope(expr)):
@@ -238,7 +239,7 @@ MOVING: Final = SCOPE_MOVING_FUNCTIONS | {"unresolved"}
 
 
 class _Folding:
-    """Folds one tree; collects in ``reads_my`` and ``reads_target`` what the result may read."""
+    """Folds one tree; ``reads_my`` and ``reads_target`` become true if the result may read this ad."""
 
     __slots__ = ("canonical", "env", "my", "reads_my", "reads_target", "target")
 
@@ -259,7 +260,8 @@ class _Folding:
         return self._unfolded(expr) if make is None else make(self, expr, depth)
 
     def _unfolded(self, expr: Expr) -> Expr:
-        """Return a part as it is; lists and records keep their elements as written."""
+        """Return a part unchanged; lists and records keep their elements as written."""
+        # Names in it may be looked up in either ad: assume both, which costs a cache hit and never gives a wrong one.
         if not _is_closed(expr):
             self.reads_my = self.reads_target = True
         return expr
@@ -286,6 +288,8 @@ class _Folding:
         if own is _ALWAYS:
             return self._remaining(expr, _MINE)
         other = self.target.find(name, depth)
+        # In rows with the attribute the own ad's counts, in the others the other ad's: the reference can be given a
+        # scope only if one of the two never has the attribute.
         if own is Presence.SOMETIMES:
             if other is _NEVER:
                 return self._remaining(expr, _MINE)
@@ -298,11 +302,12 @@ class _Folding:
         return other
 
     def _remaining(self, expr: Attr, side: Side) -> Expr:
-        """Return the reference to an attribute of one of the ads that is not folded."""
+        """Return the reference to an attribute that is not folded, and note the ad that it reads."""
         if side is _MINE:
             self.reads_my = True
         else:
             self.reads_target = True
+        # An explicit scope (``MY.x`` in place of ``x``) saves the second look-up, and makes equal references equal texts.
         if self.canonical is None:
             return expr if expr.scope is not None else Attr(expr.name, AdRef(side))
         return Attr(expr.name, _MY if side is self.canonical else _TARGET)
@@ -315,6 +320,7 @@ class _Folding:
         if type(left) is Literal:
             if type(right) is Literal:
                 return _as_literal(BINARY[op](left.value, right.value)) or Binary(op, left, right)
+            # `512 <= TARGET.Memory` and `TARGET.Memory >= 512` share one cached column.
             if self.canonical is not None and op in _MIRRORED:
                 op, left, right = _MIRRORED[op], right, left
         return self._value(expr if left is expr.left and right is expr.right else Binary(op, left, right))
@@ -326,6 +332,7 @@ class _Folding:
         known = truth(left.value) if type(left) is Literal else None
         if known is stop:
             return Literal(stop)
+        # An error on the left wins. An undefined left does not decide: `undefined && false` is false.
         if type(left) is Literal and left.value is ERROR:
             return left
         right = self.node(expr.right, depth + 1)
@@ -355,6 +362,7 @@ class _Folding:
             condition = truth(test.value)
             if isinstance(condition, bool):
                 return self.node(parts[1] if condition else parts[2], depth + 1)
+            # With any other test, such as a string, `? :` evaluates both branches, which may fail: it is not folded.
             if refuse or condition is test.value:
                 return _UNDEFINED if condition is UNDEFINED else _ERROR
         rest = [self.node(part, depth + 1) for part in parts[1:]]
@@ -387,7 +395,7 @@ class _Folding:
         if isinstance(expr, Unary) and type(expr.operand) is Literal:
             return _as_literal(UNARY[expr.op](expr.operand.value)) or expr
         if any(type(operand) is Literal and _is_long(operand.value) for operand in operands):
-            return expr  # functions of long strings are costly, and cost steps
+            return expr  # functions of long strings are slow, and are charged steps that folding would hide
         return _as_literal(evaluate(expr, None, None, self.env)) or expr
 
     _kinds: ClassVar[dict[type, Callable[[_Folding, Any, int], Expr]]] = {

@@ -65,9 +65,10 @@ class _PendingValue:
 
 
 class Memo:
-    """The values that one evaluation remembers, and what was met while computing the innermost pending one.
+    """The values that one evaluation remembers, and the conditions collected for the innermost pending one.
 
-    ``active`` is the set of attributes being evaluated in this epoch. ``reached`` and ``circles`` collect the
+    ``active`` is the set of attributes being evaluated in this epoch (an epoch is one nested evaluation, in which the
+    attributes evaluated around it are not circular references). ``reached`` and ``circles`` collect the
     conditions of the pending value. ``not_reusable`` and ``level_dependent`` are counters: an event that makes pending
     values unusable, or usable for exactly this many levels, increments one, and each pending value whose counter
     changed since it began is affected.
@@ -151,6 +152,7 @@ class Memo:
         known = self._known.get(key)
         if known is None or not self._holds(known):
             return None
+        # The surrounding pending value now rests on the same attributes and circles as the remembered one.
         self._state.charge(known.steps)
         self.reached |= known.reached
         self.circles |= known.circles
@@ -185,16 +187,18 @@ class Memo:
             self.not_reusable,
             self.level_dependent,
         )
+        # The conditions of an inner value begin empty; ``_end`` adds them to those of the outer one.
         self.active |= bit
         self.reached, self.circles = bit, _NONE
         return pending
 
     def _end(self, pending: _PendingValue, value: Value | None) -> None:
-        """Remember the value, if any, and merge what was met into the surrounding pending value."""
+        """Remember the value, if any, and add its conditions to those of the surrounding pending value."""
         state = self._state
         # A circle that closes at this attribute is inside the value and no condition of it.
         circles = self.circles - {pending.attribute}
         if value is not None and self.not_reusable == pending.not_reusable:
+            # Emptied, not pruned: which values are remembered affects the time of an evaluation, never its result.
             if len(self._known) >= MAX_VALUES:
                 self._known.clear()
             steps = pending.steps - state.remaining

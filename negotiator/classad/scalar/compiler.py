@@ -168,6 +168,7 @@ def _record(expr: RecordExpr, child: ChildCompiler, level: int) -> Run:  # noqa:
 
 
 def _ad_ref(expr: AdRef, child: ChildCompiler, level: int) -> Run:  # noqa: ARG001
+    # The parser never makes this node, ``bind`` does: it means the ad itself, also if that has an attribute ``MY``.
     mine = expr.side is Side.MY
 
     def run(state: EvaluationState) -> Value:
@@ -214,6 +215,7 @@ def _unscoped(name: str, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
         scope = state.current
         position = scope.positions.get(name)
+        # Not in the own ad: the search goes on in the ads around it, then in the other ad of the match.
         if position is None:
             return evaluate_name(state, scope, name, state.levels_left - level, unscoped=True)
         expr = scope.expressions[position]
@@ -242,6 +244,7 @@ def _scoped(name: str, holder: Run, level: int) -> Run:
         depth = state.levels_left - level
         if depth > 0:
             return evaluate_selection(state, holder(state), name, depth)
+        # With more levels left the value would be another: the memo must not use it there.
         state.mark_level_dependent()
         return ERROR
 
@@ -314,6 +317,7 @@ def _compare(
 ) -> Run:
     def run(state: EvaluationState) -> Value:
         one, other = left(state), right(state)
+        # Fast path: two numbers of one type need neither conversion nor the rules for undefined and error.
         kind = type(one)
         if kind is type(other) and (kind is int or kind is float):
             return compare(one, other)
@@ -346,6 +350,7 @@ def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
     go_on = not stop
 
     def run(state: EvaluationState) -> Value:
+        # An undefined operand does not end the chain, since a later one may decide; an error does.
         result: Value = go_on
         for at, operand in enumerate(operands):
             value = operand(state)
@@ -411,6 +416,7 @@ def _call(expr: Call, child: ChildCompiler, level: int) -> Run:
     if function is None or not function.accepts(len(expr.args)):
         return lambda state: ERROR  # noqa: ARG005
     call = function.call
+    # Lazy functions get expressions and evaluate them in scopes of their choice; all others get values.
     if function.lazy:
         args = expr.args
         return lambda state: call(args, state.current, state.env)
@@ -419,6 +425,7 @@ def _call(expr: Call, child: ChildCompiler, level: int) -> Run:
         return _draw(call, values)
     if function.metered:
         return lambda state: function.apply([value(state) for value in values], state.env, state)
+    # One and two arguments are the frequent cases: closures of their own need no list and no loop.
     if len(values) == 1:
         return _one_argument(function, *values)
     return _two_arguments(function, *values) if len(values) == 2 else _arguments(function, values)

@@ -11,7 +11,7 @@ P = ParamSpec("P")
 
 
 class BoundedCache(Generic[T]):
-    """Computed values by key; the oldest goes first. Bounded because users choose the contents of job ads."""
+    """Computed values by key; the oldest is dropped first. Bounded because users choose the contents of job ads."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -40,7 +40,8 @@ def user_filter_matches(
     def matches(name: str, value: str) -> bool:
         if not name.startswith(GROUP):
             return bool(matcher(name)(value))
-        by_name = not value.startswith(GROUP)  # else it would be mistaken for a group among the members
+        # A user called @x must not match the group @x among the members.
+        by_name = not value.startswith(GROUP)
         return any(
             (by_name and value in members) or any(GROUP + group in members for group in groups)
             for userset, members in usersets.items()
@@ -51,7 +52,7 @@ def user_filter_matches(
 
 
 class Hosts:
-    """The distinct hosts of a pool, H of them, and which of them filters match. Host names ignore case.
+    """The distinct hosts of a pool, H of them, and the hosts that filters match. Host names ignore case.
 
     :param names: the names, (H,).
     :param groups: the members of each host group, hosts and other groups; the names of groups begin with ``@``.
@@ -85,6 +86,7 @@ class Hosts:
 
     def entry_mask(self, name: str) -> Mask:
         """Return the hosts that one entry of a filter matches, (H,); read-only, since it is cached."""
+        # Sets repeat the same few host groups in many rules: each entry is resolved once for the pool.
         mask = self._entry_masks.get(name)
         if mask is None:
             mask = np.zeros(len(self), np.bool_)

@@ -1,11 +1,11 @@
-"""The rules that apply to a claimant, host by host, and what they charge.
+"""The rules that apply to a claimant, host by host, and their charges.
 
-Source: "Resource Quota Sets": in each enabled set, the first rule whose filters match applies, whatever it limits; the
-search in that set ends there.
+Source: "Resource Quota Sets": in each enabled set, the first rule whose filters match applies, whichever complexes it
+limits; the search in that set ends there.
 
 Work is shared in two steps. Rules of a set whose user, project, parallel environment or queue filters do not match a
-claimant are dropped first. The choice among the rest differs from host to host; it depends on nothing but which rules are
-left, so it is computed once for all claimants with the same ones.
+claimant are dropped first. The choice among the remaining rules differs from host to host. It depends on these rules
+alone, so it is computed once for all claimants with the same ones.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class ClaimantRules:
     constraints: tuple[RuleConstraint, ...]
 
     def charges(self, requested: RequestedResources) -> Iterator[Charge]:
-        """Yield what a job is charged. A request of 0 is compared with the limit too: it is denied above it."""
+        """Yield the charges of a job. A request of 0 is compared with the limit too, and denied if that is exceeded."""
         for each in self.rule_charges:
             amount = requested.amounts.get(each.complex.name)
             if amount is not None:
@@ -88,7 +88,7 @@ class ClaimantRules:
 
 @attrs.frozen(eq=False)
 class _RuleRows:
-    """Where a rule applies: ``hosts`` (H,) and ``slots`` (N,), each None for all."""
+    """The rows to which a rule applies: ``hosts`` (H,) and ``slots`` (N,), each None for all."""
 
     rule: int
     hosts: Mask | None
@@ -124,6 +124,7 @@ class Rules:
         rule_charges: list[RuleCharge] = []
         constraints: list[RuleConstraint] = []
         for number, set_ in enumerate(self._sets):
+            # A decision table for the set: the rules that are left select its column, the host selects the row.
             left = tuple(place for place, rule in enumerate(set_.rules) if self._may_apply(rule, claimant))
             cache_key = (number, left)
             for rows in self._rule_rows.get(cache_key, self._first_matching, set_, left):
@@ -159,11 +160,13 @@ class Rules:
         """Yield the first matching rule of each host, rule by rule."""
         free: Mask | None = None  # the hosts without a rule so far; None for all
         for number in left:
+            # A rule without a filter of hosts takes all that are free, so that no later rule can apply.
             wanted = set_.rules[number].hosts
             if wanted is None:
                 yield self._rows(number, free)
                 return
             matching = self._index.hosts.mask(wanted)
+            # A host that an earlier rule matched stays with that rule, also if that one limits other complexes.
             rows = matching if free is None else matching & free
             if rows.any():
                 yield self._rows(number, None if rows.all() else rows)
@@ -188,6 +191,7 @@ class Rules:
 
     def _counter_codes(self, rows: _RuleRows, rule: QuotaRule) -> Codes:
         """Return the number of each slot's counter, (N,), -1 where the rule does not apply."""
+        # By host first, then spread to the slots: a host has many slots, all with the same counter.
         codes = np.arange(len(self._index)) if rule.per_host else np.zeros(len(self._index), np.intp)
         if rows.hosts is not None:
             codes = np.where(rows.hosts, codes, -1)
@@ -213,6 +217,7 @@ class Rules:
 
 def _key_prefix(label: str, limit: RuleLimit, rule: QuotaRule, claimant: Claimant) -> CounterKey:
     """Return all of a counter's key but the host: the values of filters that are not expanded are empty."""
+    # An expanded filter, {...}, has a counter for each value; any other has one for all values that it matches.
     scopes: tuple[tuple[NameFilter | None, str], ...] = (
         (rule.users, claimant.user),
         (rule.projects, claimant.project or ""),
