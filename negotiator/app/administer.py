@@ -14,7 +14,9 @@ from negotiator.bundle import Bundle
 from negotiator.hooks.administration import Caller, CommandTargets
 from negotiator.records import Problem
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
-from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
+from negotiator.runtime.state import AdminAction as AdminAction
+from negotiator.runtime.state import AdminAnswer as AdminAnswer
+from negotiator.runtime.state import AdminRequest, StateStore
 
 _POLL = 0.2  # seconds between two looks for an answer
 

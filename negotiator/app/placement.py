@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from negotiator.app.pool_view import PoolView
 from negotiator.app.subject import Subject, resolve_subject
+from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.cycle.admit import admit
 from negotiator.cycle.place import PlacedJobs, place_idle
-from negotiator.cycle.result import ApplicationPlacement
+from negotiator.cycle.result import ApplicationPlacement as ApplicationPlacement
 from negotiator.errors import CommandError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.placement import Application
@@ -46,6 +48,13 @@ class PlacementOutcome:
     chain: Chain
     created: tuple[str, ...] = ()
     unread_tags: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The outcome as plain data: the fields of the audit record, and the queues that would be created."""
+        fields = placement_fields(ApplicationPlacement(self.application, 1, "", self.placement))
+        about = {name: field for name, field in fields.items() if name not in {"jobs", "first_job"}}
+        return {"placed": self.placement.placed, **about, "created": list(self.created)}
 
 
 def place_application(
@@ -111,6 +120,18 @@ class PoolPlacement:
     def all_placed(self) -> bool:
         """True if no application is rejected."""
         return all(kind.placement.placed for kind in self.result.placements)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The placements as plain data, with the fields of the audit records."""
+        return {
+            "jobs": len(self.snapshot.jobs),
+            "admitted": self.admitted,
+            "already_placed": self.already_placed,
+            "held": self.held,
+            "placements": [placement_fields(kind) for kind in self.placements],
+            "queues": [change_fields(change) for change in self.result.changes],
+        }
 
 
 def place_pool(view: PoolView) -> PoolPlacement:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.app.pool_view import PoolView
-from negotiator.cycle.queue_usage import QueueUsage
+from negotiator.cycle.queue_usage import QueueUsage as QueueUsage
 from negotiator.errors import NotFoundError
 from negotiator.hooks.answers import HookFailure
 from negotiator.queues import ROOT, QueueTree

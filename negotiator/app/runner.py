@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import attrs
 
@@ -21,14 +21,36 @@ from negotiator.errors import StateError
 from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.guard import Tracer
 from negotiator.pool import ClaimVault, Snapshot
+from negotiator.records import Problem, Severity
+from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
-from negotiator.runtime.run import CycleReport, OutcomeLostError, Runtime
+from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
 _POLL = 0.2
+
+
+class RunObserver(Protocol):
+    """Is called with everything that happens while cycles run, in this order."""
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Receive the warnings of the bundle, before the first cycle."""
+
+    def notice(self, text: str) -> None:
+        """Receive what was repaired in the audit log when it was opened."""
+
+    def admin(self, done: AdminResult) -> None:
+        """Receive a request of an administrator, and its answer."""
+
+    def reload(self, reload: Reload) -> None:
+        """Receive an attempt to reload the bundle."""
+
+    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
+        """Receive a completed cycle, and the bundle that was in force."""
 
 
 @attrs.frozen(eq=False)
@@ -39,22 +61,51 @@ class Runner:
     reloader: Reloader
     audit: AuditLog | None
 
-    def cycles(
-        self, every: float | None, count: int | None, between: Callable[[Runtime], None]
-    ) -> Iterator[CycleReport]:
+    def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> None:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT.
+
+        Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
         :param every: seconds between the beginnings of two cycles; None to run them without a pause.
         :param count: None for 1 cycle; with ``every``, for no end.
-        :param between: called before each cycle and while waiting for it; it carries out requests and reloads.
         :raises StateError, AuditError: no match of the cycle was handed out.
-        :raises OutcomeLostError: matches were handed out, but their outcome is not recorded.
+        :raises OutcomeLostError, ReleaseError: matches were handed out, but what became of them is not recorded.
         :raises PoolError: the pool cannot be read.
         """
         total = count or (1 if every is None else None)
-        with _nothing_handed_out(), CycleTimer(self.reloader.request, every, total) as timer:
-            for _ in timer.cycles(lambda: between(self.runtime)):
-                yield self.runtime.next_cycle()
+        with CycleTimer(self.reloader.request, every, total) as timer:
+            for _ in timer.cycles(lambda: self._between_cycles(observer)):
+                with _nothing_handed_out():
+                    report = self.runtime.next_cycle()
+                observer.cycle(report, self.runtime.bundle)
+
+    def _between_cycles(self, observer: RunObserver) -> None:
+        with _nothing_handed_out():
+            reloads, requests = self.runtime.between_cycles()
+        for done in requests:
+            observer.admin(done)
+        for reload in reloads:
+            observer.reload(reload)
+
+
+def run_cycles(
+    targets: CommandTargets,
+    observer: RunObserver,
+    *,
+    every: float | None = None,
+    count: int | None = None,
+    audit: bool = True,
+    watch: bool = False,
+    tracer: Tracer | None = None,
+    stdin: BinaryIO | None = None,
+) -> None:
+    """Open a runner, run cycles, and close it: the parameters are those of ``open_runner`` and ``Runner.run``."""
+    with open_runner(targets, audit=audit, watch=watch, tracer=tracer, stdin=stdin) as runner:
+        problems = runner.runtime.bundle.problems
+        observer.problems(each for each in problems if each.severity is Severity.WARNING)
+        for notice in runner.audit.notices if runner.audit else ():
+            observer.notice(notice)
+        runner.run(observer, every, count)
 
 
 @contextmanager
@@ -95,7 +146,7 @@ def _nothing_handed_out() -> Iterator[None]:
     """Add to the messages of exceptions that no match was handed out."""
     try:
         yield
-    except OutcomeLostError:
+    except (OutcomeLostError, ReleaseError):
         raise
     except (StateError, AuditError) as error:
         raise type(error)(f"{error}: no match was handed out") from error

@@ -25,7 +25,7 @@ from negotiator.ledger import LedgerError
 from negotiator.queues.acl import AclError
 from negotiator.queues.quantities import QuantityError
 from negotiator.queues.tree import QueueError
-from negotiator.runtime.run import OutcomeLostError
+from negotiator.runtime.run import OutcomeLostError, ReleaseError
 
 
 @attrs.frozen
@@ -40,6 +40,7 @@ class ErrorStatus:
 #: The first entry whose class fits applies, so derived classes come before their bases.
 STATUSES = (
     ErrorStatus(OutcomeLostError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
+    ErrorStatus(ReleaseError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
     ErrorStatus(AlteredBundleError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
     ErrorStatus(NoBundleError, ExitCode.AUDIT, HTTPStatus.NOT_FOUND),
     ErrorStatus(AuditError, ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),

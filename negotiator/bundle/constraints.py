@@ -6,14 +6,10 @@ import attrs
 
 from negotiator.classad import Expr, Side, bind
 from negotiator.classad.columnar import rejoin, split
-from negotiator.classad.syntax import unparse_old
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.records import Constraint, ConstraintSide
-from negotiator.pool.secrets import redact
+from negotiator.pool.shown_expression import shown_expression
 from negotiator.records import Mode, Provenance, Reason, Station, Verdict
-
-#: The most characters of a conjunct that a reason shows.
-MAX_TEXT = 300
 
 
 @attrs.frozen(eq=False)
@@ -47,16 +43,12 @@ def bind_constraint(attributed: Attributed[Constraint]) -> BoundConstraint:
         record,
         Side.TARGET if record.side is ConstraintSide.JOB else Side.MY,
         tuple(
-            ConstraintConjunct(bind(part), _reason(attributed, conjunct_text(part) if len(parts) > 1 else ""))
+            ConstraintConjunct(
+                bind(part), _reason(attributed, shown_expression(part) if len(parts) > 1 else "")
+            )
             for part in parts
         ),
     )
-
-
-def conjunct_text(conjunct: Expr) -> str:
-    """Print a conjunct as condor_status and condor_q would, bounded, and without the values of secrets."""
-    text = redact(unparse_old(conjunct))
-    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
 
 
 def _reason(attributed: Attributed[Constraint], conjunct: str) -> Reason:

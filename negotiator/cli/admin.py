@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from negotiator.app.administer import administer, wait_for_answer
+from negotiator.app.administer import AdminAction, AdminAnswer, administer, wait_for_answer
 from negotiator.app.change import DEFAULT_STATE, MAX_NOTE
 from negotiator.app.context import ProgramContext
 from negotiator.app.targets import bundle_folder
@@ -19,7 +19,6 @@ from negotiator.cli.render import printable
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import ChangeStatus, CommandTargets
 from negotiator.hooks.command_options import targets_from
-from negotiator.runtime.state import AdminAction, AdminAnswer
 
 
 @click.group(short_help="Move, hold and release applications; change the configuration.")

@@ -8,13 +8,11 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.audit.bundles import find_digest, read_bundle
-from negotiator.audit.chain import ChainLink
-from negotiator.audit.errors import AuditError
-from negotiator.audit.key import read_key
-from negotiator.audit.verify import Verification, verify
+from negotiator.app.audit import Verification, parse_head, stored_bundle, verify_log
+from negotiator.app.status import status_of
 from negotiator.cli.errors import print_error
 from negotiator.cli.render import print_table, printable
+from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
 
 _FOLDER = click.Path(path_type=Path)
@@ -33,7 +31,7 @@ def audit() -> None:
 
 def _head(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     try:
-        return str(ChainLink.parse(value)) if value is not None else None
+        return parse_head(value) if value is not None else None
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -70,13 +68,13 @@ def verify_command(
       3  nothing can be verified: no log, an unreadable file, a missing or refused key
     """
     try:
-        found = verify(folder, key=read_key(key_file) if key_file else None, head=head)
-    except AuditError as error:
+        found = verify_log(folder, head, key_file)
+    except NegotiatorError as error:
         click.echo(
             json.dumps({"ok": None, "error": str(error)}) if as_json else f"error: {printable(str(error))}",
             err=not as_json,
         )
-        context.exit(ExitCode.AUDIT)
+        context.exit(status_of(error).exit_code)
     if as_json:
         click.echo(json.dumps({"ok": found.fault is None, **attrs.asdict(found)}))
     else:
@@ -110,15 +108,14 @@ def bundle_command(context: click.Context, digest: str, folder: Path, file: str 
       3  no copy of this bundle is stored, or it cannot be read
     """
     try:
-        found = find_digest(folder, digest.lower())
-        files = read_bundle(folder, found)
-    except AuditError as error:
+        bundle = stored_bundle(folder, digest)
+    except NegotiatorError as error:
         context.exit(print_error(error))
     if file is None:
-        rows = [(name, str(len(content))) for name, content in files.items()]
-        print_table(f"Bundle {found}", ("FILE", "BYTES"), rows, right=(1,))
-    elif file in files:
-        click.echo(files[file], nl=False)
+        rows = [(name, str(len(content))) for name, content in bundle.files.items()]
+        print_table(f"Bundle {bundle.digest}", ("FILE", "BYTES"), rows, right=(1,))
+    elif file in bundle.files:
+        click.echo(bundle.files[file], nl=False)
     else:
         click.echo(f"error: this bundle has no file {printable(file)}", err=True)
         context.exit(ExitCode.NOT_DONE)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from negotiator.app.context import ProgramContext
-from negotiator.cycle.applications import is_name
+from negotiator.app.subject import is_name
 from negotiator.hooks.command_options import FOLDER, targets_from
 from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
 

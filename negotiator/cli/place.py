@@ -18,14 +18,12 @@ from negotiator.app.placement import (
     place_pool,
     rejection,
 )
-from negotiator.audit.queueing import placement_fields
 from negotiator.cli import options
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.place_pool import show_pool_placement
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.result import ApplicationPlacement
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 
@@ -181,11 +179,6 @@ def _rows(outcome: PlacementOutcome) -> Iterator[tuple[str, ...]]:
 
 
 def _as_json(outcome: PlacementOutcome) -> dict[str, Any]:
-    """Return an outcome as plain data: the fields of the audit record, and the queues that would be created."""
-    fields = placement_fields(ApplicationPlacement(outcome.application, 1, "", outcome.placement))
-    return {
-        "placed": outcome.placement.placed,
-        "text": _text(outcome),
-        **{name: field for name, field in fields.items() if name not in {"jobs", "first_job"}},
-        "created": list(outcome.created),
-    }
+    """Return an outcome as plain data, with the sentence that is printed without ``--json``."""
+    values = outcome.values
+    return {"placed": values.pop("placed"), "text": _text(outcome), **values}

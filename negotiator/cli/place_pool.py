@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
-from negotiator.app.placement import PoolPlacement, rejection
-from negotiator.audit.queueing import change_fields, placement_fields
+from negotiator.app.placement import ApplicationPlacement, PoolPlacement, rejection
 from negotiator.cli.render import print_table
-from negotiator.cycle.result import ApplicationPlacement
 from negotiator.placement import Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 
@@ -18,7 +15,7 @@ from negotiator.placement.trace import NO_RULE_MATCHED
 def show_pool_placement(result: PoolPlacement, *, as_json: bool) -> None:
     """Print the placements of a pool's applications."""
     if as_json:
-        click.echo(json.dumps(_as_json(result), indent=2))
+        click.echo(json.dumps(result.values, indent=2))
     else:
         _print(result)
 
@@ -60,15 +57,3 @@ def _rules(placement: Placement) -> str:
         results = ((f"{number} {step.rule}", step.code) for number, step in enumerate(placement.steps, 1))
         return ", ".join(f"{rule}: {code.replace('_', ' ')}" for rule, code in results)
     return f"{len(placement.steps)} {placement.steps[-1].rule}" if placement.steps else ""
-
-
-def _as_json(result: PoolPlacement) -> dict[str, Any]:
-    """Return the placements as plain data, with the fields of the audit records."""
-    return {
-        "jobs": len(result.snapshot.jobs),
-        "admitted": result.admitted,
-        "already_placed": result.already_placed,
-        "held": result.held,
-        "placements": [placement_fields(kind) for kind in result.placements],
-        "queues": [change_fields(change) for change in result.result.changes],
-    }

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from negotiator.app.queues import QueueUsage
 from negotiator.cli.queue_tables import Applications, Usages
-from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import parent_of

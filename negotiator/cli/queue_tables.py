@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import click
 
+from negotiator.app.queues import QueueUsage
 from negotiator.cli.bars import limited
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.queue_usage import QueueUsage
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.quantities import Resources, format_quantity

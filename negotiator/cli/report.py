@@ -6,13 +6,18 @@ from collections.abc import Iterator
 
 import click
 
+from negotiator.app.cycle_report import (
+    CORE,
+    CycleReport,
+    CycleResult,
+    DiscardedAds,
+    Removal,
+    RequestOutcome,
+)
 from negotiator.bundle.model import Bundle
 from negotiator.cli.render import print_table, printable
-from negotiator.cycle.reasons import CORE
-from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
 from negotiator.hooks.answers import HookFailure, SlowCalls
 from negotiator.records import Mode, Provenance, Reason
-from negotiator.runtime.run import CycleReport
 
 #: Reasons printed for a request; ``--json`` and the audit log have all of them.
 MAX_REASONS = 8

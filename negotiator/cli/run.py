@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 import click
 
-from negotiator.app.runner import open_runner
+from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli import options
-from negotiator.cli.loading import standard_input, warnings
+from negotiator.cli.loading import standard_input
 from negotiator.cli.run_output import FORMATS, LEVELS, LogOutput, RunOutput, TableOutput, open_log
 from negotiator.hooks import command_options
 from negotiator.hooks.administration import CommandTargets
-from negotiator.runtime.run import Runtime
 
 
 class _Seconds(click.FloatRange):
@@ -106,7 +104,7 @@ def run(
       2  invalid command line
       3  the audit log could not be written: no match of that cycle was handed out
       4  the pool could not be read
-      5  matches were handed out, but the audit log could not be written afterwards: they are named
+      5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
       6  the state could not be read or written: no match of that cycle was handed out
       74, 130, 141  the output could not be written, was interrupted, is read by nobody
 
@@ -121,27 +119,14 @@ def run(
     output: RunOutput = TableOutput(folder, as_json)
     if every is not None:
         output = LogOutput(open_log(log_format, log_level), folder, as_json)
-    with (
-        output.reporting_errors(),
-        open_runner(
+    with output.reporting_errors():
+        run_cycles(
             targets,
+            output,
+            every=every,
+            count=cycles,
             audit=not no_audit,
             watch=watch,
             tracer=output.hook_call if trace_hooks else None,
             stdin=standard_input(),
-        ) as runner,
-    ):
-        output.problems(warnings(runner.runtime.bundle.problems))
-        for notice in runner.audit.notices if runner.audit else ():
-            output.notice(notice)
-        for report in runner.cycles(every, cycles, partial(_between_cycles, output)):
-            output.cycle(report, runner.runtime.bundle)
-
-
-def _between_cycles(output: RunOutput, runtime: Runtime) -> None:
-    """Carry out requests and reloads, and print them."""
-    reloads, actions = runtime.between_cycles()
-    for done in actions:
-        output.admin(done)
-    for reload in reloads:
-        output.reload(reload)
+        )

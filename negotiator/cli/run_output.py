@@ -13,8 +13,9 @@ import attrs
 import click
 import structlog
 
+from negotiator.app.cycle_report import CycleReport, cycle_values
+from negotiator.app.runner import AdminResult, Reload, RunObserver
 from negotiator.app.status import status_of
-from negotiator.audit.records import records_by_kind
 from negotiator.bundle import Bundle
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.render import printable
@@ -22,9 +23,6 @@ from negotiator.cli.report import print_report
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
-from negotiator.runtime.admin_actions import AdminResult
-from negotiator.runtime.reload import Reload
-from negotiator.runtime.run import CycleReport
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("text", "json")
@@ -33,26 +31,11 @@ _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
 
 
-class RunOutput(Protocol):
+class RunOutput(RunObserver, Protocol):
     """Prints what happens while cycles run."""
-
-    def problems(self, problems: Iterable[Problem]) -> None:
-        """Print problems of the bundle."""
-
-    def notice(self, text: str) -> None:
-        """Print what was repaired in the audit log when it was opened."""
 
     def hook_call(self, text: str) -> None:
         """Print a call of a hook."""
-
-    def admin(self, done: AdminResult) -> None:
-        """Print a request of an administrator, and its answer."""
-
-    def reload(self, reload: Reload) -> None:
-        """Print an attempt to reload the bundle."""
-
-    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
-        """Print a cycle."""
 
     def reporting_errors(self) -> AbstractContextManager[None]:
         """Return a context in which exceptions that end the run are printed."""
@@ -122,7 +105,7 @@ class LogOutput:
             place = located(problem, self.folder)
             where = {"file": place, "line": problem.source.line} if problem.source.line else {"file": place}
             fields = {**where, "hint": problem.hint} if problem.hint else where
-            self.log.log(_number(_LEVEL[problem.severity]), problem.message, **fields)
+            self.log.log(_number(_LEVEL[problem.severity]), "problem", message=problem.message, **fields)
 
     def notice(self, text: str) -> None:
         """Print what was repaired in the audit log when it was opened."""
@@ -194,7 +177,7 @@ class LogOutput:
                 self.problems(error.problems)
                 self.log.error("the bundle has errors")  # noqa: TRY400 - no traceback for a mistake of the user
             else:
-                self.log.error(str(error))  # noqa: TRY400 - the same
+                self.log.error("ended by an error", message=str(error))  # noqa: TRY400 - the same
             sys.exit(status_of(error).exit_code)
 
 
@@ -256,4 +239,4 @@ def _shown(reload: Reload) -> tuple[Problem, ...]:
 
 
 def _print_json(report: CycleReport) -> None:
-    click.echo(json.dumps(records_by_kind(report.result), sort_keys=True))
+    click.echo(json.dumps(cycle_values(report), sort_keys=True))

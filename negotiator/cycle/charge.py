@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.charges import Charges, Rows, quota_of
+from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import core_reason, failure_reason, quota_reason, unspecified_reason
 from negotiator.cycle.recount import Recount
@@ -23,7 +23,7 @@ from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge
 from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt
+from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt, Rows
 from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
 from negotiator.records.text import printable

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed
-from negotiator.ledger import Admission, Ledger
+from negotiator.ledger import Admission, Ledger, Rows
 from negotiator.records import Mode
-
-Rows: TypeAlias = NDArray[np.intp]
 
 
 @attrs.frozen(eq=False)

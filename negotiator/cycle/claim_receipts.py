@@ -8,9 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger import Ledger, Receipt
-
-Rows = NDArray[np.intp]
+from negotiator.ledger import Ledger, Receipt, Rows
 
 
 @attrs.frozen(eq=False)

@@ -15,8 +15,8 @@ import numpy as np
 
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.match import MatchCandidates
-from negotiator.cycle.requests import Rows
 from negotiator.hooks.records import Request
+from negotiator.ledger import Rows
 from negotiator.records import Reason, Verdict
 
 

@@ -15,8 +15,9 @@ from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.order import QueuedRequest
 from negotiator.cycle.place import PlacedJobs
-from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory, Rows
+from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory
 from negotiator.cycle.text_columns import Strings
+from negotiator.ledger import Rows
 
 #: Maximum of jobs that one ad may represent: schedds may send any number.
 MAX_COPIES = 100_000

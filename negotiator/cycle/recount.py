@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from negotiator import __version__
 from negotiator.bundle.model import Bundle
@@ -27,10 +26,8 @@ from negotiator.cycle.requests import RequestFactory
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Ledger, LedgerError, Receipt
+from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode
-
-Rows = NDArray[np.intp]
 
 
 @attrs.frozen(eq=False)

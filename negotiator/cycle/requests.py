@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, parse_ad
@@ -19,8 +17,7 @@ from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.resources import requested
 from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.records import Request
-
-Rows: TypeAlias = NDArray[np.intp]
+from negotiator.ledger import Rows
 
 #: The groups of each user; None where they could not be resolved.
 Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]

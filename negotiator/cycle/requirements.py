@@ -11,7 +11,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bundle.constraints import conjunct_text
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import (
     CacheKey,
@@ -26,6 +25,7 @@ from negotiator.classad.columnar import (
 from negotiator.classad.syntax import fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE, slot_conjuncts
+from negotiator.pool.shown_expression import shown_expression
 from negotiator.records import Reason, Station, Verdict
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
@@ -71,7 +71,7 @@ class Conjunct:
     def reason(self) -> Reason:
         """Return the reason for slots on which it is not true; its text is printed when first needed."""
         if self._reason is None:
-            text = conjunct_text(self.shown)
+            text = shown_expression(self.shown)
             code, owner = (
                 ("slot_requirements", f"the slot's {self.attribute}")
                 if self.side is Side.MY

@@ -12,3 +12,4 @@ from negotiator.ledger.keys import Family as Family
 from negotiator.ledger.keys import Ints as Ints
 from negotiator.ledger.ledger import Ledger as Ledger
 from negotiator.ledger.ledger import Receipt as Receipt
+from negotiator.ledger.lines import Rows as Rows

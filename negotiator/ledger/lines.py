@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,8 @@ from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import LARGEST, Ints, Mask
 
-Rows = NDArray[np.intp]
+#: Numbers of slots, (N,).
+Rows: TypeAlias = NDArray[np.intp]
 
 
 @attrs.frozen(eq=False)

@@ -16,8 +16,7 @@ from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import RegisteredApplication
-from negotiator.runtime.state import AdminAction, AdminAnswer
-from negotiator.runtime.state import AdminRequest as Request
+from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
 
@@ -25,12 +24,12 @@ from negotiator.runtime.state_manager import StateManager
 class AdminResult:
     """A request and its answer; ``by_rule`` is the access rule that decided."""
 
-    request: Request
+    request: AdminRequest
     answer: AdminAnswer
     by_rule: str
 
 
-def perform(request: Request, state_manager: StateManager, now: float) -> AdminResult:
+def perform(request: AdminRequest, state_manager: StateManager, now: float) -> AdminResult:
     """Carry out a request if the access policy grants it. The caller records the result and saves the state."""
     access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
     if request.action in {AdminAction.RELOAD, AdminAction.CHANGE}:
@@ -62,7 +61,7 @@ def perform(request: Request, state_manager: StateManager, now: float) -> AdminR
 
 
 def _carry_out(
-    request: Request,
+    request: AdminRequest,
     found: tuple[RegisteredApplication, ...],
     state_manager: StateManager,
     access: AccessCache,
@@ -83,7 +82,7 @@ def _carry_out(
 
 
 def _move(
-    request: Request,
+    request: AdminRequest,
     found: tuple[RegisteredApplication, ...],
     state_manager: StateManager,
     access: AccessCache,
@@ -127,7 +126,7 @@ def _find(name: str, state_manager: StateManager, *, held: bool) -> tuple[Regist
     )
 
 
-def _administers(request: Request, queue: str, access: AccessCache) -> Attributed[Access]:
+def _administers(request: AdminRequest, queue: str, access: AccessCache) -> Attributed[Access]:
     """Return the answer that grants: as an administrator of the queue, else of the scheduler; else the denial."""
     as_queue_admin = access.answer(_question(request, AccessKind.ADMINISTER, queue))
     if is_granted(as_queue_admin):
@@ -136,11 +135,11 @@ def _administers(request: Request, queue: str, access: AccessCache) -> Attribute
     return scheduler if is_granted(scheduler) else as_queue_admin
 
 
-def _question(request: Request, kind: AccessKind, queue: str) -> AccessQuestion:
+def _question(request: AdminRequest, kind: AccessKind, queue: str) -> AccessQuestion:
     return AccessQuestion(request.by, request.groups, kind, queue)
 
 
-def _result(request: Request, decided: Attributed[Access], answer: AdminAnswer) -> AdminResult:
+def _result(request: AdminRequest, decided: Attributed[Access], answer: AdminAnswer) -> AdminResult:
     if not is_granted(decided):
         return AdminResult(
             request, AdminAnswer(ok=False, text=f"denied: {decided.record.text}"), decided.record.rule

@@ -18,8 +18,7 @@ from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus,
 from negotiator.queues import QueueTree
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
 from negotiator.runtime.change_file import FileChange, change_file
-from negotiator.runtime.state import AdminAction, StateStore
-from negotiator.runtime.state import AdminRequest as Request
+from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 
 LATER = "the change will be recorded as soon as that is possible"
 _BROKEN = "the bundle has errors: only the user that runs the negotiator may change it"
@@ -190,7 +189,7 @@ def _recorded(
 
     The file was written or the change was denied, regardless of errors here; the outcome reports them.
     """
-    request = Request(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
+    request = AdminRequest(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
     try:
         number = submit(
             store, request, AdminEnvironment(lambda: _loaded(editor), editor.audit_log, editor.key_file)

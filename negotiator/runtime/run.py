@@ -21,6 +21,7 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
+from negotiator.errors import StateError
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle, Match
@@ -35,6 +36,10 @@ from negotiator.runtime.state_manager import StateManager
 
 class OutcomeLostError(AuditError):
     """Matches were handed out, but their outcome could not be recorded: the audit log has their intent only."""
+
+
+class ReleaseError(StateError):
+    """Matches were handed out and recorded; those that were not delivered could not be removed from the state."""
 
 
 @attrs.frozen
@@ -87,6 +92,7 @@ class Runtime:
         :raises AuditError: its intent could not be recorded, and nothing was handed out.
         :raises StateError: queues could not be written, and nothing was handed out.
         :raises OutcomeLostError: matches were handed out, but their outcome could not be recorded.
+        :raises ReleaseError: undelivered matches could not be removed from the state.
         """
         seconds: dict[str, float] = {}
         with _timed(seconds, "read"):
@@ -97,9 +103,12 @@ class Runtime:
         with _timed(seconds, "record_intent"):
             self._record_intent(result, snapshot, state)
         with _timed(seconds, "settle"):
-            deliveries = self._settle(result, vault)
+            deliveries = tuple(self.settler.settle(result, vault))
         with _timed(seconds, "record_outcome"):
-            self._record_outcome(result, deliveries)
+            try:
+                self._record_outcome(result, deliveries)
+            finally:
+                self._release_undelivered(result, deliveries)
         observers = self._tell_observers(result, deliveries, cycle, seconds)
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
@@ -129,12 +138,6 @@ class Runtime:
         self._record(intent_records(result, self.bundle.audit, digests))
         self.state_manager.adopt(result)
 
-    def _settle(self, result: CycleResult, vault: ClaimVault) -> tuple[Delivery, ...]:
-        """Hand the matches out, and release what undelivered ones were charged."""
-        deliveries = tuple(self.settler.settle(result, vault))
-        self.state_manager.release_undelivered(result, _undelivered(deliveries))
-        return deliveries
-
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
         delivered = [match.id for match in _delivered(deliveries)]
         try:
@@ -143,6 +146,18 @@ class Runtime:
             raise OutcomeLostError(
                 f"{error}: the outcome of cycle {result.number} is not recorded; handed out were: "
                 f"{', '.join(delivered) or 'none'}"
+            ) from error
+
+    def _release_undelivered(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
+        """Release what undelivered matches were charged. Nothing is undone: the others were handed out."""
+        undelivered = _undelivered(deliveries)
+        try:
+            self.state_manager.release_undelivered(result, undelivered)
+        except StateError as error:
+            delivered = ", ".join(match.id for match in _delivered(deliveries))
+            raise ReleaseError(
+                f"{error}: the matches that were not delivered in cycle {result.number} stay charged until "
+                f"claim_timeout: {', '.join(undelivered)}; handed out were: {delivered or 'none'}"
             ) from error
 
     def _tell_observers(

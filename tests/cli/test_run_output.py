@@ -3,10 +3,13 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from negotiator.cli.run_output import LEVELS, open_log
+from negotiator.cli.run_output import LEVELS, LogOutput, open_log
+from negotiator.errors import StateError
+from negotiator.records import Problem, Severity, Source
 
 
 def lines(form="text", level="info"):
@@ -61,3 +64,20 @@ def test_a_line_has_no_secret_and_no_control_character(form):
     assert "secret" not in out.getvalue()
     assert out.getvalue().count("\n") == 1
     assert "\x1b" not in out.getvalue()
+
+
+def test_the_message_of_a_problem_cannot_add_a_field():
+    """Messages quote names of ads and files, so they are in quotes themselves."""
+    log, out = lines()
+    message = 'unknown key a" file=other.yaml'
+    LogOutput(log, Path()).problems([Problem(Severity.WARNING, Source("pool.yaml", 3), message)])
+    assert out.getvalue().endswith(
+        r' warning problem message="unknown key a\" file=other.yaml" file=pool.yaml line=3' "\n"
+    )
+
+
+def test_the_message_of_the_error_that_ends_the_run_is_quoted():
+    log, out = lines()
+    with pytest.raises(SystemExit), LogOutput(log, Path()).reporting_errors():
+        raise StateError("a: cannot be read level=info")
+    assert out.getvalue().endswith(' error   ended by an error message="a: cannot be read level=info"\n')

@@ -8,8 +8,9 @@ import pools
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.pool import ClaimVault
-from negotiator.runtime.run import OutcomeLostError, Runtime
+from negotiator.runtime.run import OutcomeLostError, ReleaseError, Runtime
 from negotiator.runtime.settle import Delivery, Offline
+from negotiator.runtime.state import StateStore
 from pools import job, slot, snapshot
 
 OBSERVER = """
@@ -125,3 +126,22 @@ def test_an_outcome_that_cannot_be_recorded_names_the_matches_handed_out(tmp_pat
     with pytest.raises(OutcomeLostError) as lost:
         run.cycle(1)
     assert "1.1" in str(lost.value) or "1.1" in str(lost.value.__dict__)
+
+
+def test_a_state_that_fails_after_matches_were_handed_out_names_them_and_their_outcome_is_recorded(
+    tmp_path, folder, log
+):
+    class Closing(Watching):
+        def settle(self, result, _vault):
+            deliveries = super().settle(result, _vault)
+            store.close()
+            return deliveries
+
+    run, noted = runtime(tmp_path, log, Closing(folder, lost={"1.1"}))
+    with StateStore.open(tmp_path / "state") as store:
+        run.store = store
+        with pytest.raises(ReleaseError, match=r"not delivered .*: 1\.1; handed out were: 1\.2$"):
+            run.cycle(1)
+    outcome = _records(folder)[-1]
+    assert (outcome["kind"], outcome["delivered"]) == ("outcome", ["1.2"])
+    assert not noted.exists()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-Rows: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
+RowSelection: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Rows of a table: row numbers in any order, or a mask of shape (N,)."""
 
 RARE: Final = 16
@@ -92,7 +92,7 @@ class AttributeTable:
         store.append(list(map(store.dictionary.row, ads)))
         self._clear()
 
-    def replace(self, rows: Rows, ads: Sequence[ClassAd]) -> None:
+    def replace(self, rows: RowSelection, ads: Sequence[ClassAd]) -> None:
         """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.
 
         Tables and ads that were taken from this one before become stale: they return what they have computed already, and
@@ -165,14 +165,14 @@ class AttributeTable:
             raise StaleError
         return self._store
 
-    def take(self, rows: Rows) -> Self:
+    def take(self, rows: RowSelection) -> Self:
         """Return the table of these rows, which shares its cells with this one.
 
         :raises IndexError: a row does not exist, or the mask has another length.
         """
         return type(self)(self._current(), self._indices(rows))
 
-    def _indices(self, rows: Rows) -> IndexArray:
+    def _indices(self, rows: RowSelection) -> IndexArray:
         """Return the indices in the store of rows of this table."""
         picked = np.asarray(rows)
         if picked.dtype != np.bool_:

@@ -1,0 +1,18 @@
+"""A completed cycle for those who print it: the records of its types, and its JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from negotiator.audit.records import records_by_kind
+from negotiator.cycle.reasons import CORE as CORE
+from negotiator.cycle.result import CycleResult as CycleResult
+from negotiator.cycle.result import DiscardedAds as DiscardedAds
+from negotiator.cycle.result import Removal as Removal
+from negotiator.cycle.result import RequestOutcome as RequestOutcome
+from negotiator.runtime.run import CycleReport as CycleReport
+
+
+def cycle_values(report: CycleReport) -> dict[str, Any]:
+    """Return a cycle as plain data: the fields of its audit records, by kind."""
+    return records_by_kind(report.result)
