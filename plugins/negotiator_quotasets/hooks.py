@@ -61,14 +61,22 @@ def negotiator_commands() -> Iterable[click.Command]:
 
 @attrs.define(eq=False)
 class _SettingsState:
-    """What is computed once for the settings of a bundle, and for the slots of a cycle.
+    """What is computed once for the settings of a bundle, and for the tables of slots of the latest cycle.
 
-    ``latest`` is the table of the latest call: within a cycle, all calls are about one.
+    ``latest`` is the table of the latest call: successive calls are about one.
     """
 
     reader: RequestReader
+    cycle: Cycle | None = None
     pools: WeakKeyDictionary[Table, PoolRules] = attrs.field(factory=WeakKeyDictionary)
     latest: tuple[ref[Table], PoolRules] | None = None
+
+    def begin(self, cycle: Cycle) -> None:
+        """Forget the rules of another cycle: they were evaluated at its time, and a table may last for several cycles."""
+        if self.cycle is not cycle and self.cycle != cycle:
+            self.pools.clear()
+            self.latest = None
+        self.cycle = cycle
 
 
 _STATES: WeakKeyDictionary[QuotaSettings, _SettingsState] = WeakKeyDictionary()
@@ -86,6 +94,7 @@ def _pool_rules(settings: QuotaSettings, slots: Table, cycle: Cycle) -> PoolRule
     state = _state(settings)
     if not state.reader.active:
         return None
+    state.begin(cycle)
     if state.latest is not None and state.latest[0]() is slots:
         return state.latest[1]
     rules = state.pools.get(slots)

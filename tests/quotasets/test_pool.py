@@ -452,6 +452,20 @@ class TestBundles:
         (found,) = hooks.negotiator_charges(asked, pool.slots, settings, Cycle(1, NOW, "x"))
         assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
 
+    def test_a_table_that_lasts_for_several_cycles_is_evaluated_at_the_time_of_each(self, tmp_path):
+        """Standard input is read once for all cycles."""
+        settings = bundle(tmp_path, rules("users {*} to slots=9"), ENGINE).settings["quotasets"]
+        pool = snapshot(HOSTS)
+        grows = attrs.evolve(
+            request(), ad=job(0, RequestCpus=f"ifThenElse(time() > {NOW}, 4, 1)"), user="alice"
+        )
+        amounts = [
+            found.amount
+            for number, now in ((1, NOW), (2, NOW + 60))
+            for found in hooks.negotiator_charges(grows, pool.slots, settings, Cycle(number, now, "x"))
+        ]
+        assert amounts == [1, 4]
+
 
 def test_a_job_running_on_an_unknown_slot_is_charged_by_every_rule_that_may_apply(tmp_path):
     """Whichever host it is on, no limit is exceeded."""
