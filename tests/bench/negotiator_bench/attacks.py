@@ -130,12 +130,7 @@ def _long_lists() -> Attack:
 
 def _long_chains() -> Attack:
     chain = {f"C{n}": f"C{n + 1} + 1" for n in range(390)} | {"C390": "TARGET.Memory"}
-    return Attack(
-        tuple(
-            job(n, **{name: value for name, value in chain.items()}, Mine=f"{n}", Requirements="C0 > Mine")
-            for n in range(390)
-        )
-    )
+    return Attack(tuple(job(n, **chain, Mine=f"{n}", Requirements="C0 > Mine") for n in range(390)))
 
 
 def _doubling() -> Attack:
