@@ -13,7 +13,7 @@ from negotiator.records.problem import Problem, Severity
 
 
 class NegotiatorError(Exception):
-    """Root of the product's exceptions: the message says what is wrong, where, and what to do about it."""
+    """Root of the product's exceptions: the message has the problem, its place, and a remedy."""
 
 
 class CommandError(NegotiatorError):

@@ -75,7 +75,7 @@ def administer(
 
 
 def wait_for_answer(state: Path | None, request: int, wait: float) -> AdminAnswer | None:
-    """Wait for the answer to a request that is in the state already; None if there is none in time.
+    """Wait for the answer to a request that is in the state already; None if it does not come in time.
 
     :raises StateError: the state cannot be read.
     """

@@ -113,7 +113,7 @@ class PoolPlacement:
 
     @property
     def held(self) -> int:
-        """The number of jobs that an administrator holds, whatever their queue."""
+        """The number of jobs that an administrator holds, in any queue."""
         return sum(item.count for item in self.result.discarded if item.reason.code == "held_by_admin")
 
     @property

@@ -1,4 +1,4 @@
-"""A pool as one command sees it: the bundle, the saved state, the ads, and what is in use."""
+"""A pool as one command sees it: the bundle, the saved state, the ads, and the usage."""
 
 from __future__ import annotations
 

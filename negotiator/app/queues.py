@@ -1,4 +1,4 @@
-"""Use case: the tree of queues, with the applications in each and what is in use."""
+"""Use case: the tree of queues, with the applications and the usage of each."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def open_runner(
     :param audit: write an audit log.
     :param watch: reload the bundle when its files change.
     :param tracer: called with each call of a plugin.
-    :param stdin: what is read for the path ``-`` of the pool.
+    :param stdin: the stream that is read for the path ``-`` of the pool.
     :raises BundleError: the bundle has errors.
     :raises StateError: the state cannot be used, or another negotiator uses it.
     :raises AuditError: the audit log cannot be used.

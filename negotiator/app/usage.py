@@ -15,7 +15,7 @@ from negotiator.hooks.hook import per_plugin
 
 @attrs.frozen
 class UsageReport:
-    """The entries of a report, as plugins give them; ``failures`` are of plugins, so that entries may be missing."""
+    """The entries of a report, as plugins return them; with ``failures`` of plugins, entries may be missing."""
 
     report: str
     entries: tuple[Mapping[str, Any], ...]
@@ -28,7 +28,7 @@ def entry_name(entry: Mapping[str, Any]) -> str:
 
 
 def usage_report(view: PoolView, report: str, name: str | None = None) -> UsageReport:
-    """Count what is in use and ask the plugins for a report.
+    """Count the usage and call the plugins for a report.
 
     :param report: ``users``, ``groups``, or another one that a plugin knows.
     :param name: return the entry of this user or group alone.

@@ -34,7 +34,7 @@ class AuditBusyError(AuditError):
 
 @contextmanager
 def naming(path: Path, doing: str) -> Iterator[None]:
-    """Turn an OSError within into an AuditError that names the file and says what to do about it."""
+    """Turn an OSError within into an AuditError that names the file and a remedy."""
     try:
         yield
     except OSError as error:

@@ -38,7 +38,7 @@ class _End:
 class AuditLog:
     """An audit log open for writing, by one process at a time.
 
-    ``notices`` are sentences on what was repaired when it was opened.
+    ``notices`` are sentences on repairs that were made when it was opened.
     """
 
     def __init__(self, folder: Path, seal: Seal, rotate_bytes: int, lock: int) -> None:
@@ -127,7 +127,7 @@ class AuditLog:
         self._synced = self._end
 
     def close(self) -> None:
-        """Close the log and release its lock; records that were not synced are left to the system."""
+        """Close the log and release its lock; records that were not synced are written by the system."""
         self._usable = False
         for fd in (self._fd, self._lock):
             if fd >= 0:

@@ -34,11 +34,11 @@ _MATCHES_AN_OUTCOME = 5000
 def intent_records(
     result: CycleResult, settings: AuditSettings, inputs: Mapping[str, str] = MappingProxyType({})
 ) -> list[Record]:
-    """Return the records of what is about to be handed out, and of what is not and why.
+    """Return the records of the matches about to be handed out, and of the denials with their reasons.
 
     The ``cycle`` record comes last and completes them: if it is missing, nothing of the cycle was handed out.
 
-    :param inputs: further fields of the ``cycle`` record: the digests (SHA-256, hexadecimal) of what the cycle read.
+    :param inputs: further fields of the ``cycle`` record: the digests (SHA-256, hexadecimal) of the cycle's inputs.
     """
     matches = _match_records(result, _selector(settings.matches, result))
     denials = _denial_records(result, _selector(settings.denials, result))
@@ -66,7 +66,7 @@ def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mappi
     Matches that are in neither ``delivered`` nor ``failed`` are ``unknown``.
 
     :param delivered: the ids of matches that were handed out.
-    :param failed: why others were not, by id.
+    :param failed: the reasons why others were not delivered, by id.
     """
     handed_out = frozenset(delivered)
     ids = [match.id for match in result.matches]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FaultKind(enum.StrEnum):
-    """What was done to a record, or to the copy of a bundle."""
+    """The kind of a fault of a record, or of the copy of a bundle."""
 
     CHANGED = "changed"
     REMOVED = "removed"
@@ -37,7 +37,7 @@ class FaultKind(enum.StrEnum):
 
 @attrs.frozen
 class Fault:
-    """The first record that is not as it was written; ``seq`` is the number of the record expected in this line."""
+    """The first record that was changed; ``seq`` is the number of the record expected in this line."""
 
     file: str
     line: int

@@ -1,7 +1,7 @@
 r"""Read the definitions of an HTCondor-style configuration file.
 
 Source: the HTCondor manual, "Introduction to Configuration" (macros, comments and line continuations, multi-line
-values), and what HTCondor 25 does where the manual is silent: every line is trimmed, also those that continue another;
+values), and HTCondor 25 itself where the manual does not specify it: every line is trimmed, also those that continue another;
 blanks may follow ``\``; an empty line ends a continuation; a comment inside a continuation is skipped.
 A directive that could silently leave out a definition (``if``, ``include``, ``use``) is an error.
 """

@@ -49,7 +49,7 @@ class _MacroError(Exception):
 class Knobs:
     """The definitions of all files; a later definition overrides an earlier one. Names ignore case.
 
-    ``NEGOTIATOR.NAME`` takes precedence over ``NAME``, whatever their order.
+    ``NEGOTIATOR.NAME`` takes precedence over ``NAME``, in any order.
     """
 
     def __init__(self, definitions: Iterable[Definition]) -> None:

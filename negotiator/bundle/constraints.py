@@ -16,7 +16,7 @@ from negotiator.records import Mode, Provenance, Reason, Station, Verdict
 class ConstraintConjunct:
     """One conjunct of a central constraint, and the reason why a slot on which it is not true is not a candidate.
 
-    The expression is bound: ``MY`` and ``TARGET`` are the two ads themselves, whatever attributes they define.
+    The expression is bound: ``MY`` and ``TARGET`` are the two ads themselves, also if an ad defines attributes of these names.
     """
 
     expression: Expr

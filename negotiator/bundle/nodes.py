@@ -17,7 +17,7 @@ class Style(enum.Enum):
     """How a scalar was written; this decides its possible types."""
 
     PLAIN = "plain"  # without quotes in YAML: 5 is a number, true a boolean
-    QUOTED = "quoted"  # quoted, or a block, in YAML: text whatever it looks like
+    QUOTED = "quoted"  # quoted, or a block, in YAML: always text
     KNOB = "knob"  # in an HTCondor-style file: the type of its field decides
 
 

@@ -58,7 +58,7 @@ Refuse = Callable[[str], Problem]
 
 
 class ObjectBuilder:
-    """Builds objects from nodes; ``problems`` collects what is wrong.
+    """Builds objects from nodes; errors are added to ``problems``.
 
     A ``tolerant`` builder leaves out invalid values and builds the rest, so that the rest can be checked too.
     """

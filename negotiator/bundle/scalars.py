@@ -72,7 +72,7 @@ _ANY_AMBIGUOUS = re.compile("|".join(f"({pattern})" for pattern, _ in _AMBIGUOUS
 
 
 def ambiguous(text: str) -> AmbiguousScalar | None:
-    """Return what YAML 1.1 reads a plain scalar as, if that is not what it looks like."""
+    """Return the value that YAML 1.1 reads for a plain scalar, if it is not the text itself."""
     found = _ANY_AMBIGUOUS.fullmatch(text)
     return _AMBIGUOUS[found.lastindex - 1][1] if found and found.lastindex else None
 

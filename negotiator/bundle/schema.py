@@ -61,7 +61,7 @@ class ClassSchema:
 def keys_of(schema: type) -> Iterator[SchemaKey]:
     """Yield the keys of an attrs class.
 
-    :raises Exception: whatever Python raises for annotations that can't be resolved.
+    :raises Exception: any exception of Python for annotations that can't be resolved.
     """
     for field in attrs.fields(attrs.resolve_types(schema)):
         if field.init and not (is_source(field) or is_sources(field) or is_files(field)):
@@ -126,7 +126,7 @@ def faults(schema: type) -> Iterator[str]:
         current = waiting.pop()
         try:
             keys = list(keys_of(current))
-        except Exception as error:  # noqa: BLE001 - what the annotations of a plugin's class are is its own
+        except Exception as error:  # noqa: BLE001 - annotations of a plugin's class may raise anything
             yield f"the annotations of {current.__name__} can't be resolved: {describe_error(error)}"
             continue
         if current is not schema and any(map(is_files, attrs.fields(current))):

@@ -166,7 +166,7 @@ def settings_of(
 
     source = where.place(at) if place else Source(file.name)
     settings = builder.build(section.schema, own, source, refuse, files or {})
-    if files is None:  # checking the other files would report what the broken one lacks
+    if files is None:  # other files would be reported for names that the broken file defines
         return INVALID
     if settings is not INVALID and section.check is not None:
         builder.problems += _checked(section, settings, refuse)

@@ -101,7 +101,7 @@ def _read(file: SourceText, events: Iterator[yaml.Event]) -> tuple[MapNode | Non
 
 
 def _libyaml_events(file: SourceText) -> Iterator[yaml.Event]:
-    depth = 0  # of brackets and braces: in them the two differ about where a value is that is left out
+    depth = 0  # of brackets and braces: in them the two differ about the position of a missing value
     for event in iter(yaml.CSafeLoader(file.text).get_event, None):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += bool(depth or event.flow_style)

@@ -1,4 +1,4 @@
-"""The ClassAd language: what the rest of the program may use of it.
+"""The ClassAd language: the names that the rest of the program may use.
 
 Text becomes a tree with ``parse`` (new syntax) or ``parse_old`` (right of the ``=`` of a long-form line); a tree is
 evaluated for one ad or a pair with ``evaluate``, and for a whole table of ads at once with ``evaluate_table``, with

@@ -1,4 +1,4 @@
-"""``negotiator access``: the permissions of a user, and the access control lists that give them."""
+"""``negotiator access``: the permissions of a user, and the access control lists that grant them."""
 
 from __future__ import annotations
 

@@ -48,6 +48,6 @@ def label(ad: ClassAd, row: int) -> str:
 
 
 def named(ads: Sequence[ClassAd], name: str) -> int | None:
-    """Return the row of the first ad with this label, in any case of the letters; None if there is none."""
+    """Return the row of the first ad with this label, ignoring case; None if no ad has it."""
     wanted = name.lower()
     return next((row for row, ad in enumerate(ads) if label(ad, row).lower() == wanted), None)

@@ -15,7 +15,7 @@ _HINT = "use == to compare; in the repl, :set gives an ad an attribute"
 
 
 class UnparsableExpressionError(CommandError):
-    """Invalid expression; ``problem`` says what is wrong and where."""
+    """Invalid expression; ``problem`` has the message and the position."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

@@ -1,4 +1,4 @@
-"""Loads what a command works on, and prints the warnings of the bundle and the problems of the ads."""
+"""Loads the inputs of a command, and prints the warnings of the bundle and the problems of the ads."""
 
 from __future__ import annotations
 

@@ -55,5 +55,5 @@ group = click.option(
     metavar="NAME",
     help="A group of the user, the primary one first; may be repeated.  [default: from plugins]",
 )
-#: Passes the program to a command; one is made if the command is run without the group of all commands.
+#: Passes the program to a command; makes one if the command is run without the group of all commands.
 pass_program = click.make_pass_decorator(ProgramContext, ensure=True)

@@ -1,7 +1,7 @@
 """Queues in the form of YuniKorn's REST interface.
 
 Source: YuniKorn, "Scheduler" (REST API), Partition queues. Amounts are raw integers: memory and the like in bytes, vcore in
-thousandths. A key is missing if its value is zero or empty, except for those that YuniKorn always gives.
+thousandths. A key is missing if its value is zero or empty, except for those that YuniKorn always writes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def tree_json(
 ) -> dict[str, Any]:
     """Return the tree below a queue in the form of YuniKorn's REST interface, children in the order of their names.
 
-    Preemption and priority order are not supported: the keys that YuniKorn always gives for them say so.
+    Preemption and priority order are not supported: the keys that YuniKorn always writes for them show that.
     ``runningApps`` counts the applications that use something, if the usage is known; otherwise all in the queue,
     whether or not one of their jobs runs.
     """

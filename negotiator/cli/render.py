@@ -14,7 +14,7 @@ from rich.text import Text
 from negotiator.hooks.command_options import POINT_IN_TIME as POINT_IN_TIME
 from negotiator.records.text import printable as printable
 
-#: Minimal width of a column whose cells are that long: a number that is cut is another number.
+#: Minimal width of a column whose cells are that long: a number that is cut would be read as a smaller one.
 NARROW = 16
 
 

@@ -21,7 +21,7 @@ from negotiator.records import Mode, Provenance, Reason
 
 #: Reasons printed for a request; ``--json`` and the audit log have all of them.
 MAX_REASONS = 8
-#: What the columns of the tables of unmatched requests count.
+#: Legend of the counts in the tables of unmatched requests.
 LEGEND = "REMOVED: slots that a reason took from those still left; REJECTED: slots that it rejects, whatever the other reasons"
 #: Jobs named for a rule that is not enforced.
 EXAMPLES = 3

@@ -1,4 +1,4 @@
-"""What ``negotiator run`` prints: tables when it ends after some cycles, timestamped lines when it goes on."""
+"""The output of ``negotiator run``: tables if it ends after some cycles, timestamped lines if it runs on."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class LogOutput:
 def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
     """Return a logger that writes lines of this format and from this level on; nothing of it is global.
 
-    Control characters are escaped and secrets are left out: names come from ads, and users write ads.
+    Control characters are escaped and secrets are omitted: names come from ads, and users write ads.
 
     :param form: ``text`` or ``json``.
     :param level: ``debug``, ``info``, ``warning`` or ``error``.

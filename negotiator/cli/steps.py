@@ -19,7 +19,7 @@ from negotiator.pool.secrets import is_safe_to_show, redact
 
 #: The longest text, in characters, if the output is not a terminal.
 LONGEST = 200
-#: Columns that an expression needs beside its value; with less, the value gets a line of its own.
+#: Columns that an expression needs beside its value; with fewer, the value is printed on a second line.
 LEAST = 24
 #: The deepest indentation; the depth of deeper steps is printed as a number.
 DEEPEST = 12
@@ -50,7 +50,7 @@ def trace_lines(trace: Trace, width: int | None) -> Iterator[Text]:
 
 
 def _lines(step: TraceStep, depth: int, width: int | None) -> Iterator[Text]:
-    """Yield the lines of one step: one, or a second one with the value if there is no room."""
+    """Yield the lines of one step: one, or two if the value does not fit on the first."""
     indent = "  " * depth if depth <= DEEPEST else f"{'  ' * DEEPEST}[{depth}] "
     expression = _expression(step)
     outcome = _outcome(step, LONGEST if width is None else width // 2)
@@ -68,7 +68,7 @@ def _lines(step: TraceStep, depth: int, width: int | None) -> Iterator[Text]:
 
 
 def _outcome(step: TraceStep, most: int) -> Text:
-    """Return the value of a step, and where it comes from."""
+    """Return the value of a step, and its origin."""
     if step.value is None:
         return Text.assemble("  ", ("(not evaluated)", "dim"))
     origin = "; ".join(filter(None, (step.location, step.note)))

@@ -1,4 +1,4 @@
-"""The ads of one kind on their way through a station: those that are kept, and why the others are discarded."""
+"""The ads of one kind in a station: the remaining ads, and the reasons that discarded the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from negotiator.cycle.result import DiscardedAds
 from negotiator.hooks.records import AdKind, Mask
 from negotiator.records import Mode, Reason
 
-#: The number of names beside a count: enough to look one up, small whatever the pool's size.
+#: The number of names beside a count: enough to look one up, and small in a pool of any size.
 EXAMPLES = 3
 
 _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
@@ -26,7 +26,7 @@ _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
 
 @attrs.define
 class AdmissionFilter:
-    """A table of ads, the mask of those that are kept, (N,), and the reasons for which the others were discarded."""
+    """A table of ads, the mask of the remaining ones, (N,), and the reasons that discarded the others."""
 
     kind: AdKind
     table: Table
@@ -35,11 +35,11 @@ class AdmissionFilter:
 
     @classmethod
     def of(cls, kind: AdKind, table: Table) -> AdmissionFilter:
-        """Start with all ads of a table kept."""
+        """Start with all ads of a table."""
         return cls(kind, table, np.ones(len(table), dtype=np.bool_), [])
 
     def discard(self, mask: Mask, reason: Reason) -> None:
-        """Discard the rows of the mask that are still kept; where the reason does not enforce, only count them."""
+        """Discard the remaining rows of the mask; if the reason does not enforce, only count them."""
         rows = np.flatnonzero(mask & self.keep)
         if len(rows):
             names = tuple(_NAMES[self.kind](self.table, int(row)) for row in rows[:EXAMPLES])
@@ -48,7 +48,7 @@ class AdmissionFilter:
             self.keep &= ~mask
 
     def kept_ads(self) -> Table:
-        """Return the ads that are kept."""
+        """Return the remaining ads."""
         return self.table.take(self.keep)
 
     def discarded_ads(self) -> Table:

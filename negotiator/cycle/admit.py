@@ -37,7 +37,7 @@ class Admitted:
 def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[JournalEntry] = ()) -> Admitted:
     """Test all ads by the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
 
-    :param journal: the matches of earlier cycles that the pool does not show yet: their jobs and slots wait.
+    :param journal: the matches of earlier cycles not yet visible in the pool: their jobs and slots wait.
     """
     failures: list[HookFailure] = []
     schedds = AdmissionFilter.of(AdKind.SCHEDD, snapshot.schedds)
@@ -64,7 +64,7 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[Jo
 
 
 def _discard_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
-    """Discard what was matched in an earlier cycle: neither the slot nor the job is matched a second time."""
+    """Discard slots and jobs that were matched in an earlier cycle: they are not matched a second time."""
     taken = frozenset(entry.slot for entry in journal)
     matched = frozenset((entry.schedd, entry.job) for entry in journal)
     ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
@@ -106,7 +106,7 @@ def _submitter_keys(submitters: Table) -> frozenset[tuple[str, str]]:
 
 
 def _apply_gates(ads: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
-    """Discard what the gates of plugins discard; a gate that fails discards every ad of its kind."""
+    """Apply the gates of plugins; a gate that fails discards every ad of its kind."""
     answers = bundle.hooks.ask(
         specs.negotiator_gate_ads, kind=ads.kind, ads=ads.table, cycle=cycle, settings=bundle.settings
     )

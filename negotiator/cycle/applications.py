@@ -18,7 +18,7 @@ from negotiator.hooks.placement import Application
 from negotiator.queues.applications import ApplicationRegistry, Keys, keys_of
 
 _CLUSTER = "ClusterId"
-_CLUSTERS = 2.0**32  # a larger number is invalid, and would be another cluster as an integer of 32 bits
+_CLUSTERS = 2.0**32  # a larger number is invalid, and would wrap to a different one as an integer of 32 bits
 _MAX_GROUPS = 1_000
 _MAX_NAME = 200
 
@@ -27,7 +27,7 @@ _MAX_NAME = 200
 class JobApplications:
     """The users of a table of jobs, and the kinds of their applications.
 
-    ``kinds`` (N,) numbers the applications that placement rules can tell apart, in the order of first appearance.
+    ``kinds`` (N,) numbers the applications that placement rules can distinguish, in the order of first appearance.
     """
 
     users: TextColumn
@@ -91,7 +91,7 @@ def application_users(jobs: Table, settings: PlacementSettings, env: Environment
 def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environment) -> tuple[str, ...]:
     """Return the users whose groups no job specifies, each once: plugins have to resolve them.
 
-    Invalid names are left out: their jobs are rejected anyway, and a plugin must not answer with such a name.
+    Invalid names are omitted: their jobs are rejected anyway, and a plugin must not answer with such a name.
     """
     users = _texts(settings.user.tree, jobs, env)
     silent = _texts(settings.groups.tree, jobs, env).codes == NO_TEXT
@@ -115,7 +115,7 @@ def user_groups(
 
 @lru_cache(65_536)
 def groups_of(text: str) -> tuple[str, ...]:
-    """Return the groups in a string of names separated by commas, each once; invalid names are left out."""
+    """Return the groups in a string of names separated by commas, each once; invalid names are omitted."""
     names = (name.strip() for name in text.split(",")[:_MAX_GROUPS])
     return tuple(dict.fromkeys(filter(is_name, names)))
 

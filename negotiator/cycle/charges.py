@@ -67,7 +67,7 @@ class Charges:
     def anywhere(self) -> Charges:
         """Return the same for a job on an unknown slot: amounts that depend on the slot are the highest.
 
-        A counter that only some slots charge is charged. If several counters are possible, none is charged.
+        A counter that only some slots charge is charged. If several counters are possible, charge none of them.
         """
         sums = []
         for each in self.sums:

@@ -1,4 +1,4 @@
-"""What each running claim was charged, so that preemption can release it and charge anew."""
+"""The charges of each running claim, so that preemption can release it and charge anew."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ClaimReceipts:
     _index: tuple[Rows, NDArray[np.int64]] | None = attrs.field(default=None, init=False)
 
     def add(self, rows: Rows, receipts: Sequence[Receipt]) -> None:
-        """Remember what the jobs on some slots were charged: (K,) rows, and as many receipts in their order."""
+        """Store the receipts of the jobs on some slots: (K,) rows, and as many receipts in their order."""
         if len(rows):
             self._blocks.append(_ReceiptBlock(rows, receipts))
             self._index = None
@@ -45,9 +45,9 @@ class ClaimReceipts:
         return tuple(map(Receipt, receipts[first:end].tolist()))
 
     def release(self, row: int, ledger: Ledger) -> tuple[Receipt, ...]:
-        """Give back all that the jobs on a slot were charged, and return the receipts; all or nothing.
+        """Release all charges of the jobs on a slot, and return the receipts; all or nothing.
 
-        :raises LedgerError: ``already_released``; nothing was given back.
+        :raises LedgerError: ``already_released``; nothing was released.
         """
         receipts = self.of(row)
         ledger.release_all(receipts)

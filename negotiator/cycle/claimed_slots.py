@@ -1,4 +1,4 @@
-"""Claimed slots whose job has no ad: what runs there is counted by what the slot's ad shows of it.
+"""Claimed slots whose job has no ad: the job is counted by the attributes that the slot's ad has of it.
 
 Source: HTCondor manual, Machine ClassAd Attributes (State, RemoteOwner, RemoteUser, JobId, GlobalJobId). Amounts that
 the slot does not show are counted at their highest: all that the slot has.
@@ -23,7 +23,7 @@ _NAMED_OTHERWISE = frozenset({"cpus", "memory", "vcore"})
 def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Table:
     """Return a job ad for each claimed slot that none of the running jobs names.
 
-    :param resources: the names of all resources that queues limit; the job requests what the slot has of each.
+    :param resources: the names of all resources that queues limit; the job requests the slot's amount of each.
     """
     named = frozenset(names(running, "RemoteHost").tolist())
     known = frozenset(
@@ -44,7 +44,7 @@ def _schedd(ad: ClassAd) -> str:
 
 
 def _job(slot: ClassAd, resources: Collection[str]) -> ClassAd:
-    """Return what a slot shows of its job, as a job's ad."""
+    """Return the attributes that a slot has of its job, as a job's ad."""
     return ClassAd(dict(_attributes(slot, resources)).items())
 
 

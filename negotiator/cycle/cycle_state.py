@@ -1,4 +1,4 @@
-"""The state of a negotiator between cycles: what earlier cycles and administrators left."""
+"""The state of a negotiator between cycles: matches, queues, applications and requests of administrators."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CycleState:
     queues: QueueTree
     registry: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
     held: Mapping[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
-    journal: tuple[JournalEntry, ...] = ()  # matches that the pool does not show yet, oldest first
+    journal: tuple[JournalEntry, ...] = ()  # matches not yet visible in the pool, oldest first
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
 
     @classmethod
@@ -82,7 +82,7 @@ class CycleState:
             values = json.loads(data.decode("utf-8", "surrogatepass"))
             found = values["format"]
             state = cls._of(values) if found == FORMAT else None
-            # The readers check no types: whatever they tolerate makes another text.
+            # The readers check no types: a value that they tolerate by mistake is encoded differently.
             is_canonical = state is not None and state.encode() == data
         except _DAMAGED as error:
             raise CycleStateError(f"invalid cycle state: {type(error).__name__}: {error}") from None

@@ -78,7 +78,7 @@ def texts(table: Table, attribute: str) -> TextColumn:
 
 
 def names(table: Table, attribute: str) -> Strings:
-    """Return the strings of one attribute in lower case, as names are compared; empty where there is none."""
+    """Return the strings of one attribute in lower case, as names are compared; empty if missing."""
     return made_of([texts(table, attribute)], fold)
 
 

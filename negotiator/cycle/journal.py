@@ -10,7 +10,7 @@ from negotiator.classad.syntax import RecordExpr
 
 @attrs.frozen
 class JournalEntry:
-    """A match of an earlier cycle: all that its charges depend on, kept while the pool does not show it.
+    """A match of an earlier cycle not yet visible in the pool: all data that its charges depend on.
 
     ``ad`` is the ad of its request, as text. ``at`` is in seconds since the epoch.
     """
@@ -35,7 +35,7 @@ class JournalEntry:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What is the same for matches that are charged alike."""
+        """The data that matches with equal charges share."""
         return self.submitter, self.schedd, self.queue, self.user, self.group, self.resources, self.ad
 
 

@@ -4,7 +4,7 @@ A pure function of (snapshot, bundle, cycle, state): no I/O, no wall clock, no r
 gives the same output, byte for byte. The stations *record* and *settle* are the runtime's (``negotiator.runtime``).
 
 Counters of quotas are built anew at the beginning, from what runs and from the matches of earlier cycles. At the end
-each counter is compared with the sum of what was charged.
+each counter is compared with the sum of its charges.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def run_cycle(
     :param snapshot: the ads of the pool.
     :param bundle: the checked policies; its digest should be the cycle's.
     :param cycle: number, time and digest.
-    :param state: what earlier cycles and administrators left; without it this is the first cycle.
-    :param make_order: makes the allocator that decides whose turn it is.
+    :param state: the state after earlier cycles and requests of administrators; without it this is the first cycle.
+    :param make_order: makes the allocator that decides which request is served next.
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)

@@ -1,4 +1,4 @@
-"""Station *order*: an allocator that is asked again and again whose turn it is.
+"""Station *order*: an allocator that is called repeatedly for the request to serve next.
 
 Each turn goes ``next`` -> match -> charge -> ``feedback``, until ``next`` returns None. An allocator may give the same
 request several turns, each with an allowance: that is how fair share spins, floors and ceilings are built.
@@ -25,7 +25,7 @@ class QueuedRequest:
     """A request at its turn.
 
     ``number`` identifies the request in its cycle: all its turns have the same. ``rows`` (M,) are the rows of its jobs
-    in the table of admitted jobs, in the schedd's order; an ad that stands for several jobs
+    in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
     jobs are matched now.
     """
@@ -42,7 +42,7 @@ class QueuedRequest:
         return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
 
     def without(self, copies: Rows, allowance: int) -> QueuedRequest | None:
-        """Return the request of the other jobs with a new allowance; None if there are none.
+        """Return the request of the other jobs with a new allowance; None without other jobs.
 
         :param copies: the numbers of the jobs that are served, places in ``rows``.
         """
@@ -61,7 +61,7 @@ class StopCause(enum.StrEnum):
     SERVED = "served"  # every job has its slot
     ALLOWANCE = "allowance"  # the allowance is used up
     NO_SLOTS = "no_slots"  # every candidate slot is granted, or there was none
-    QUOTA = "quota"  # quotas refuse the candidates that are left
+    QUOTA = "quota"  # quotas refuse the remaining candidates
     FAILURE = "failure"  # a plugin failed, so that nothing was granted
 
 

@@ -1,6 +1,6 @@
 """Station *place*: the queue of each application, and whether its user may submit there.
 
-What is in use is placed first, so that it counts in its queue: running jobs, then jobs that only their claimed slots
+Resources in use are placed first, so that they count in their queues: running jobs, then jobs that only their claimed slots
 show. Then come the idle jobs.
 """
 
@@ -28,7 +28,7 @@ from negotiator.queues import QueueChange
 class PlacedPool:
     """All jobs of a pool with their queues: running ones, those that only claimed slots show, and idle ones.
 
-    ``unseen`` are the matches of earlier cycles that neither running jobs nor claimed slots show yet. ``state`` has
+    ``unseen`` are the matches of earlier cycles not yet visible as running jobs or claimed slots. ``state`` has
     the queues and applications with everything placed.
     """
 
@@ -64,7 +64,7 @@ def place(
 ) -> PlacedPool:
     """Place all jobs of a pool in one pass.
 
-    :param idle: the idle jobs that were admitted; None to place only what is in use.
+    :param idle: the idle jobs that were admitted; None to place only the jobs in use.
     :param state: the queues and applications before, and the journal.
     """
     placement = PlacementPass.of(bundle, cycle, state)

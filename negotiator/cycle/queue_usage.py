@@ -1,4 +1,4 @@
-"""The usage of each queue: sums over what is in use, whatever plugins charge for it.
+"""The usage of each queue: sums over the jobs in use, independent of the charges of plugins.
 
 Added up by columns: Python loops run over queues and applications, not over jobs.
 """

@@ -1,4 +1,4 @@
-"""The reasons that the cycle itself gives."""
+"""The reasons of the cycle itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def core_reason(station: Station, verdict: Verdict, code: str, text: str, rule: 
 
 
 def plugin_reason(station: Station, attributed: Attributed[R]) -> Reason:
-    """Return the reason that a plugin gives with its mask."""
+    """Return the reason that a plugin returned with its mask."""
     record = attributed.record
     where = Provenance(station, attributed.plugin, attributed.version, record.rule, record.source)
     return Reason(record.verdict, record.code, record.text, where, record.mode)

@@ -1,6 +1,6 @@
-"""The ledger at the beginning of a cycle, built anew from what is in use.
+"""The ledger at the beginning of a cycle, built anew from the running jobs and pending matches.
 
-Counters are rebuilt, not trusted. What runs is charged by the same hooks as what is matched, whatever the limits are:
+Counters are rebuilt, not trusted. Running jobs are charged by the same hooks as matches, regardless of the limits:
 a counter above its limit only refuses new matches. Alike jobs are charged in one step.
 """
 
@@ -34,7 +34,7 @@ from negotiator.records import Mode
 class Recount:
     """The ledger with everything in use, and the receipts of what runs.
 
-    ``uncertain`` are the users whose usage could not be counted, with the failure: they get nothing in this cycle.
+    ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
     """
 
     ledger: Ledger
@@ -88,7 +88,7 @@ def _count(
 def _charge(
     charges: Charges, ledger: Ledger, rows: Rows, copies: Rows, mode: Mode
 ) -> Iterator[tuple[Rows, Sequence[Receipt]]]:
-    """Charge whatever the limits are. Where a sum would overflow, all other charges are still made."""
+    """Charge regardless of the limits. If a sum would overflow, all other charges are still made."""
     if not len(rows) or not (charges.sums or charges.keys):
         return
     counted = charges.unlimited(copies)

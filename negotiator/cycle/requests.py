@@ -109,9 +109,9 @@ class JobRequests:
     autoclusters: Autoclusters
 
     def of(self, rows: Rows, count: int) -> Request:
-        """Return the request of several jobs; the first row stands for all of them.
+        """Return the request of several jobs; the first row represents all of them.
 
-        :param rows: the rows of the jobs that may be matched, each as often as its ad stands for jobs.
+        :param rows: the rows of the jobs that may be matched, each once for every job that its ad represents.
         :param count: the number of all jobs of the request.
         """
         factory, placed, first = self.factory, self.placed, int(rows[0])

@@ -169,7 +169,7 @@ class Requirements:
 
 @attrs.frozen(eq=False)
 class _SplitRequirements:
-    """A job's Requirements and their conjuncts; holding the tree keeps its identity from being reused.
+    """A job's Requirements and their conjuncts; holding the tree keeps its id unique.
 
     They can be split as far as the job has the attributes in ``moves`` (see ``moved_attributes``): ``rejoined`` has the
     conjuncts by the attributes that a job has of them.

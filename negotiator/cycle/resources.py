@@ -1,4 +1,4 @@
-"""What a job requests, in the units of queues.yaml: memory in bytes, vcore in thousandths, others in whole units."""
+"""The amounts that a job requests, in the units of queues.yaml: memory in bytes, vcore in thousandths, others in whole units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a negotiation cycle decided, and why: plain records, the same for the same input, byte for byte.
+"""The decisions of a negotiation cycle and their reasons: plain records, equal for equal input, byte for byte.
 
 Sizes do not depend on the pool's: reasons are counted per request, never listed per slot.
 """
@@ -38,7 +38,7 @@ class Removal:
     """How many slots one reason took from one request.
 
     ``removed`` counts the slots that were still candidates when the reason was applied. ``rejected`` counts the admitted
-    slots rejected by this reason independently of others: the most that dropping this one rule could give back.
+    slots rejected by this reason independently of others: at most this many return if the rule is dropped.
     """
 
     reason: Reason
@@ -68,7 +68,7 @@ def _identity(reason: Reason) -> Hashable:
 
 @attrs.frozen
 class DiscardedAds:
-    """How many ads of one kind one reason kept out of the cycle, and the names of the first few."""
+    """The number of ads of one kind that one reason discarded, and the names of the first few."""
 
     kind: AdKind
     reason: Reason
@@ -142,7 +142,7 @@ class RequestOutcome:
 
 @attrs.frozen
 class CycleCounts:
-    """The sizes of a cycle: ads that came in, and those that were admitted to matching."""
+    """The sizes of a cycle: the ads read, and those admitted to matching."""
 
     schedds: int
     submitters: int

@@ -24,7 +24,7 @@ def running_jobs(jobs: Table) -> Table:
 def shown_matches(entries: Sequence[JournalEntry], jobs: Table) -> list[bool]:
     """Return for each match whether running jobs show it, so that it does not count beside them.
 
-    A match is shown by its job. The ad of a request for several jobs does not say which job a match is for: each match
+    A match is shown by its job. The ad of a request for several jobs does not name the job of a match: each match
     of such a request is shown by a job of its schedd on its slot.
     """
     if not entries:

@@ -1,7 +1,7 @@
 """The parts of a cycle state as plain JSON values, and back.
 
-Mappings whose order may decide something are lists of pairs; sets are sorted lists. The readers raise KeyError,
-TypeError or ValueError for values of another form, and tolerate what a comparison with the re-encoded state finds.
+Mappings whose order may affect a decision are lists of pairs; sets are sorted lists. The readers raise KeyError,
+TypeError or ValueError for values of another form; other faults are found by comparing with the re-encoded state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The order by submitter names, until fair share decides whose turn it is."""
+"""The order by submitter names, until fair share decides which request is served next."""
 
 from __future__ import annotations
 

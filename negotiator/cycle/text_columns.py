@@ -21,7 +21,7 @@ Strings: TypeAlias = NDArray[np.object_]
 
 @attrs.frozen(eq=False)
 class TextColumn:
-    """The values of an expression as texts: (N,) numbers, equal where the texts are; -1 where there is no text."""
+    """The values of an expression as texts: (N,) numbers, equal for equal texts; -1 without a text."""
 
     codes: Numbers
     column: Column
@@ -37,7 +37,7 @@ class TextColumn:
         return cls(codes.astype(np.int64), column)
 
     def text(self, row: int) -> str:
-        """Return the text of a row, empty where there is none."""
+        """Return the text of a row, empty if missing."""
         code = int(self.codes[row])
         return self.column.pool.strings[code] if code != NO_TEXT else ""
 
@@ -53,7 +53,7 @@ class TextColumn:
 
 
 def made_of(columns: Sequence[TextColumn], function: Callable[..., str]) -> Strings:
-    """Return what a function returns for the texts of each row, (N,); it is called once for rows that are alike."""
+    """Apply a function to the texts of each row, (N,); it is called once for all rows with the same texts."""
     numbers, count = combined(*(column.codes for column in columns))
     first = first_rows(numbers, count).tolist()
     made = np.empty(count, np.object_)

@@ -21,7 +21,7 @@ class AccessDecision(enum.StrEnum):
     """The decision of one policy. Access is granted if one policy grants it and none forbids it."""
 
     GRANT = "grant"
-    FORBID = "forbid"  # whatever others grant
+    FORBID = "forbid"  # overrides the grants of others
     ABSTAIN = "abstain"  # neither; if all policies abstain, access is denied
 
 

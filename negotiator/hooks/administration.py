@@ -1,4 +1,4 @@
-"""What the program offers to the commands of plugins: the caller, the bundle, changes of it, and the usage of quotas.
+"""The program's interface for commands of plugins: the caller, the bundle, changes of it, and the usage of quotas.
 
 The program puts a ``CommandContext`` into click's context, so that ``@click.pass_obj`` passes it to the command;
 ``@target_options`` passes the folders and files to work on as one ``CommandTargets``. No method of a ``CommandContext``

@@ -158,7 +158,7 @@ def _untrusted(error: UntrustedError, subject: str) -> Problem:
 
 
 def _first_line(traceback: TracebackType | None) -> Source | None:
-    """Return the first line outside of the import system: the plugin's own, whatever it called."""
+    """Return the first line outside of the import system: the plugin's own, also if the exception comes from a module that it called."""
     while traceback is not None:
         if not _is_machinery(traceback.tb_frame.f_globals.get("__name__", "")):
             return Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)

@@ -1,4 +1,4 @@
-"""What a plugin that limits works with: charges on counters of the ledger, and the quota that each of them is for."""
+"""The records of plugins that limit usage: charges on counters of the ledger, and the quota of each."""
 
 from __future__ import annotations
 

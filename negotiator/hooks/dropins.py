@@ -85,7 +85,7 @@ def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, SourceCode]:
 
 
 def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
-    """Execute a plugin and return its module; whatever its code raises is raised."""
+    """Execute a plugin and return its module; exceptions of its code are raised unchanged."""
     plain = re.sub(r"\W", "_", plugin.name)
     name = f"{PREFIX}{next(_numbers)}_{plain}"
     _finder.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})

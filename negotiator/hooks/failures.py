@@ -1,4 +1,4 @@
-"""What is recorded of an exception that a plugin raised: one line of text, and the line of the plugin's own code."""
+"""The recorded part of an exception that a plugin raised: one line of text, and the line of the plugin's own code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Calls one implementation of a hook: by itself, timed, with its answer checked and its failures caught.
 
-Whatever a plugin raises becomes a ``HookFailure``. An observer that fails several times in a row is not called again. A
-policy is called each time, and each failure denies what the call was about. After several slow calls in a row neither is
+Any exception of a plugin becomes a ``HookFailure``. An observer that fails several times in a row is not called again. A
+policy is called each time, and each failure denies the subject of the call. After several slow calls in a row neither is
 called again, and a policy then denies. Slow calls are only counted here: they take effect at ``end_cycle``, so that the
 result of a cycle never depends on the clock. A Python function that hangs can't be interrupted.
 """

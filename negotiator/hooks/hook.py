@@ -1,4 +1,4 @@
-"""A hook as a value: its arguments, its record type, the check of an answer, and what a failure means.
+"""A hook as a value: its arguments, its record type, the check of an answer, and the effect of a failure.
 
 ``specs`` declares each hook once with ``hookspec``. The manager, the guard, the test kit, the vetting of plugins and the
 test of the documentation all read that declaration.
@@ -31,9 +31,9 @@ MAX_RECORDS = 10_000  # of one answer, unless its batch is larger: a generator m
 
 
 class OnFailure(enum.StrEnum):
-    """What the core does where an implementation raises, or gives a wrong answer."""
+    """The effect of an implementation that raises or returns a wrong answer."""
 
-    DENY = "deny"  # whatever the call was about
+    DENY = "deny"  # the subject of the call
     REFUSE_BUNDLE = "refuse the bundle"
     REPORT = "report"  # and go on
 
@@ -55,7 +55,7 @@ class PerPlugin:
 
 
 def per_plugin(value_of: Callable[[str], T]) -> T:
-    """Give each plugin a value of its own for one argument, typed as that value: see ``HookManager.ask``.
+    """Pass each plugin its own value of one argument, typed as that value: see ``HookManager.ask``.
 
     :param value_of: called with the plugin's name.
     """
@@ -116,7 +116,7 @@ def hookspec(
     :param record: the type or types of the records that an implementation returns.
     :param check: the check of one record.
     :param shape: how many records an answer has.
-    :param on_failure: what a failure means.
+    :param on_failure: the effect of a failure.
     :param batch: the argument that holds all that one call is about.
     :param own: the arguments of which each plugin is passed its own value, where the hook has them.
     :param noun: what messages call the records; by default the name of their type.

@@ -1,4 +1,4 @@
-"""Finds plugins, loads them, and reports what is wrong with those that are refused.
+"""Finds plugins, loads them, and reports the problems of those that are refused.
 
 Plugins come from the entry points of group ``negotiator`` of installed distributions, and from the folders and modules
 that the bundle names. Each can be disabled by name; a disabled plugin is not imported. A refused plugin never prevents
@@ -91,7 +91,7 @@ class _PluginLoader:
         return [candidate for name, candidate in found.items() if name not in self.settings.disable]
 
     def load(self, candidate: Candidate) -> None:
-        """Load, check and register one plugin; whatever it raises is a problem."""
+        """Load, check and register one plugin; any exception is a problem."""
         try:
             with running_plugin():
                 plugin, version = candidate.load()

@@ -112,7 +112,7 @@ class HookManager:
     ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
         """Return the job attributes that plugins read, in lower case. The caller refuses the bundle on a failure.
 
-        Return None if a plugin filters slots or charges and does not declare what it reads, or failed to: each job is
+        Return None if a plugin that filters slots or charges does not declare the attributes it reads: each job is
         then a request of its own.
         """
         answers = self.ask(specs.negotiator_job_attributes, settings=settings)
@@ -183,7 +183,7 @@ class HookManager:
         return tuple(next(each, "") for each in chosen), answers.failures
 
     def end_cycle(self) -> tuple[SlowCalls, ...]:
-        """Switch off what was slow too many times in a row, and return the slow calls since the last cycle ended.
+        """Switch off hooks that were slow too many times in a row, and return the slow calls since the last cycle ended.
 
         Failures in a row take effect at once, since they are the same whenever the cycle is repeated. The duration of a
         call is not, so it changes nothing inside a cycle. An observer is switched off. A policy is not called either, and

@@ -42,7 +42,7 @@ class Implementation:
 
 
 def marked_functions(plugin: object) -> tuple[Marked, ...]:
-    """Return what a plugin marked with ``hookimpl``, by attribute name; nothing is registered."""
+    """Return the functions that a plugin marked with ``hookimpl``, by attribute name; nothing is registered."""
     manager = pluggy.PluginManager(PROJECT)
     marked = []
     for name in dir(plugin):
@@ -53,7 +53,7 @@ def marked_functions(plugin: object) -> tuple[Marked, ...]:
 
 
 class Registry:
-    """The plugins that were accepted and what they implement.
+    """The accepted plugins and the hooks that they implement.
 
     pluggy's own calls are not used: it calls the last registered first, drops ``None`` and stops at the first
     exception.

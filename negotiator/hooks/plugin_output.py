@@ -1,6 +1,6 @@
 """Redirects the output of plugins: text that hooks write to standard output is written to standard error.
 
-What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
+Another program may read the standard output of this one. The guard marks the time in which a plugin's
 code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program. The program
 itself prints in one thread only. The mark is not inherited by threads that a plugin starts, so output of all other threads
 goes to standard error.
@@ -41,7 +41,7 @@ def plugin_output_to_stderr() -> Iterator[None]:
 
 
 class _RoutedOutput:
-    """Standard output, to the thread that made it unless code of a plugin runs in it; standard error to all others.
+    """Writes to standard output in the thread that made it, unless a plugin's code runs there; else to standard error.
 
     Each attribute is looked up on the stream that applies at that moment.
     """

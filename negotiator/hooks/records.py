@@ -128,7 +128,7 @@ class Request:
     queue: str = ""  # the path of the queue that its applications are placed in
     user: str = ""  # the owner of the applications, as queues.yaml names users
     group: str = ""  # the group whose limits they count for, empty for none
-    #: What one job requests, in the units of queues.yaml.
+    #: The amounts that one job requests, in the units of queues.yaml.
     resources: Mapping[str, int] = attrs.field(default=_NO_AMOUNTS, converter=read_only_amounts)
     unknown: frozenset[str] = frozenset()  # resources whose amount the job does not specify; they count as 0
     applications: Sequence[str] = attrs.field(

@@ -9,7 +9,7 @@ import attrs
 
 @attrs.frozen
 class PluginSettings:
-    """The ``plugins:`` part of ``pool.yaml``: what is loaded besides the installed plugins, and the order of calls."""
+    """The ``plugins:`` part of ``pool.yaml``: the plugins loaded besides the installed ones, and the order of calls."""
 
     folders: tuple[Path, ...] = ()
     modules: tuple[str, ...] = ()

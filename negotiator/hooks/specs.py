@@ -1,8 +1,8 @@
-"""The plugin contract: every hook, its arguments, its records, and what a failure means.
+"""The plugin contract: every hook, its arguments, its records, and the effect of a failure.
 
 A plugin is a module (or an object) with functions of these names, marked with ``negotiator.plugin.hookimpl``. A function
 may leave out arguments that it does not need. Implementations are called in the order in which the bundle lists the
-plugins (``plugins: order:``), then by plugin name, each by itself: no answer of one plugin hides another's.
+plugins (``plugins: order:``), then by plugin name, each by itself: the answer of one plugin never hides that of another.
 
 ``settings`` is the plugin's own part of the bundle (an instance of its ``Section.schema``), or None if it declared none.
 All arguments of a hook are read-only.
@@ -173,7 +173,7 @@ def negotiator_access(  # type: ignore[empty-body]
 def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> Iterable[UserGroups]:  # type: ignore[empty-body]
     """Return the groups of users.
 
-    Called before a cycle, never in it, with the users whose groups no job specifies: here a plugin may read files and
+    Called before a cycle, never in it, with users for whom no job names the groups: here a plugin may read files and
     query servers. The first plugin that knows a user decides. If an implementation fails, new applications of the users
     that no other plugin before it knows are rejected (``plugin_error``).
 
@@ -273,7 +273,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
 def negotiator_charges(  # type: ignore[empty-body]
     request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle
 ) -> Iterable[Charge | KeyCharge]:
-    """Declare what each match of a request is charged, on which counters, and up to which limits.
+    """Declare the charges of each match of a request: counters, amounts and limits.
 
     Called once for each request, and once for equal running jobs when the counters are rebuilt at the start of a cycle.
     The core makes a match only if all charges of all plugins fit, all or none. It records which charge refused a match,
@@ -359,7 +359,7 @@ def negotiator_cycle_ended(summary: CycleSummary, settings: Any, cycle: Cycle) -
             waiting = sum(denial.jobs for denial in summary.denials)
             print(f"{len(summary.matches)} matched, {waiting} waiting")
 
-    :param summary: what the cycle did.
+    :param summary: the result of the cycle.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     """

@@ -21,7 +21,7 @@ class ReasonCount:
     """One reason, and the number of slots that it removed from a request.
 
     ``removed`` counts the slots that were still candidates then. ``rejected`` counts all admitted slots that the reason
-    rejects, whatever the others say.
+    rejects, independent of the others.
     """
 
     reason: Reason
@@ -62,7 +62,7 @@ class DiscardCount:
 
 @attrs.frozen(kw_only=True)
 class CycleSummary:
-    """What a cycle did.
+    """The result of a cycle.
 
     ``matches`` are those that were delivered. ``seconds`` has the time that each station of the cycle took, by its name;
     it is measured outside the cycle, so that the same input still gives the same result.

@@ -15,7 +15,7 @@ class LedgerError(NegotiatorError):
     - ``bad_amount``, ``negative_amount``, ``overflow``: an amount is not an integer, is negative, or would make a sum
       larger than 2^63 - 1;
     - ``bad_charge``: columns, codes or keys do not fit the slots or the copies;
-    - ``never_charged``, ``already_released``: the receipt was never given, or was released before;
+    - ``never_charged``, ``already_released``: the receipt was never issued, or was released before;
     - ``stale``: counters have changed since the admission was made;
     - ``unbalanced``: a counter is not the sum of its receipts.
     """

@@ -1,7 +1,7 @@
 """Admission in rounds, for amounts that differ from slot to slot or groups that cross: exact, and still in columns.
 
 Before each open candidate, the amounts charged have two bounds: those granted so far (lower), and those plus all open
-candidates before it (upper). A candidate that fits above the upper bound is granted, whatever happens to the others; one
+candidates before it (upper). A candidate that fits above the upper bound is granted, independent of the others; one
 that does not fit above the lower bound is refused. For the first open candidate both bounds are equal, so that each
 round decides at least one, and usually most. When a round decides only a few, the exact loop finishes the rest.
 """

@@ -38,7 +38,7 @@ def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted
         one = first_fit(counters, charges, rows)
         if one is not None:
             return np.array(one.stops, np.int32)
-    # Probes depend on the counters alone, not on what is granted: candidates they refuse are removed beforehand.
+    # Probes depend on the counters alone, not on earlier grants: candidates they refuse are removed beforehand.
     full = _probe(counters, charges, rows)
     if full is None:
         return _find_stops(counters, charges, rows, wanted)
@@ -111,7 +111,7 @@ def _first_stops(
 ) -> Stops:
     reader, size = Reader(counters, rows), len(rows)
     lines = [reader.line(number, charge) for number, charge in enumerate(charges)]
-    if shared:  # what a row adds to one counter is known row by row only
+    if shared:  # the total that a row adds to one counter is only known row by row
         names = [_names(charge, rows) for charge in charges]
         return _by_rows(lines, names, size, wanted, shared=True)
     # A line that no candidate can exceed, even if all wanted copies are charged on one counter, refuses nothing.

@@ -40,7 +40,7 @@ _HOOK = "negotiator_placement_rules"
 
 @attrs.frozen
 class QueueLevel:
-    """A queue on the path that a rule gives: it must exist unless ``create``."""
+    """A queue on the path that a rule returns: it must exist unless ``create``."""
 
     path: str
     create: bool
@@ -54,7 +54,7 @@ class QueueLevel:
 
 @attrs.frozen
 class Proposal:
-    """What a rule gives for an application, before queues are checked: levels from the top, or a code and a text."""
+    """The result of a rule for an application, before queues are checked: levels from the top, or a code and a text."""
 
     levels: tuple[QueueLevel, ...] = ()
     code: str = ""
@@ -72,7 +72,7 @@ class ChainRule:
     own_tags: tuple[str, ...] = ()
 
     def propose(self, application: Application) -> Proposal:
-        """Return the queue that the rule gives for an application; it may not exist."""
+        """Return the queue of the rule for an application; it may not exist."""
         if not self.filter.applies(application.user, application.groups):
             text = f"the filter of rule {self.configured.name} excludes {application.user}"
             return Proposal(code="filtered", text=text)
@@ -185,7 +185,7 @@ class Chain:
         proposals: Sequence[list[Proposal]],
         questions: list[AccessQuestion | None],
     ) -> None:
-        """Evaluate the rules up to the first that gives a queue, and collect the access questions for one batch."""
+        """Evaluate the rules up to the first that returns a queue, and collect the access questions for one batch."""
         for application, proposed in zip(applications, proposals, strict=True):
             question = None
             for rule in self.rules:
@@ -239,7 +239,7 @@ class Chain:
 
 
 def walk(proposal: Proposal, queues: QueueTree) -> tuple[str, str, str]:
-    """Return the queue that a rule gives, as written, or a code and a text why it gives none.
+    """Return the queue of a rule, as written, or a code and a text why there is no queue.
 
     Only the path is checked: each level exists or may be created, and no level but the last is a leaf.
     """
@@ -267,7 +267,7 @@ def _accepts(
     cache: AccessCache,
     question: AccessQuestion | None = None,
 ) -> tuple[str, str, str]:
-    """Return the queue that a rule gives, a code and a text: whether the queue accepts the application."""
+    """Return the queue of a rule, a code and a text: whether the queue accepts the application."""
     path, code, text = walk(proposal, queues)
     if code:
         return path, code, text

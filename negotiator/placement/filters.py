@@ -29,7 +29,7 @@ Names = Callable[[str], bool]
 
 @attrs.frozen
 class UserFilter:
-    """The users that a rule applies to. Without entries: everybody, or nobody if it denies."""
+    """The users that a rule applies to. Without entries: all users, or no user if it denies."""
 
     deny: bool = False
     empty: bool = True

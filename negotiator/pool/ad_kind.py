@@ -1,4 +1,4 @@
-"""Tells the kind of an ad: by its MyType, or else by attributes that only one kind has."""
+"""Finds the kind of an ad: by its MyType, or else by attributes that only one kind has."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ad_kind(ad: ClassAd) -> PoolAdKind:
     """Return the kind of an ad.
 
     OTHER: kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster ads),
-    and ads with a MyType that HTCondor does not know. UNKNOWN: neither MyType nor attributes give the kind.
+    and ads with a MyType that HTCondor does not know. UNKNOWN: neither MyType nor attributes determine the kind.
     """
     my_type = string_value(ad, "MyType").strip().lower()
     kind = _TYPES.get(my_type)

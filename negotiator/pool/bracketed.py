@@ -105,7 +105,7 @@ class _RecordSplitter:
                 yield fault
 
     def go_to_bracket(self) -> bool:
-        """Go to the next bracket; return False if there is none within MAX_AD characters."""
+        """Go to the next bracket; return False if no bracket follows within MAX_AD characters."""
         while True:
             match = _SKIPPED.match(self.buffer, self.at)
             self.at = match.end() if match else self.at
@@ -147,7 +147,7 @@ class _RecordSplitter:
         return BracketedRecord(text, line, column)
 
     def stray_text(self) -> BracketedRecord | None:
-        """Return the fault of the first text that is between records, None if there is none or it is not the first."""
+        """Return the fault of the first text between records; None for later ones, and without such a text."""
         match = _SEPARATORS.match(self.buffer, self.done, self.at)
         end = match.end() if match else self.done
         self.part = end < self.at and self.buffer[end : self.at].rstrip()[-1:] not in (",", ";")

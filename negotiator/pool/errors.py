@@ -6,7 +6,7 @@ from negotiator.errors import PoolError
 
 
 class UnreadableError(PoolError):
-    """The rest of a file cannot be read or decompressed; the message says why."""
+    """The rest of a file cannot be read or decompressed; the message has the cause."""
 
 
 class SnapshotFormatError(PoolError):

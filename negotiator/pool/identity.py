@@ -25,7 +25,7 @@ class IdentifiedAd(NamedTuple):
 
 
 def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
-    """Return the key of an ad. A slot or schedd without a Name is given one, a job or submitter is set aside.
+    """Return the key of an ad. A slot or schedd without a Name gets one, a job or submitter is set aside.
 
     A slot without a Name can still be matched, and its machine or its place in the file makes a name that is the same
     in every cycle. A match cannot be delivered to a job without ids, nor charged to a submitter without Name.

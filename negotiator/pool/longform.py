@@ -5,7 +5,7 @@ of ``condor_q``; ``#`` begins a comment line. Where a line does not parse, HTCon
 loses the rest. Here the whole ad is set aside, since half an ad (without its Requirements, say) is a different ad. An ad
 with more than ``MAX_ATTRIBUTES`` lines of attributes is set aside too.
 
-Speed: a block of lines is looked up in the pool's dictionary at once, which gives a *cell* (attribute and value, as one
+Speed: a block of lines is looked up in the pool's dictionary at once, which returns a *cell* (attribute and value, as one
 number) for each line. Only lines that the dictionary does not know are parsed in Python.
 """
 
@@ -94,7 +94,7 @@ class _LineCells(NamedTuple):
 
 
 class _LineFault(NamedTuple):
-    """What is wrong with a line, in which column, and the line itself if it may be shown."""
+    """The fault of a line, its column, and the line itself if it may be shown."""
 
     message: str
     column: int = 1

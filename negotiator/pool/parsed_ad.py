@@ -1,4 +1,4 @@
-"""What the reader of a format yields: ads, and problems with ads or files."""
+"""The results of the reader of a format: ads, and problems with ads or files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a pool: files to ads, ads to tables, and a problem for everything that was left out."""
+"""Reads a pool: files to ads, ads to tables, and a problem for each ad or file that is omitted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LONGEST_HEAD: Final = 1 << 20
 
 @attrs.frozen
 class AdFile:
-    """The ads of one file in their order, without secrets, and what was wrong with the rest."""
+    """The ads of one file in their order, without secrets, and the problems of the rest."""
 
     ads: tuple[tuple[ClassAd, Source], ...]
     problems: tuple[Problem, ...] = ()

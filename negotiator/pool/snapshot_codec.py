@@ -20,7 +20,7 @@ _VERSION: Final = b"negotiator-snapshot 1\n"
 
 
 class SnapshotParts(NamedTuple):
-    """What a snapshot consists of: tables of schedds, submitters, slots and jobs; the counts; the problems."""
+    """The parts of a snapshot: tables of schedds, submitters, slots and jobs; the counts; the problems."""
 
     tables: tuple[Table, Table, Table, Table]
     private: int

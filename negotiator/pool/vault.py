@@ -1,6 +1,6 @@
 """Claim ids, apart from the snapshot: whoever holds a claim id may use the slot.
 
-The vault gives each claim id out once, to the part of the runtime that delivers matches. Nothing else can read it: it
+The vault returns each claim id once, to the part of the runtime that delivers matches. Nothing else can read it: it
 cannot be printed, iterated over, copied or serialised.
 """
 
@@ -66,7 +66,7 @@ class ClaimVault:
         self.__claims.setdefault(slot, {})[address] = list(dict.fromkeys(claims))
 
     def take(self, slot: str, address: str | None = None) -> str | None:
-        """Return the next claim id of a slot and remove it; None if there is none left.
+        """Return the next claim id of a slot and remove it; None without further ones.
 
         Without an ``address``, return None if slots of several startds have this name.
         """

@@ -79,7 +79,7 @@ def read_xml(text: Iterable[str], file: str, *, keep_claims: bool = False) -> It
 
 
 def _feed(parser: DefusedXMLParser, block: str | None) -> str:
-    """Give the parser a block, or the end of the text if None; return what is wrong, or ""."""
+    """Feed the parser a block, or the end of the text if None; return the error, or ""."""
     try:
         if block is None:
             parser.close()

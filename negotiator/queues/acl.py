@@ -1,7 +1,7 @@
 """Access control lists: ``users groups``, each separated by commas, or ``*`` for everybody.
 
 Source: "Scheduler Configuration", Access Control Lists. A list only grants access. An empty list, or a single space,
-grants it to nobody.
+grants it to no user.
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ class Acl:
         return ""
 
 
-#: Grants access to nobody.
+#: Grants access to no user.
 NOBODY = Acl()

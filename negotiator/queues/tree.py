@@ -80,7 +80,7 @@ class Queue:
 
 
 class QueueTree:
-    """All queues by path, read-only. Paths are found whatever their case.
+    """All queues by path, read-only. Paths ignore case.
 
     A ``MutableQueueTree`` is a copy that can be changed.
     """

@@ -1,4 +1,4 @@
-"""A problem of an input: what is wrong, where, and what to do about it."""
+"""A problem of an input: a message, its place, and a remedy."""
 
 from __future__ import annotations
 

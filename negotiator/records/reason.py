@@ -11,10 +11,10 @@ from negotiator.records.source import Source
 
 
 class Verdict(enum.StrEnum):
-    """Four answers that mean different things and must not be mixed up."""
+    """Four answers with different meanings, which must not be confused."""
 
     DENIED = "denied"  # a rule forbids it, and will again
-    WAITING = "waiting"  # nothing forbids it, but what it needs is in use
+    WAITING = "waiting"  # nothing forbids it, but the resources it needs are in use
     MISCONFIGURED = "misconfigured"  # the ad or the bundle is wrong and has to be corrected
     BROKEN_PLUGIN = "broken_plugin"  # a policy plugin failed, so nothing was granted
 
@@ -32,7 +32,7 @@ class Station(enum.StrEnum):
 
 
 class Mode(enum.StrEnum):
-    """What a policy does with its verdict."""
+    """The effect of a policy's verdict."""
 
     ENFORCE = "enforce"  # it decides
     WARN = "warn"  # it does not decide; each match that it would deny is marked and recorded
@@ -41,7 +41,7 @@ class Mode(enum.StrEnum):
 
 @attrs.frozen
 class Provenance:
-    """Where a verdict comes from: the station, the plugin, the rule, and the place of the rule."""
+    """The origin of a verdict: the station, the plugin, the rule, and the file and line of the rule."""
 
     station: Station
     plugin: str

@@ -48,7 +48,7 @@ class BundleEditor:
     as_written: Examine | None = None
 
     def rights(self, before: BundleCheck | None = None) -> BundleCheck:
-        """Return the check whose bundle decides who may change it; ``before`` is what ``examine`` found."""
+        """Return the check with the bundle that decides who may change it; ``before`` is the result of ``examine``."""
         return self.as_written() if self.as_written else before or self.examine()
 
 

@@ -1,4 +1,4 @@
-"""The journal of matches that were handed out and that the pool's ads do not show yet.
+"""The journal of matches that were handed out and are not yet visible in the pool's ads.
 
 They are charged until their jobs are seen running, or until ``claim_timeout`` has passed.
 """

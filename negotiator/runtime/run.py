@@ -44,7 +44,7 @@ class ReleaseError(StateError):
 
 @attrs.frozen
 class CycleReport:
-    """A completed cycle: what was decided, and what became of each match."""
+    """A completed cycle: its decisions, and the outcome of each match."""
 
     snapshot: Snapshot
     result: CycleResult
@@ -60,9 +60,9 @@ class Runtime:
 
     :param read: returns the current pool, and the claim ids of its slots.
     :param clock: returns the time in seconds since the epoch.
-    :param audit: the audit log; None keeps none.
-    :param store: keeps queues and applications beyond the process; None keeps them in memory only.
-    :param reloader: finds a changed bundle between cycles; None keeps the first one.
+    :param audit: the audit log; None for no log.
+    :param store: keeps queues and applications beyond the process; with None they are in memory only.
+    :param reloader: finds a changed bundle between cycles; with None the first one stays active.
     """
 
     bundle: Bundle
@@ -115,7 +115,7 @@ class Runtime:
         return CycleReport(snapshot, result, deliveries, observers, head, slow)
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
-        """Carry out what was requested since the last cycle: requests of administrators, and a reload of the bundle.
+        """Carry out the requests of administrators since the last cycle, and a requested reload of the bundle.
 
         :raises AuditError: a request could not be recorded, and was not carried out.
         """
@@ -133,7 +133,7 @@ class Runtime:
         )
 
     def _record_intent(self, result: CycleResult, snapshot: Snapshot, state: CycleState) -> None:
-        """Put on disk what is about to be handed out; then take over what the cycle did to queues and applications."""
+        """Record on disk the matches about to be handed out; then take over the cycle's queues and applications."""
         digests = {"snapshot": snapshot.digest, "state": state.digest} if self.audit else {}
         self._record(intent_records(result, self.bundle.audit, digests))
         self.state_manager.adopt(result)

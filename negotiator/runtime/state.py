@@ -1,6 +1,6 @@
 """The state that outlives the process: queues, applications, holds, journal and requests of administrators.
 
-It is an SQLite database with a write-ahead log, in a folder of its own: what was committed survives a crash. One negotiator
+It is an SQLite database with a write-ahead log, in a folder of its own: committed transactions survive a crash. One negotiator
 at a time holds the lock of the folder; commands may add requests meanwhile.
 """
 
@@ -30,7 +30,7 @@ _LOCK = "state.lock"
 _VERSION = 2
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640
 _WAIT = 10.0  # seconds to wait for the transaction of another process
-_ANSWERS = 1_000  # stored answers; nobody waits for an older one
+_ANSWERS = 1_000  # stored answers; older ones are deleted
 
 _ENVIRONMENT = "it must belong to the user that runs the negotiator; is its file system full?"
 _DAMAGED = "it is damaged, or another program wrote it: move it away, and the negotiator makes a new one"
@@ -160,7 +160,7 @@ class StateStore:
         """
         cls.require(folder)
         file = folder / _FILE
-        # Without a write-ahead log nobody has the database open, and a reader could not make the log: it is immutable.
+        # Without a write-ahead log no process has the database open, and a reader could not make the log: open as immutable.
         mode = "mode=ro" if file.with_name(f"{_FILE}-wal").exists() else "immutable=1"
         with _naming(folder, "open"), contextlib.ExitStack() as undo:
             address = f"{file.absolute().as_uri()}?{mode}"
@@ -341,7 +341,7 @@ class StateStore:
             self._answer(number, answer)
 
     def answered(self, number: int) -> AdminAnswer | None:
-        """Return the answer to a request; None if there is none yet."""
+        """Return the answer to a request; None before it is answered."""
         with _naming(self.folder, "read"):
             row = self._db.execute(
                 "SELECT ok, answer FROM admin_requests WHERE number = ? AND done = 1", (number,)

@@ -39,7 +39,7 @@ class PoolUsage:
 
 
 def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
-    """Charge what runs in a pool, and the matches that its ads do not show yet."""
+    """Charge the running jobs of a pool, and the matches not yet visible in its ads."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
     in_use = recount(placed, snapshot.slots, bundle, cycle)
@@ -57,7 +57,7 @@ class UsageByQueue:
 
 
 def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> UsageByQueue:
-    """Add up by queue what runs in a pool, and the matches that its ads do not show yet. Plugins are not called for charges."""
+    """Sum by queue the usage of running jobs of a pool, and of matches not yet visible in its ads. Plugins are not called for charges."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
     return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)

@@ -49,7 +49,7 @@ def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
     """Call one hook of a plugin through the guard, and return the checked records of its answer.
 
     ``plugin`` is a module, an object, or the path of a ``.py`` file or package, which is loaded again at each call, without
-    the checks of who could have written it. Arguments that are left out are an empty table, one request, one cycle and its
+    the checks of its owner and permissions. Omitted arguments are an empty table, one request, one cycle and its
     time, no application, question, user, match or change, the root queue alone, the report ``users`` without usage, no settings.
 
     :raises PluginFailedError: the plugin would be refused, does not implement the hook, raises, or gives a wrong answer.
@@ -86,7 +86,7 @@ def load(plugin: object) -> HookManager:
 
 
 def from_path(plugin: object) -> object:
-    """Return the module of a plugin that is given as a path, and any other plugin as it is."""
+    """Return the module of a plugin that is given as a path, and any other plugin unchanged."""
     if not isinstance(plugin, str | Path):
         return plugin
     path = Path(plugin).resolve()
@@ -95,7 +95,7 @@ def from_path(plugin: object) -> object:
 
 
 def _complete(hook: Hook[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all arguments of a call: those that are given, and defaults for the others."""
+    """Return all arguments of a call: the given ones, and defaults for the others."""
     for name in given:
         if name not in hook.arguments:
             hint = suggest(name, hook.arguments, listed=False)

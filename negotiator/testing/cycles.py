@@ -33,7 +33,7 @@ def cycle(
     number: int = 1,
     now: float | None = None,
 ) -> CycleSummary:
-    """Run one negotiation cycle over a small pool, as the program runs it, and return what it did.
+    """Run one negotiation cycle over a small pool, as the program runs it, and return its result.
 
     All matches count as delivered. The installed plugins take part.
 

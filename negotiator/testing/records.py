@@ -1,4 +1,4 @@
-"""The records that hooks are given, made from text and a few keywords."""
+"""The records that hooks receive, made from text and a few keywords."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def request(
     """Make a request of jobs like the one ad in the text, all of one application.
 
     The user is the ad's Owner. ``resources`` are those that one job requests, in the units of queues.yaml; ``unknown`` are
-    those whose amount the job does not specify. Neither is read from the ad.
+    those without an amount in the job. Neither is read from the ad.
     """
     (ad,) = ads(text)
     schedd, user = "schedd@example.org", ad.string("Owner") or "alice"
@@ -69,7 +69,7 @@ def request(
 
 
 def cycle_record(*, number: int = 1, now: float = 1_750_000_000.0) -> Cycle:
-    """Make the ``Cycle`` that hooks are given, at a fixed time."""
+    """Make the ``Cycle`` that hooks receive, at a fixed time."""
     return Cycle(number, now, digest="0" * 64)
 
 

@@ -95,7 +95,7 @@ def _of_scheduler(question: AccessQuestion, acl: Acl) -> Access:
 
 
 def _of_queue(question: AccessQuestion, lists: _Lists) -> Access | None:
-    """Return the grant of the first list towards the root that has the user; nobody submits to the recovery queue."""
+    """Return the grant of the first list towards the root that has the user; no user may submit to the recovery queue."""
     if question.queue == RECOVERY and question.act is AccessKind.SUBMIT:
         return None
     for key, path, acl, source in lists.of(question.queue, submit=question.act is AccessKind.SUBMIT):

@@ -1,4 +1,4 @@
-"""HTCondor's concurrency limits: licences and other things that a job uses while it runs, on any slot.
+"""HTCondor's concurrency limits: licences and other resources that a job uses while it runs, on any slot.
 
 Source: HTCondor manual, "Concurrency Limits". A job requests them with ``ConcurrencyLimits = "sw1:3, sw2"``: three of the
 first, one of the second. The attribute may be an expression of the slot, and so differ from slot to slot.

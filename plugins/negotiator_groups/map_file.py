@@ -6,7 +6,7 @@ A YAML mapping; each user has a list of groups, the primary one first::
     bob: []          # a user without groups
 
 Every name is a text: a scalar that YAML 1.1 reads as another type (``on``, ``010``, ``1:30``) must be quoted. Anchors,
-aliases, merge keys and tags are refused, because they give a value another place than the one it is read at.
+aliases, merge keys and tags are refused: the value would be in another line than the one that is reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GroupMap:
 
 
 def read_map(path: Path) -> GroupMap:
-    """Read the file. With a problem there are no groups: half a map would put users into wrong queues."""
+    """Read the file. With a problem no groups are returned: half a map would put users into wrong queues."""
     reader = _MapReader(printable(str(path)))
     groups = reader.read(path)
     if reader.problems:

@@ -33,7 +33,7 @@ def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
 def negotiator_filter_slots(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Filter]:
-    """Remove slots that lack what a job requests, or whose rules limit a complex that is not consumed."""
+    """Remove slots without the resources that a job requests, and those excluded by a limit of a complex that is not consumed."""
     rules = _pool_rules(settings, slots, cycle)
     return rules.filters(request) if rules else ()
 
@@ -61,7 +61,7 @@ def negotiator_commands() -> Iterable[click.Command]:
 
 @attrs.define(eq=False)
 class _SettingsState:
-    """What is computed once for the settings of a bundle, and for the tables of slots of the latest cycle.
+    """Values computed once for the settings of a bundle, and for the tables of slots of the latest cycle.
 
     ``latest`` is the table of the latest call: successive calls are about one.
     """

@@ -28,7 +28,7 @@ MAX_CONJUNCTS: Final = 64
 def split(condition: Expr) -> tuple[Expr, ...]:
     """Split at the top-level ``&&``; the tail of a very long expression stays one conjunct.
 
-    Each conjunct can be evaluated by itself unless ``moved_attributes`` of one before it says otherwise.
+    Each conjunct can be evaluated by itself unless an earlier one moves the scope: see ``moved_attributes``.
     """
     parts = safe_conjuncts(condition)
     if len(parts) <= MAX_CONJUNCTS:

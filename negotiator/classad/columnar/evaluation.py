@@ -73,7 +73,7 @@ def evaluate_table(
     env: Environment | None = None,
     dependencies: DependencyIndex | None = None,
 ) -> Column:
-    """Return the value of an expression for each ad of a table, as ``evaluate`` gives it.
+    """Return the value of an expression for each ad of a table, equal to that of ``evaluate``.
 
     ``side`` is the side of the table's ads. ``Side.MY``: they own the expression, and ``other`` is TARGET (without it each
     ad is evaluated alone). ``Side.TARGET``: ``other`` owns the expression and is MY (an empty ad if None), and they are

@@ -9,7 +9,7 @@ from negotiator.classad.syntax import Call, Expr, children
 
 
 def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
-    """Yield the name of each such function as written, and what is wrong with the call."""
+    """Yield the name of each such function as written, and the problem of the call."""
     pending = [expr]
     while pending:
         node = pending.pop()

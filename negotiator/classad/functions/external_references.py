@@ -24,7 +24,7 @@ class ExternalReferences:
     seen: dict[bytes, str] = attrs.field(factory=dict)
 
     def names(self, expr: Node) -> list[str]:
-        """Return the sorted names without ``TARGET.``; none if the walk has to give up."""
+        """Return the sorted names without ``TARGET.``; empty if a limit ends the walk."""
         if not self._walk(expr, self.state.levels_left):
             return []
         names = [self.seen[key] for key in sorted(self.seen)]

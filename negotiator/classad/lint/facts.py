@@ -1,4 +1,4 @@
-"""What is known of the ads of both sides, from the columns of their tables."""
+"""Facts about the ads of both sides, from the columns of their tables."""
 
 from __future__ import annotations
 

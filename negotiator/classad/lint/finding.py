@@ -14,7 +14,7 @@ from negotiator.records import Severity
 class LintCode(enum.StrEnum):
     """The kind of a finding; ``docs/expressions.md`` has an example of each.
 
-    Codes that end in ``-in-pool``, and ``unknown-attribute`` and those below it, hold for the ads that were given only.
+    Codes that end in ``-in-pool``, and ``unknown-attribute`` and those below it, hold for the given ads only.
     All others hold for any ads.
     """
 
@@ -72,7 +72,7 @@ IN_POOL: Final = {
     for code in LintCode
     if f"{code}-in-pool" in {str(each) for each in LintCode}
 }
-"""From codes that hold for any ads to the same codes for the ads that were given."""
+"""From codes that hold for any ads to the same codes for the given ads."""
 
 
 @attrs.frozen

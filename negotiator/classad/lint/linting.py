@@ -54,7 +54,7 @@ def lint(
 
     :param my: ads that may own the expression; nothing is assumed of them if None.
     :param target: ads that they are matched with; likewise.
-    :param alone: there is no other ad, as for a gate.
+    :param alone: True without another ad, as for a gate.
     :param truth_counts: the expression is a condition (gates, Requirements), not a number or text (Rank).
     :param my_word: what an ad of ``my`` is called in messages; likewise ``target_word``.
     :param text: the text that the expression was parsed from; with it, findings have a ``span``.
@@ -144,7 +144,7 @@ class _Linting:
         yield Finding(IN_POOL[code], self.expr, message)
 
     def _outcome(self, typed: TypedExpression) -> tuple[PossibleValue, str]:
-        """Return what the whole can be in this pool, and the words for the ads that do not matter."""
+        """Return the possible values of the whole in this pool, and a phrase for the ads that do not matter."""
         my, target = self.pool.my, self.pool.target
         known = typed.value_of(typed.root)
         if my is not None and self.pool.alone:

@@ -1,4 +1,4 @@
-"""Computes what a whole expression is for given ads, by evaluating it over their columns."""
+"""Computes the possible values of a whole expression for given ads, by evaluating it over their columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
 from negotiator.classad.values import Kind
 
 MAX_OTHERS: Final = 32
-"""Different ads of one side with which an expression is evaluated at most; with more, there is no result."""
+"""Maximum of different ads of one side with which an expression is evaluated; with more, the result is None."""
 
 MAX_NAMES: Final = 500
 

@@ -1,4 +1,4 @@
-"""Phrases of messages: what a value can be."""
+"""Phrases of messages for the possible values of an expression."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KINDS: Final = (
 
 
 def outcome(possible: PossibleValue) -> str:
-    """Return what a value can be, if that is little: ``always false``, ``undefined or an error``."""
+    """Return a phrase for few possible values: ``always false``, ``undefined or an error``."""
     value = possible.value
     if value is not None:
         return f"always {'an error' if value is ERROR else spelled(value)}"

@@ -85,9 +85,9 @@ _IN_A_ZONE: Final = "get"
 def of_call(
     expr: Call, args: tuple[PossibleValue, ...], items: Sequence[tuple[PossibleValue, ...] | None]
 ) -> PossibleValue:
-    """Return what the result of a call can be.
+    """Return the possible results of a call.
 
-    ``args`` is what its arguments can be; ``items`` is what the elements of each can be if it is written as a list, else
+    ``args`` are the possible values of its arguments; ``items`` those of the elements of each that is written as a list, else
     None.
     """
     name = fold(expr.name)
@@ -148,7 +148,7 @@ def choice(test: PossibleValue, yes: PossibleValue, no: PossibleValue) -> Possib
 
 
 def _is_constant(function: Function) -> bool:
-    """True if the function gives the same for constant arguments at any time and place."""
+    """True if the function returns the same for constant arguments at any time and place."""
     return function.deterministic and not function.lazy and not fold(function.name).startswith(_IN_A_ZONE)
 
 

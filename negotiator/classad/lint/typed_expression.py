@@ -1,4 +1,4 @@
-"""Computes what each part of an expression can be, without evaluating it: from the leaves to the root.
+"""Computes the possible values of each part of an expression without evaluating it, from the leaves to the root.
 
 The rules are those of evaluation, applied to sets of types (``value_types``). A reference can be anything, unless
 ``LintFacts`` restricts it. The results hold for every evaluation that ends normally; where HTCondor aborts one (more than
@@ -56,7 +56,7 @@ class LintFacts(Protocol):
 
     @property
     def alone(self) -> bool:
-        """True if there is no other ad."""
+        """True without another ad."""
 
     def reference(self, expr: Attr) -> PossibleValue:
         """Return the possible values of an attribute that the expression refers to."""

@@ -29,7 +29,7 @@ class JobExpression:
     """
 
     def __init__(self, tree: Expr) -> None:
-        self.tree = tree = bind(tree)  # MY is the job's ad itself, whatever attributes it has
+        self.tree = tree = bind(tree)  # MY is the job's ad itself, also if it has an attribute MY
         of_job = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
         read = references(tree)
         #: The attributes it refers to, in lower case.

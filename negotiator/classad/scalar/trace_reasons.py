@@ -61,7 +61,7 @@ def bare(expr: Expr) -> Expr:
 
 
 def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:
-    """Return why an evaluation was given up at this expression itself, not in a part of it."""
+    """Return why an evaluation ended without a value at this expression itself, not in a part of it."""
     if isinstance(failure, Exhausted):
         return TOO_LONG
     if isinstance(expr, Attr) and expr.absolute and type(state.base) is NoScope:

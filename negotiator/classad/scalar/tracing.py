@@ -196,7 +196,7 @@ class _Recorder:
         return code
 
     def record(self, expr: Node, run: Run) -> Run:
-        """Return a closure that runs another and records a step each time."""
+        """Wrap a closure so that each run records a step."""
         if isinstance(expr, ValueNode) or type(expr) in _NOT_RECORDED:
             return run
 
@@ -346,7 +346,7 @@ def _side(scope: Expr, current: AdScope) -> AdScope:
 
 
 def _needs_no_step(scope: Expr | None) -> bool:
-    """True if the scope of a reference needs no step: there is none, or it is a constant or one of the two ads."""
+    """True if the scope of a reference needs no step: it is missing, a constant, or one of the two ads."""
     if scope is None:
         return True
     scope = bare(scope)

@@ -22,7 +22,7 @@ OPAQUE_FUNCTIONS: Final = frozenset({"eval", "random", "unparse", "unresolved"})
 """Functions whose value depends on more than the values of the attributes named in the call."""
 
 SCOPE_MOVING_FUNCTIONS: Final = frozenset({"evalineachcontext", "countmatches"})
-"""Functions that evaluate in another scope, and may leave the evaluator there (SEMANTICS section 4)."""
+"""Functions that evaluate in another scope, after which the evaluator may stay there (SEMANTICS section 4)."""
 
 _PLACES: Final = frozenset({"left", "right", "lctx", "rctx"})
 """Names of the two ads relative to the ad in which evaluation began, which a part of an expression would change."""

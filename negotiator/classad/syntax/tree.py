@@ -48,7 +48,7 @@ class Attr:
 
 @attrs.frozen
 class AdRef:
-    """One of the two ads of a match, whatever attributes they define.
+    """One of the two ads of a match, also if they define attributes called MY or TARGET.
 
     No text parses to it. ``bind`` replaces ``MY`` and ``TARGET`` in the expressions of administrators by it, so that a
     user's ad with an attribute called ``TARGET`` cannot redirect them.

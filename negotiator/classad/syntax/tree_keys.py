@@ -52,7 +52,7 @@ def tree_key(expr: Expr) -> str:
     return "\n".join(out)
 
 
-# The line of each other type of node: its type, the number of operands, and what is not an operand.
+# The line of each other type of node: its type, the number of operands, and the fields that are not operands.
 _HEADERS: Final[dict[type, Callable[[Any], str]]] = {
     AdRef: lambda node: f"AdRef {node.side}",
     Unary: lambda node: f"Unary {node.op}",

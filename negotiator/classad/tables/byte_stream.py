@@ -70,7 +70,7 @@ def _holds(dtype: np.dtype[Any], low: int, high: int) -> bool:
 
 
 class ByteReader:
-    """Reads what a ``ByteWriter`` wrote. All methods raise ``DamagedDataError``."""
+    """Reads the bytes of a ``ByteWriter``. All methods raise ``DamagedDataError``."""
 
     __slots__ = ("_at", "_data")
 
@@ -80,7 +80,7 @@ class ByteReader:
 
     @property
     def left(self) -> int:
-        """The number of bytes left."""
+        """The number of bytes not yet read."""
         return len(self._data) - self._at
 
     def _take(self, size: int) -> memoryview:

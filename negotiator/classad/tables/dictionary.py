@@ -1,4 +1,4 @@
-"""What the ads of a pool share, stored once: names, lines of long form, and the distinct expressions of each attribute.
+"""Data that the ads of a pool share, stored once: names, lines of long form, the distinct expressions of each attribute.
 
 An ad is a *row*: one *cell* of 64 bits for each attribute, made of the number of its name as spelled and the code of its
 expression. A line of long form that was seen before costs one dictionary look-up, and rows become the columns of a table
@@ -222,7 +222,7 @@ class AdDictionary:
             for each in self._spellings.values():
                 if (
                     each.lines < MAX_LINES_EACH
-                ):  # the others are not worth remembering: a new value in most ads
+                ):  # others have a new value in most ads: storing these lines would not save a look-up
                     each.lines = 0
         spelling.lines += 1
         self.lines[line] = cell

@@ -40,7 +40,7 @@ _BITS: Final = struct.Struct("q")
 
 @attrs.define(eq=False)
 class _DistinctSnapshot:
-    """What was computed from the entries, valid as long as their number is ``size``."""
+    """Values computed from the entries, valid as long as their number is ``size``."""
 
     size: int
     column: Column

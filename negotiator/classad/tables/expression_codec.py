@@ -30,7 +30,7 @@ from negotiator.classad.tables.byte_stream import DamagedDataError
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime
 
 MAX_NESTING: Final = 10_000
-"""Nesting that is read; what the parser allows (``MAX_DEPTH`` of brackets, a dozen levels of operators in each) fits."""
+"""Maximum nesting that is read; expressions that the parser accepts (``MAX_DEPTH`` of brackets, a dozen levels of operators in each) fits."""
 
 _UNARY: Final = frozenset("-+!~")
 _CONSTANTS: Final[dict[str, LiteralValue]] = {"u": UNDEFINED, "e": ERROR, "t": True, "f": False}

@@ -37,7 +37,7 @@ _BLOCK = 4096
 
 
 class Store(Protocol):
-    """What a table needs of its storage."""
+    """The interface of a table's storage."""
 
     pool: StringPool
     version: int

@@ -1,6 +1,6 @@
 """Tables as bytes: canonical, without loss, and cheap to digest.
 
-Equal ads in equal order give equal bytes, whatever the dictionary of the table held before: values are written in the
+Equal ads in equal order have equal bytes, with any contents of the table's dictionary: values are written in the
 order of the rows, and texts and expressions are numbered by first appearance. That takes time linear in rows and
 distinct values. No rows are sorted, and no ad is visited.
 

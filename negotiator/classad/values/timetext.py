@@ -1,6 +1,6 @@
 """Times and their texts: ``absTime`` and ``relTime`` literals, the calendar, printing.
 
-Local time is always UTC, whatever the machine's zone, so that equal input gives equal output. Sources: HTCondor's
+Local time is always UTC, in any time zone of the machine, so that equal input has equal output. Sources: HTCondor's
 ``classad/util.cpp`` and ``literals.cpp`` (SEMANTICS sections 2 and 6), and ``gmtime`` and ``mktime`` of POSIX.
 """
 

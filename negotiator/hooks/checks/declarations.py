@@ -71,7 +71,7 @@ def checked_constraint(record: Any, arguments: Mapping[str, Any]) -> Constraint:
 
 
 def checked_attribute(record: Any, arguments: Mapping[str, Any]) -> str:
-    """Return the name of a job attribute in lower case: names are equal whatever their case."""
+    """Return the name of a job attribute in lower case: names ignore case."""
     del arguments
     if type(record) is not str or _ATTRIBUTE.fullmatch(record) is None:
         shown = repr(record[:MAX_NAME]) if type(record) is str else kind_of(record)

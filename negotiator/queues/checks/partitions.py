@@ -89,7 +89,7 @@ def _node_sorting(entry: NodeSortEntry, findings: Findings) -> None:
 
 
 def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]]:
-    """What is accepted, and changes nothing: each key once, where it is met first."""
+    """Keys that are accepted and have no effect: each is reported once, at its first occurrence."""
     here = "has no effect here"
     without_effect = {
         "nodesortpolicy": (entry.nodesortpolicy, f"{here}: slots are ranked by the job, then by the pool"),

@@ -68,7 +68,7 @@ class Consumable(enum.StrEnum):
 
 @attrs.frozen
 class Complex:
-    """One complex; ``default`` is what a job consumes if it does not request it."""
+    """One complex; ``default`` is the amount that a job consumes without a request."""
 
     name: str
     shortcut: str

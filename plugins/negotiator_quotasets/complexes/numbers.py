@@ -1,6 +1,6 @@
 """Numbers as Grid Engine reads them, as exact fractions.
 
-Source: sge_types(1), "memory_specifier", "time_specifier"; and what a qmaster 8.1.9 accepts. Stricter than the qmaster in
+Source: sge_types(1), "memory_specifier", "time_specifier"; and the behaviour of a qmaster 8.1.9. Stricter than the qmaster in
 integers: it takes ``+5``, ``1.5`` and ``0x10`` for numbers of slots.
 """
 

@@ -19,7 +19,7 @@ def units_of(complex_: Complex) -> int:
 
 
 def charged_units(complex_: Complex, value: Fraction, slots: int = 1) -> int:
-    """Return what a job with so many slots is charged, rounded up so that no request is free."""
+    """Return the charge of a job with so many slots, rounded up so that no request is free."""
     times = slots if complex_.consumable is Consumable.YES else 1
     return min(math.ceil(value * times * units_of(complex_)), LARGEST)
 

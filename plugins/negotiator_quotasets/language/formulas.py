@@ -82,7 +82,7 @@ def evaluate_formula(
 ) -> Fraction | None:
     """Return a formula's value on a host, rounded down for INT; None if the host lacks a value that it needs.
 
-    The value may be negative: then nothing fits. Without a value there is no limit that could be computed; Grid Engine
+    The value may be negative: then no request fits. Without a value no limit can be computed; Grid Engine
     lets any job run there, whereas the callers here reject all jobs, with a reason.
     """
     total = Fraction(0)

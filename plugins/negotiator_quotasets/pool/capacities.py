@@ -56,7 +56,7 @@ class OfferedValues:
 
 @attrs.frozen(eq=False)
 class Shortage:
-    """Slots without what a job requests: ``allow`` (N,) is true where it is available."""
+    """Slots that lack a requested resource: ``allow`` (N,) is true where it is available."""
 
     complex: Complex
     allow: Mask
@@ -90,7 +90,7 @@ class Capacities:
         self._layers = lru_cache(_MAX_QUEUES)(self._find_layers)
 
     def charges(self, queue: str, requested: RequestedResources) -> Iterator[Charge]:
-        """Yield what a job in a queue consumes of the pool's, of its host's and of its queue's capacities."""
+        """Yield the charges of a job in a queue on the capacities of the pool, of its host and of its queue."""
         for complex_, counter, limit, quota in (*self._above_queues, *self._of_queue(queue)):
             amount = requested.amounts.get(complex_.name)
             if amount is not None:
@@ -99,7 +99,7 @@ class Capacities:
     def shortages(
         self, queue: str, requested: RequestedResources, by_job: Mapping[str, object]
     ) -> Iterator[Shortage]:
-        """Yield where a job can't run, whatever is in use.
+        """Yield the slots where a job can't run, regardless of usage.
 
         Either its request is not available there, or it lacks a request for a complex that must be requested (FORCED).
 
@@ -149,7 +149,7 @@ class Capacities:
 
     @cached_property
     def _above_queues(self) -> tuple[_CapacityCharge, ...]:
-        """The charges on what the pool and its hosts have."""
+        """The charges on the capacities of the pool and its hosts."""
         return tuple(self._pool_and_host_charges())
 
     def _pool_and_host_charges(self) -> Iterator[_CapacityCharge]:
@@ -169,7 +169,7 @@ class Capacities:
                 yield self._by_host(each, "host", of_host, self._index.hosts.names, quota)
 
     def _queue_charges(self, queue: str) -> Iterator[_CapacityCharge]:
-        """Yield the charges on what a queue has on each host."""
+        """Yield the charges on the capacities of a queue on each host."""
         for each in self._countable():
             value = self._queue_value(queue, each.name)
             if value is not None:

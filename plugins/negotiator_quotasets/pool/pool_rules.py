@@ -1,7 +1,7 @@
 """The rules and the capacities over the slots of a pool: the charges and the filters of a request.
 
 Hosts are the slots' machines; the queue is the job's. A host's value of a complex is the slot attribute of that name
-unless ``gridengine.yaml`` says otherwise.
+unless ``gridengine.yaml`` declares others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MAX_PROBLEMS = 500  # characters of a reason
 
 
 class _InterpretedRequest(NamedTuple):
-    """A request, the rules of its claimant, and what a match is charged."""
+    """A request, the rules of its claimant, and the charges of a match."""
 
     request: QuotaRequest
     rules: ClaimantRules
@@ -82,15 +82,15 @@ class PoolRules:
         self._latest: tuple[Request, _InterpretedRequest] | None = None
 
     def charges(self, request: Request) -> Sequence[Charge]:
-        """Return what each match of a request is charged.
+        """Return the charges of each match of a request.
 
-        An invalid request is charged for what is valid in it, since a running job counts all the same; ``filters`` keep
+        The valid parts of an invalid request are charged, since a running job counts all the same; ``filters`` keep
         an idle one from being matched.
         """
         return self._interpreted(request).charges
 
     def filters(self, request: Request) -> Iterable[Filter]:
-        """Return the slots that a request must not be matched with, whatever is in use."""
+        """Return the slots that a request must not be matched with, regardless of usage."""
         interpreted = self._interpreted(request)
         read = interpreted.request
         if not (read.problems or read.resources.values or self._capacities.forced):
@@ -117,7 +117,7 @@ class PoolRules:
             )
 
     def _interpreted(self, request: Request) -> _InterpretedRequest:
-        # Both hooks are called with the same request in turn, and alike requests share what was worked out.
+        # Both hooks are called with the same request in turn, and equal requests share the result.
         if self._latest is None or self._latest[0] is not request:
             values = self._reader.values(request, self._context)
             try:

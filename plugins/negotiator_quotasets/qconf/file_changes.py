@@ -74,7 +74,7 @@ def replaced(settings: QuotaSettings, sets: Iterable[RuleSet]) -> Files:
 
 
 def planned_write(settings: QuotaSettings, wanted: Files) -> FileWrite | None:
-    """Return the write that gives the files these sets; None if they already have them.
+    """Return the write that stores these sets in the files; None if they already have them.
 
     :raises QconfRefusedError: a file to supersede has a blank in its name.
     """

@@ -16,7 +16,7 @@ _TRIES, _PAUSE = 100, 0.1  # seconds
 
 @contextmanager
 def exclusive(folder: Path | None) -> Iterator[None]:
-    """Keep other calls of qconf from changing a bundle; None is the built-in one, which can't be changed.
+    """Prevent other calls of qconf from changing a bundle; None is the built-in one, which can't be changed.
 
     The folder itself is locked: that needs no file, and ends with the process.
 

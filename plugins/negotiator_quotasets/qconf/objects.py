@@ -1,7 +1,7 @@
 """The switches that delete objects that rules refer to: projects, user sets, host groups and parallel environments.
 
 Source: qconf(1), ``-dprj``, ``-dul``, ``-dhgrp`` and ``-dp``. An object that another object refers to is not deleted. Rule sets
-may still name a deleted object, which then matches nobody.
+may still name a deleted object, which then matches no user or host.
 """
 
 from __future__ import annotations

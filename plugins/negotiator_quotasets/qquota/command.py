@@ -74,7 +74,7 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
     settings: QuotaSettings = bundle.settings(PLUGIN)
     hosts, rows = selected_rows(settings, usage, selection(arguments, program.caller().name))
     lines = (markup if XML in arguments.switches else table).lines(rows, hosts)
-    # UTF-8 whatever the terminal's encoding: parsers assume it for XML without a declared encoding.
+    # UTF-8 in any terminal: parsers assume it for XML without a declared encoding.
     click.echo("".join(f"{line}\n" for line in lines).encode(), nl=False)
     for failure in usage.failures:
         click.echo(f"error: {printable(failure)}", err=True)

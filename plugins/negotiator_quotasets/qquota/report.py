@@ -21,7 +21,7 @@ from negotiator_quotasets.settings import QuotaSettings
 def selection(arguments: QquotaArguments, caller: str) -> RowSelection:
     """Return the selection of a command line: the caller alone if it names no users, everything of all else.
 
-    ``-l slots=5`` selects slots, whatever the value, so that requests of Grid Engine can be given unchanged.
+    ``-l slots=5`` selects slots with any value, so that requests of Grid Engine can be used unchanged.
     """
     return RowSelection(
         users=arguments.names("users") or (caller,),

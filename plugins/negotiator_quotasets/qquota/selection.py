@@ -1,6 +1,6 @@
 """The selection of usage rows by the switches of qquota.
 
-Source: qquota(1). A row is shown if its rule could apply to what was selected, and if the values of its expanded filters
+Source: qquota(1). A row is shown if its rule could apply to the selection, and if the values of its expanded filters
 are selected. Selections are names and wildcards; a group of users selects its members.
 """
 
@@ -109,7 +109,7 @@ class _Ranking:
     def _first_possible(self, scope: str, wanted: NameFilter) -> int | None:
         """Return the first selected name that a filter may match.
 
-        A group of users selects what each of its members has used, not a counter that users share.
+        A group of users selects the counters of its members, not a counter that users share.
         """
         for name, position in self._positions[scope].items():
             if scope == "users" and _is_group(name):

@@ -1,6 +1,6 @@
 """Reading of requests: the claimant and the requested resources of a job ad.
 
-The request for a complex is the attribute ``RequestNAME`` unless ``gridengine.yaml`` says otherwise. An invalid value is
+The request for a complex is the attribute ``RequestNAME`` unless ``gridengine.yaml`` names another expression. An invalid value is
 treated as not requested, so that a running job still counts; the problem is reported, so that no idle job is matched.
 """
 

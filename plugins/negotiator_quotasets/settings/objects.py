@@ -26,7 +26,7 @@ from negotiator_quotasets.complexes import (
 )
 from negotiator_quotasets.language import GROUP, quotable
 
-#: Names that can follow ``Request`` in an attribute; and names of complexes with an expression of their own.
+#: Names that can follow ``Request`` in an attribute; and names of complexes with their own expression.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _NAME = re.compile(r"[!-~]{1,100}", re.ASCII)
 
