@@ -13,12 +13,12 @@ from negotiator.bundle.model import Bundle
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
+    from_entry,
     from_holds,
-    from_journal,
     from_queues,
     from_registry,
+    to_entry,
     to_holds,
-    to_journal,
     to_queues,
     to_registry,
 )
@@ -66,7 +66,7 @@ class CycleState:
             "queues": from_queues(self.queues),
             "applications": from_registry(self.registry),
             "held": from_holds(self.held),
-            "journal": from_journal(self.journal),
+            "journal": list(map(from_entry, self.journal)),
             "groups": dict(self.groups),
         }
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
@@ -103,7 +103,7 @@ class CycleState:
             to_queues(values["queues"]),
             to_registry(values["applications"]),
             to_holds(values["held"]),
-            to_journal(values["journal"]),
+            tuple(map(to_entry, values["journal"])),
             {
                 user: None if groups is None else tuple(groups)
                 for user, groups in dict(values["groups"]).items()

@@ -24,19 +24,21 @@ Values: TypeAlias = Any  #: values that JSON has
 
 def from_queues(queues: QueueTree) -> Values:
     """Return the queues, each without its children: ``to_queues`` finds them by their paths."""
-    return [
-        {
-            **_from_config(queue.config),
-            "managed": queue.managed,
-            "since": queue.since,
-            "state": str(queue.state),
-        }
-        for queue in queues
-    ]
+    return list(map(from_queue, queues))
 
 
-def to_queues(values: Values) -> QueueTree:
-    """Return the queue tree that ``from_queues`` wrote."""
+def from_queue(queue: Queue) -> Values:
+    """Return one queue without its children."""
+    return {
+        **_from_config(queue.config),
+        "managed": queue.managed,
+        "since": queue.since,
+        "state": str(queue.state),
+    }
+
+
+def to_queues(values: Iterable[Values]) -> QueueTree:
+    """Return the tree of the queues that ``from_queues`` or ``from_queue`` wrote."""
     queues = (
         Queue(_to_config(each), each["managed"], each["since"], QueueState(each["state"])) for each in values
     )
@@ -88,14 +90,15 @@ def to_holds(values: Values) -> dict[ApplicationId, ApplicationHold]:
     }
 
 
-def from_journal(entries: Iterable[JournalEntry]) -> Values:
-    """Return the journal's entries in their order."""
-    return [attrs.asdict(entry) for entry in entries]
+def from_entry(entry: JournalEntry) -> Values:
+    """Return an entry of the journal."""
+    return attrs.asdict(entry)
 
 
-def to_journal(values: Values) -> tuple[JournalEntry, ...]:
-    """Return the entries that ``from_journal`` wrote."""
-    return tuple(JournalEntry(**{**each, "resources": _pairs(each["resources"])}) for each in values)
+def to_entry(values: Values) -> JournalEntry:
+    """Return the entry that ``from_entry`` wrote."""
+    resources = tuple((name, amount) for name, amount in values["resources"])
+    return JournalEntry(**{**values, "resources": resources})
 
 
 def _from_config(config: QueueConfig) -> dict[str, Values]:
@@ -159,7 +162,3 @@ def _from_limit(limit: QueueLimit) -> Values:
 def _to_limit(values: Values) -> QueueLimit:
     users, groups, resources, applications, text, source = values
     return QueueLimit(tuple(users), tuple(groups), dict(resources), applications, text, Source(*source))
-
-
-def _pairs(values: Values) -> tuple[tuple[str, int], ...]:
-    return tuple((name, amount) for name, amount in values)

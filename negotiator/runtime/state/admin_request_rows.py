@@ -1,0 +1,84 @@
+"""Requests of administrators and their answers, and the table that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from sqlite3 import Connection
+
+import attrs
+
+from negotiator.runtime.state.schema import encode
+
+_ANSWERS = 1_000  # stored answers; older ones are deleted
+
+
+class AdminAction(StrEnum):
+    """What an administrator can request."""
+
+    MOVE = "move"
+    HOLD = "hold"
+    RELEASE = "release"
+    RELOAD = "reload"
+    CHANGE = "change"  # a file of the bundle was replaced
+
+
+@attrs.frozen
+class AdminRequest:
+    """A request of an administrator; ``at`` is in seconds since the epoch."""
+
+    number: int
+    at: float
+    by: str
+    groups: tuple[str, ...]
+    action: AdminAction
+    application: str = ""  # schedd#cluster, or the cluster alone
+    queue: str = ""
+    note: str = ""
+
+
+@attrs.frozen
+class AdminAnswer:
+    """The answer to a request."""
+
+    ok: bool
+    text: str
+
+
+def add_request(db: Connection, request: AdminRequest) -> int:
+    """Add a request, and return the number that it gets."""
+    who = request.at, encode(request.by), encode(",".join(request.groups))
+    what = str(request.action), encode(request.application), encode(request.queue), encode(request.note)
+    cursor = db.execute(
+        "INSERT INTO admin_requests (time, user, groups, action, application, queue, note) VALUES"
+        " (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
+        (*who, *what),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def waiting_requests(db: Connection) -> Iterator[AdminRequest]:
+    """Yield the requests without an answer, in the order of their numbers."""
+    query = (
+        "SELECT number, time, user, groups, action, application, queue, note"
+        " FROM admin_requests WHERE done = 0 ORDER BY number"
+    )
+    for number, at, by, groups, action, application, queue, note in db.execute(query):
+        names = tuple(filter(None, groups.split(",")))
+        yield AdminRequest(number, at, by, names, AdminAction(action), application, queue, note)
+
+
+def write_answer(db: Connection, number: int, answer: AdminAnswer) -> None:
+    """Write the answer to a request, and remove old answers."""
+    db.execute(
+        "UPDATE admin_requests SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
+        (answer.ok, encode(answer.text), number),
+    )
+    db.execute("DELETE FROM admin_requests WHERE done = 1 AND number <= ?", (number - _ANSWERS,))
+
+
+def read_answer(db: Connection, number: int) -> AdminAnswer | None:
+    """Return the answer to a request; None before it is answered."""
+    query = "SELECT ok, answer FROM admin_requests WHERE number = ? AND done = 1"
+    row = db.execute(query, (number,)).fetchone()
+    return AdminAnswer(bool(row[0]), row[1]) if row else None

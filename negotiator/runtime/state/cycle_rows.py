@@ -1,0 +1,107 @@
+"""The tables of the cycle state: queues, applications, holds and the journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from sqlite3 import Connection
+
+import attrs
+
+from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.state_values import from_entry, from_queue, to_entry, to_queues
+from negotiator.queues import Queue, QueueTree
+from negotiator.queues.applications import ApplicationId, RegisteredApplication
+from negotiator.runtime.state.schema import encode
+
+
+@attrs.frozen
+class StoredState:
+    """The state that an earlier process saved. ``last`` is the time of its last snapshot, in seconds since the epoch."""
+
+    queues: tuple[Queue, ...]
+    applications: tuple[RegisteredApplication, ...]
+    held: dict[ApplicationId, ApplicationHold]
+    journal: tuple[JournalEntry, ...] = ()
+    last: float = 0.0
+
+
+def read_rows(db: Connection, now: float) -> StoredState:
+    """Return the stored state.
+
+    An application without a time was in the last snapshot: it was seen then, or at ``now`` if there was no snapshot.
+    """
+    (last,) = db.execute("SELECT time FROM last_scan").fetchone() or (now,)
+    queues = db.execute("SELECT queue FROM queues ORDER BY path")
+    matches = db.execute("SELECT entry FROM matches ORDER BY number")
+    return StoredState(
+        queues=tuple(to_queues(json.loads(text) for (text,) in queues)),
+        applications=tuple(
+            RegisteredApplication(
+                ApplicationId(schedd, user, cluster), queue, last if seen is None else seen, group
+            )
+            for schedd, user, cluster, queue, group, seen in db.execute("SELECT * FROM applications")
+        ),
+        held={
+            ApplicationId(schedd, user, cluster): ApplicationHold(by, at, note)
+            for schedd, user, cluster, by, at, note in db.execute("SELECT * FROM holds")
+        },
+        journal=tuple(to_entry(json.loads(text)) for (text,) in matches),
+        last=last,
+    )
+
+
+def write_queues(db: Connection, queues: QueueTree) -> None:
+    """Replace all queues."""
+    db.execute("DELETE FROM queues")
+    db.executemany(
+        "INSERT INTO queues VALUES (CAST(? AS TEXT), ?)",
+        ((encode(each.path), json.dumps(from_queue(each))) for each in queues),
+    )
+
+
+def write_applications(
+    db: Connection, changed: Iterable[RegisteredApplication], gone: Iterable[ApplicationId], last: float
+) -> None:
+    """Add or replace applications, remove others, and write the time of the last snapshot."""
+    db.executemany(
+        "INSERT OR REPLACE INTO applications"
+        " VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+        (
+            (*_key(each.id), encode(each.queue), encode(each.group), each.seen if each.seen < last else None)
+            for each in changed
+        ),
+    )
+    db.execute("DELETE FROM last_scan")
+    db.execute("INSERT INTO last_scan VALUES (?)", (last,))
+    db.executemany(
+        "DELETE FROM applications WHERE schedd = CAST(? AS TEXT) AND user = CAST(? AS TEXT) AND cluster = ?",
+        map(_key, gone),
+    )
+
+
+def write_holds(db: Connection, held: Iterable[tuple[ApplicationId, ApplicationHold]]) -> None:
+    """Replace all holds."""
+    db.execute("DELETE FROM holds")
+    db.executemany(
+        "INSERT INTO holds VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, CAST(? AS TEXT))",
+        ((*_key(application), encode(hold.by), hold.at, encode(hold.note)) for application, hold in held),
+    )
+
+
+def add_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
+    """Add entries to the journal."""
+    db.executemany(
+        "INSERT INTO matches (key, entry) VALUES (?, ?)",
+        ((entry.key, json.dumps(from_entry(entry))) for entry in matches),
+    )
+
+
+def remove_matches(db: Connection, keys: Collection[str]) -> None:
+    """Remove entries of the journal by their keys."""
+    db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
+
+
+def _key(application: ApplicationId) -> tuple[bytes, bytes, int]:
+    return encode(application.schedd), encode(application.user), application.cluster

@@ -1,0 +1,37 @@
+"""The tables of the state, and how texts are stored in them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: Raised with each change of the tables; the program reads no other version.
+VERSION: Final = 3
+
+TABLES: Final = """
+CREATE TABLE last_scan (time REAL) STRICT;
+CREATE TABLE queues (path TEXT PRIMARY KEY, queue TEXT) STRICT;
+CREATE TABLE applications (
+    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, group_name TEXT, last_seen REAL,
+    PRIMARY KEY (schedd, user, cluster)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE holds (
+    schedd TEXT, user TEXT, cluster INTEGER, held_by TEXT, held_at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT) STRICT;
+CREATE INDEX matches_by_key ON matches (key);
+CREATE TABLE admin_requests (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
+    note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
+) STRICT;
+CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
+"""
+
+
+def encode(text: str) -> bytes:
+    """Return a text as bytes, which the SQL statements cast: names come from ads, and need not be UTF-8."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(raw: bytes) -> str:
+    """Return the text of a stored value."""
+    return raw.decode("utf-8", "surrogatepass")
