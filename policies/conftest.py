@@ -1,4 +1,4 @@
-"""What the tests of the bundles share: a pool that a test fills, and what a bundle makes of it."""
+"""A pool that tests of the example bundles fill, and the decisions of a bundle about it."""
 
 import pytest
 

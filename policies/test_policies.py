@@ -1,4 +1,4 @@
-"""What each example bundle keeps out, what it lets through, and that no ad gets around it."""
+"""The ads that each example bundle admits and refuses; no attribute of an ad circumvents a policy."""
 
 from pathlib import Path
 
@@ -24,21 +24,21 @@ def test_every_example_bundle_passes_check_without_a_remark(name):
 
 
 def _is_expected(problem):
-    """The original system's file has a macro of its own."""
+    """True for a notice about the original system's file, which has a macro of its own."""
     return "MINIMUM_MEMORY" in problem.message
 
 
 class TestMinimumMachine:
-    def test_a_machine_under_128_mb_does_not_join(self, pool):
+    def test_a_machine_under_128_mb_is_discarded(self, pool):
         result = pool.slot(TotalMemory="64").slot(TotalMemory="128").job().decide(HERE / "minimum-machine")
         assert matched(result) == [("1.0", "s1@h")]
         assert "minimum-memory" in rules(result)
 
-    def test_a_slot_whose_memory_is_all_in_use_is_not_taken_for_a_small_machine(self, pool):
+    def test_a_slot_with_all_memory_in_use_is_not_a_small_machine(self, pool):
         result = pool.slot(TotalMemory="8192", Memory="0").job().decide(HERE / "minimum-machine")
         assert matched(result) == [("1.0", "s0@h")]
 
-    def test_a_slow_machine_does_not_join(self, pool):
+    def test_a_slow_machine_is_discarded(self, pool):
         result = pool.slot(Mips="999").slot(Mips="1000").job().decide(HERE / "minimum-machine")
         assert matched(result) == [("1.0", "s1@h")]
 
@@ -50,10 +50,10 @@ class TestRestartLimit:
         assert bool(matched(result)) is runs
 
     @pytest.mark.parametrize("starts", ['"0"', "error", "{ 1 }", "[ a = 1 ]"])
-    def test_an_attribute_of_another_type_does_not_get_around_it(self, pool, starts):
+    def test_an_attribute_of_another_type_does_not_circumvent_the_limit(self, pool, starts):
         assert not matched(pool.slot().job(NumJobStarts=starts).decide(HERE / "restart-limit"))
 
-    def test_other_users_are_not_concerned(self, pool):
+    def test_other_users_are_not_limited(self, pool):
         result = pool.slot().job(Owner='"alice"', NumJobStarts="99").decide(HERE / "restart-limit")
         assert matched(result)
 
@@ -75,7 +75,7 @@ class TestLowQualityMachines:
             {"MY": '[ AcctGroup = "x" ]'},
         ],
     )
-    def test_no_attribute_of_the_job_gets_around_it(self, pool, trick):
+    def test_no_attribute_of_the_job_circumvents_the_policy(self, pool, trick):
         pool.slot(Mips="9000").job(AcctGroup='"group_students"', **trick)
         assert not matched(pool.decide(HERE / "low-quality-machines"))
 
@@ -103,19 +103,19 @@ class TestSanityChecks:
     @pytest.mark.parametrize(
         "wrong", [{"Cpus": '"four"'}, {"Memory": None}, {"Disk": "-1"}, {"TotalMemory": "1"}]
     )
-    def test_a_slot_that_cannot_be_right_is_kept_out(self, pool, wrong):
+    def test_a_slot_with_impossible_values_is_discarded(self, pool, wrong):
         assert not matched(pool.slot(**wrong).job().decide(HERE / "sanity-checks"))
 
     @pytest.mark.parametrize(
         "wrong", [{"Owner": None}, {"Owner": '""'}, {"RequestCpus": "-1"}, {"RequestMemory": '"all"'}]
     )
-    def test_a_job_that_cannot_be_right_is_kept_out(self, pool, wrong):
+    def test_a_job_with_impossible_values_is_discarded(self, pool, wrong):
         assert not matched(pool.slot().job(**wrong).decide(HERE / "sanity-checks"))
 
-    def test_ads_that_are_right_go_on(self, pool):
+    def test_valid_ads_are_admitted(self, pool):
         assert matched(pool.slot(TotalMemory="8192").job(RequestCpus="1").decide(HERE / "sanity-checks"))
 
-    def test_a_schedd_without_a_name_is_kept_out_with_its_jobs(self, pool):
+    def test_a_schedd_without_a_name_is_discarded_with_its_jobs(self, pool):
         result = pool.schedd(MyType='"Scheduler"').slot().job().decide(HERE / "sanity-checks")
         assert not matched(result)
 
@@ -128,7 +128,7 @@ class TestAuditChosenMatches:
 
 
 class TestOriginalSystem:
-    def test_its_file_works_unchanged(self, pool):
+    def test_the_file_of_the_original_system_works_unchanged(self, pool):
         pool.slot(TotalMemory="100").slot(Mips="10").slot(OnBattery="true").slot(Mips="9000").slot(
             Mips="2000"
         )
@@ -136,14 +136,14 @@ class TestOriginalSystem:
         result = pool.decide(HERE / "original-system")
         assert matched(result) == [("1.1", "s4@h")]
 
-    def test_a_schedd_that_is_discarded_takes_its_jobs_along(self, pool):
+    def test_the_jobs_of_a_discarded_schedd_are_discarded(self, pool):
         pool.schedd(Name='"untrusted.example.org"').schedd(Name='"good"').slot().slot()
         pool.job(GlobalJobId='"untrusted.example.org#1.0#5"').job(GlobalJobId='"good#1.1#5"')
         assert [job for job, _ in matched(pool.decide(HERE / "original-system"))] == ["1.1"]
 
 
 def queue_of(name, user, groups=None, **attributes):
-    """Where a job of a user goes under a bundle, and None where it is rejected; the groups are those that plugins know.
+    """Return the queue of a user's job under a bundle, None if it is rejected; groups come from the plugins.
 
     The job tells what it takes, as queues want it that limit that.
     """
@@ -172,19 +172,19 @@ class TestPlacementRules:
             ("finance.test", (), {}, "root.users.finance_dot_test"),
         ],
     )
-    def test_each_has_a_queue(self, user, groups, attributes, queue):
+    def test_each_user_has_a_queue(self, user, groups, attributes, queue):
         assert queue_of(self.NAME, user, groups, **attributes) == queue
 
-    def test_a_group_that_only_has_dev_somewhere_in_it_is_none_of_the_developers(self):
+    def test_a_group_name_that_only_contains_dev_is_not_a_developer_group(self):
         assert queue_of(self.NAME, "eve", ("webdev",), namespace='"newapp"') == "root.users.eve"
 
     @pytest.mark.parametrize(
-        "asked", ["root.production", "production", "root.PRODUCTION", "root.production.x"]
+        "requested_queue", ["root.production", "production", "root.PRODUCTION", "root.production.x"]
     )
-    def test_asking_for_production_does_not_let_anybody_in(self, asked):
-        assert queue_of(self.NAME, "eve", ("eve",), Queue=f'"{asked}"') == "root.users.eve"
+    def test_requesting_production_gives_no_access_to_it(self, requested_queue):
+        assert queue_of(self.NAME, "eve", ("eve",), Queue=f'"{requested_queue}"') == "root.users.eve"
 
-    def test_an_operator_may_ask_for_any_queue(self):
+    def test_an_operator_may_request_any_queue(self):
         assert queue_of(self.NAME, "olga", ("operators",), Queue='"production"') == "root.production"
 
 
@@ -192,7 +192,7 @@ class TestQueueConfiguration:
     NAME = "queue-configuration"
 
     @pytest.mark.parametrize(
-        ("user", "asked", "queue"),
+        ("user", "requested_queue", "queue"),
         [
             ("anna", None, "root.companya.anna"),
             ("anna", "root.companyA.development", "root.companya.development"),
@@ -205,8 +205,8 @@ class TestQueueConfiguration:
             ("nobody_knows", None, None),
         ],
     )
-    def test_each_company_has_its_own_queues(self, user, asked, queue):
-        assert queue_of(self.NAME, user, Queue=asked and f'"{asked}"') == queue
+    def test_each_company_has_its_own_queues(self, user, requested_queue, queue):
+        assert queue_of(self.NAME, user, Queue=requested_queue and f'"{requested_queue}"') == queue
 
     @pytest.mark.parametrize(
         ("user", "act", "queue", "may"),
@@ -218,7 +218,7 @@ class TestQueueConfiguration:
             ("anna", AccessKind.CONFIGURE, "", False),
         ],
     )
-    def test_who_administers_what(self, user, act, queue, may):
+    def test_administrators_of_each_queue(self, user, act, queue, may):
         bundle = load_bundle(HERE / self.NAME)
         known, _ = bundle.hooks.user_groups([user], pools.NOW, bundle.settings)
         question = AccessQuestion(user, known[user], act, queue)
@@ -227,7 +227,7 @@ class TestQueueConfiguration:
         assert (answer.record.decision is AccessDecision.GRANT) is may
 
     @pytest.mark.parametrize("missing", ["RequestMemory", "RequestCpus"])
-    def test_a_job_that_does_not_tell_what_is_limited_gets_nothing(self, missing):
+    def test_a_job_without_the_limited_request_gets_no_slot(self, missing):
         assert queue_of(self.NAME, "anna", **{missing: None}) is None
         assert queue_of(self.NAME, "ben", **{missing: None}) == "root.companyb.ben"
 
@@ -242,28 +242,28 @@ class TestQueueConfiguration:
 
 
 class TestLimits:
-    """Four slots; the jobs are of root.students.new, a queue that is made for them."""
+    """Four slots; the jobs are in root.students.new, a queue that a rule creates."""
 
     NAME = "limits"
 
     def run(self, *jobs):
-        """The matches, and the reasons of charges, of one cycle over jobs of these attributes."""
-        asks = {"RequestMemory": "1024", "RequestCpus": "1", "Queue": '"root.students.new"'}
+        """Return the number of matches, and the rules of the denials, of one cycle over jobs with these attributes."""
+        defaults = {"RequestMemory": "1024", "RequestCpus": "1", "Queue": '"root.students.new"'}
         bundle = load_bundle(HERE / self.NAME)
         users = ["tester", "eve", "anna", "ben"]
         groups, _ = bundle.hooks.user_groups(users, pools.NOW, bundle.settings)
-        ads = [pools.job(number, **(asks | job)) for number, job in enumerate(jobs)]
+        ads = [pools.job(number, **(defaults | job)) for number, job in enumerate(jobs)]
         slots = [pools.slot(number, Cpus="32", GPUs="1") for number in range(4)]
         state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups=groups)
         cycle = Cycle(1, pools.NOW, bundle.digest)
         result = run_cycle(pools.snapshot(slots, ads), bundle, cycle, state)
-        told = {
+        rule_names = {
             each.reason.provenance.rule
             for outcome in result.outcomes
             for each in outcome.removals
             if each.reason.provenance.station is Station.CHARGE or each.reason.verdict == "misconfigured"
         }
-        return len(result.matches), told
+        return len(result.matches), rule_names
 
     @pytest.mark.parametrize(
         ("user", "cpus", "matched", "rule"),
@@ -273,7 +273,7 @@ class TestLimits:
             ("tester", "7", 0, "limit of user tester at root.students"),
         ],
     )
-    def test_a_user_who_is_named_has_another_limit_than_everybody(self, user, cpus, matched, rule):
+    def test_a_named_user_has_a_limit_of_their_own(self, user, cpus, matched, rule):
         assert self.run(*[{"Owner": f'"{user}"', "RequestCpus": cpus}] * 4) == (matched, {rule})
 
     def test_the_users_of_a_group_share_its_limit(self):
@@ -288,7 +288,7 @@ class TestLimits:
         jobs = [{"Owner": '"eve"', "ClusterId": cluster} for cluster in ("1", "1", "2")]
         assert self.run(*jobs) == (2, {"limit of user * at root.students"})
 
-    def test_the_limit_above_holds_as_well(self):
+    def test_the_limit_of_a_parent_queue_applies_too(self):
         big = {"Queue": '"root.default"', "RequestCpus": "8"}
         assert self.run(*[big] * 3) == (2, {"limit of user * at root"})
 
@@ -310,10 +310,10 @@ class TestLimits:
         ],
     )
     def test_licences_are_limited_in_the_whole_pool(self, limits, matched):
-        asked = {"ConcurrencyLimits": f'"{limits}"', "Queue": '"root.default"'}
-        assert self.run(*[asked] * 4)[0] == matched
+        requested_queue = {"ConcurrencyLimits": f'"{limits}"', "Queue": '"root.default"'}
+        assert self.run(*[requested_queue] * 4)[0] == matched
 
-    def test_two_programs_of_a_group_of_licences_are_counted_apart(self):
+    def test_two_licences_of_a_group_are_counted_separately(self):
         jobs = [
             {"ConcurrencyLimits": f'"large.{name}"', "Queue": '"root.default"'}
             for name in ("a", "a", "b", "b")
@@ -336,11 +336,11 @@ class TestLimits:
             {"ConcurrencyLimits": '"matlab:-1"'},
         ],
     )
-    def test_no_attribute_of_the_job_gets_around_a_limit(self, trick):
-        matched, told = self.run(trick)
+    def test_no_attribute_of_the_job_circumvents_a_limit(self, trick):
+        matched, rule_names = self.run(trick)
         assert matched == 0
-        assert told
+        assert rule_names
 
-    def test_a_huge_request_is_no_small_one(self):
-        """2^44 MiB are 2^64 bytes, which as an integer of 64 bits would be none."""
+    def test_a_huge_request_does_not_overflow(self):
+        """2^44 MiB are 2^64 bytes, which would be 0 as an integer of 64 bits."""
         assert self.run({"RequestMemory": str(2**44)})[0] == 0

@@ -1,4 +1,4 @@
-"""What is installed, and what is not."""
+"""The contents of the wheel."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def test_the_product_and_its_plugins_are_installed_under_names_of_their_own(whee
     assert all(name.startswith("negotiator_") for name in packages)
 
 
-def test_every_plugin_that_comes_along_registers_as_anybody_would(wheel):
+def test_every_bundled_plugin_has_an_entry_point(wheel):
     (entries,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     registered = wheel.read(entries).decode().partition("[negotiator]")[2]
     for path in (ROOT / "plugins").iterdir():
@@ -39,7 +39,7 @@ def test_every_plugin_that_comes_along_registers_as_anybody_would(wheel):
             assert f"{path.name}/__init__.py" in wheel.namelist()
 
 
-def test_the_default_bundle_and_the_types_come_along(wheel):
+def test_the_default_bundle_and_the_types_are_installed(wheel):
     assert {
         "negotiator/bundle/default/pool.yaml",
         "negotiator/bundle/default/queues.yaml",

@@ -1,4 +1,4 @@
-"""The calendar decides which slots are left, at the cycle's time, and its problems are reported with their lines."""
+"""Maintenance windows remove slots by the cycle's time, and problems of the calendar have their lines."""
 
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ CALENDAR = """
 
 @pytest.fixture
 def settings(tmp_path):
-    """Make the plugin's own part of a bundle from the text of a calendar."""
+    """Return the plugin's section of a bundle with this calendar."""
     (section,) = call(PLUGIN, "negotiator_section")
 
     def make(text):
@@ -50,13 +50,13 @@ def allowed(settings, text, time):
         ("2026-11-23T11:00:00+00:00", False),
     ],
 )
-def test_a_window_holds_from_its_beginning_until_before_its_end(settings, time, is_open):
-    """Times without a zone are UTC; the machine's case does not matter, and a slot without one is not affected."""
+def test_a_window_includes_its_beginning_and_excludes_its_end(settings, time, is_open):
+    """Times without a zone are UTC; names of machines ignore case; a slot without a Machine is not affected."""
     assert allowed(settings, CALENDAR, time) == ([[False, True, True]] if is_open else [])
 
 
-def test_the_answer_says_which_window_it_was(settings):
-    """The rule, the reason, and the line of the calendar; the machine comes back, so it is not a denial."""
+def test_the_filter_names_the_window(settings):
+    """It has the rule, the reason and the line of the calendar; its verdict is WAITING, since the machine comes back."""
     now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
     given = {"slots": table(SLOTS), "settings": settings(CALENDAR), "cycle": cycle_record(now=now)}
     (answer,) = call(PLUGIN, "negotiator_filter_slots", **given)
@@ -66,8 +66,8 @@ def test_the_answer_says_which_window_it_was(settings):
     assert (answer.source.file, answer.source.line) == ("calendar.yaml", 2)
 
 
-def test_without_a_calendar_it_has_nothing_to_say(settings):
-    """Bundles that do not mention it stay as they are."""
+def test_without_a_calendar_no_slot_is_removed(settings):
+    """Bundles without the plugin's key are not affected."""
     nothing = settings.section.schema()
     assert nothing.maintenance_calendar is None
     assert call(PLUGIN, "negotiator_filter_slots", slots=table(SLOTS), settings=nothing) == ()
@@ -76,7 +76,7 @@ def test_without_a_calendar_it_has_nothing_to_say(settings):
 
 
 def test_no_attribute_of_a_job_is_read():
-    """So like jobs stay one request."""
+    """So that alike jobs stay one request."""
     assert call(PLUGIN, "negotiator_job_attributes") == ()
 
 
@@ -98,23 +98,23 @@ def test_no_attribute_of_a_job_is_read():
         ("- \x07", 0, "not YAML in UTF-8"),
     ],
 )
-def test_what_is_wrong_with_the_calendar_is_told_with_its_line(settings, text, line, message):
+def test_an_invalid_entry_is_reported_with_its_line(settings, text, line, message):
     """When the bundle is loaded, not in a cycle."""
     (problem,) = settings.section.check(settings(text))
     assert message in problem.message
     assert problem.source.line == line
 
 
-def test_a_calendar_that_is_not_there_is_told(settings, tmp_path):
-    """By its name."""
+def test_a_missing_calendar_is_reported(settings, tmp_path):
+    """The problem names the file."""
     gone = attrs.evolve(settings(""), maintenance_calendar=tmp_path / "gone.yaml")
     (problem,) = settings.section.check(gone)
     assert problem.message == "No such file or directory"
     assert problem.source.file == "gone.yaml"
 
 
-def test_it_works_dropped_into_a_folder(settings, tmp_path):
-    """The way an administrator uses it."""
+def test_the_plugin_works_in_a_plugins_folder(settings, tmp_path):
+    """As administrators install it."""
     folder = tmp_path / "plugins"
     folder.mkdir(mode=0o755)
     (folder / "maintenance.py").write_text(PLUGIN.read_text())

@@ -35,7 +35,7 @@ def test_every_exception_has_an_entry_by_inheritance(errors):
     assert sorted(each.__qualname__ for each in errors if not issubclass(each, classes)) == []
 
 
-def test_derived_classes_stand_before_their_bases():
+def test_derived_classes_precede_their_bases():
     classes = [status.error for status in STATUSES]
     for place, error in enumerate(classes):
         assert not any(issubclass(error, earlier) for earlier in classes[:place]), error
@@ -53,7 +53,7 @@ def test_the_most_specific_entry_applies():
 
 def test_an_exception_of_a_plugin_means_that_nothing_was_done():
     class OwnError(NegotiatorError):
-        """A plugin's own."""
+        """An exception that a plugin defines."""
 
     status = status_of(OwnError(""))
     assert (status.exit_code, status.http) == (ExitCode.NOT_DONE, HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -1,4 +1,4 @@
-"""The user that a question is about."""
+"""The user that a question of a command or request is about."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def bundle(tmp_path):
 
 
 def test_a_question_about_no_user_is_an_invalid_call(bundle):
-    """In whatever form it is put: on the command line or over the network."""
+    """On the command line as over the network."""
     with pytest.raises(InvalidCallError, match="missing user"):
         resolve_subject(bundle, "", ("dev",), 0.0)
     with pytest.raises(InvalidCallError, match="missing user"):
@@ -23,6 +23,6 @@ def test_a_question_about_no_user_is_an_invalid_call(bundle):
 
 
 def test_the_name_of_a_group_must_be_printable(bundle):
-    """It would be recorded."""
+    """Names of groups are recorded."""
     with pytest.raises(InvalidCallError, match="invalid name of a group"):
         resolve_subject(bundle, "sue", ("a\nb",), 0.0)

@@ -1,4 +1,4 @@
-"""The policy bundles beside an audit log: stored by digest, compared with it when they are read."""
+"""The policy bundles beside an audit log: stored by digest, and verified when they are read."""
 
 import json
 import stat
@@ -48,8 +48,8 @@ def write_log(folder, *digests):
         log.sync()
 
 
-def test_all_files_come_back_as_they_were():
-    """Content that is not UTF-8, names that are not, empty files and byte order marks included."""
+def test_stored_files_are_read_back_unchanged():
+    """Including content and names that are not UTF-8, empty files and byte order marks."""
     assert decode(encode(FILES)) == FILES
     assert encode(dict(reversed(FILES.items()))) == encode(FILES)
 
@@ -57,7 +57,7 @@ def test_all_files_come_back_as_they_were():
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"{}", b'{"version":2,"files":[]}', b'{"version":1,"files":[{"name":"x"}]}', b"\xff"]
 )
-def test_another_form_is_refused(data):
+def test_another_format_is_refused(data):
     with pytest.raises(ValueError):
         decode(data)
 
@@ -117,7 +117,7 @@ def test_a_copy_that_cannot_be_written_is_an_error_that_names_it(folder):
 
 
 def test_each_bundle_that_the_log_names_is_verified(folder):
-    """A missing copy is a warning, an altered one a fault at the first record that names it."""
+    """A missing copy is a warning; an altered one is a fault at the first record that names it."""
     digest, missing = stored(folder), "0" * 64
     write_log(folder, missing, digest, digest)
     found = verify(folder)
@@ -130,7 +130,7 @@ def test_each_bundle_that_the_log_names_is_verified(folder):
 
 
 def test_the_new_bundle_of_an_accepted_reload_is_verified(folder):
-    """Whatever the name of the user who requested it."""
+    """Whatever the name of the user who requested the reload."""
     active, new, rejected, named = stored(folder), stored(folder, {"x": b""}), "0" * 64, "1" * 64
     by = f'command by "\\","accepted":true,"new_bundle":"{named}"'
     common = {"now": 0.0, "bundle": active, "trigger": by, "problems": ()}
@@ -147,7 +147,7 @@ def test_the_new_bundle_of_an_accepted_reload_is_verified(folder):
     assert verify(folder).warnings == (f"record 2 names bundle {new}, of which no copy is stored",)
 
 
-def test_a_text_of_a_user_names_no_bundle(folder):
+def test_a_digest_in_a_users_text_is_not_a_reference_to_a_bundle(folder):
     with AuditLog.open(folder, rotate_bytes=1 << 20) as log:
         log.append(
             [{"kind": "x", "cycle": 1, "tags": {"bundle": "0" * 64}, "note": f'"bundle":"{"0" * 64}"'}]

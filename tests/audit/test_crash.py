@@ -1,4 +1,4 @@
-"""A process that is killed leaves a log that opens and verifies, wherever it was killed."""
+"""A killed process leaves a log that opens and verifies, wherever it was killed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ with AuditLog.open(Path(sys.argv[1]), rotate_bytes=700) as log:
 
 @pytest.mark.parametrize("batches", [1, 2, 3, 5, 8, 13, 21, 34])
 def test_a_writer_killed_at_any_time_loses_no_synced_record(tmp_path, batches):
-    """Every head that the process gave out before SIGKILL is found in the log, which opens and verifies."""
+    """Every head that the process printed before SIGKILL is in the log, which opens and verifies."""
     folder = tmp_path / "audit"
     with subprocess.Popen(
         [sys.executable, "-c", ENDLESS, folder], stdout=subprocess.PIPE, text=True
@@ -87,7 +87,7 @@ def test_a_writer_killed_at_any_time_loses_no_synced_record(tmp_path, batches):
     ids=["new", "short", "long"],
 )
 def test_a_crash_between_any_two_steps_leaves_a_log_that_can_be_continued(tmp_path, torn, steps):
-    """Killed before each system call that changes the disk, and in the middle of each write; while repairing too."""
+    """The process is killed before each system call that changes the disk, in the middle of each write, and during repairs."""
     for step in range(1, steps + 1):
         folder = tmp_path / str(step)
         if torn:

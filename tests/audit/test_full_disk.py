@@ -1,4 +1,4 @@
-"""The audit log on a disk that is really full, and under a limit on the size of files."""
+"""The audit log on a full disk, and under a limit on the size of files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_loses_nothing_that_was_written(small_disk):
-    """The batch that does not fit is not written at all; the rest verifies; with room again the log goes on."""
+    """A batch that does not fit is not written at all; the rest verifies; once there is room the log continues."""
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 40_000)
     batch = [{"kind": "note", "text": "x" * 1000}] * 3
@@ -73,7 +73,7 @@ def test_a_full_disk_loses_nothing_that_was_written(small_disk):
 
 
 def test_a_disk_too_full_for_a_log_is_an_error(small_disk):
-    """Where not even the first record can be written, the error names the file."""
+    """If not even the first record can be written, the error names the file."""
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk / 'ballast'}"], capture_output=True, check=False)
     with AuditLog.open(small_disk / "audit", rotate_bytes=1000) as log:
         with pytest.raises(AuditError, match=r"audit-000001\.jsonl: cannot write.*No space left"):

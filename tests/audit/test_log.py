@@ -55,7 +55,7 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("key", [None, KEY])
 def test_the_format_can_be_checked_without_this_program(folder, key):
-    """Without its last field a line is the text that was hashed, and each line holds the hash of the one above."""
+    """A line without its last field is the text that was hashed, and each line has the hash of the one above."""
     head = written(folder, notes("a", 'b,"hash":"', "c\n\udc80é"), key=key)
     prev = "0" * 64
     for seq, line in enumerate(lines(folder), start=1):
@@ -71,7 +71,7 @@ def test_the_format_can_be_checked_without_this_program(folder, key):
 
 
 def test_the_check_in_the_documentation_works(folder, monkeypatch):
-    """The few lines of docs/audit.md accept a good log over several files, and refuse one that was changed."""
+    """The lines of code in docs/audit.md accept a valid log of several files, and refuse an altered one."""
     text = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     code = compile(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], "audit.md", "exec")
     monkeypatch.chdir(folder.parent)
@@ -123,7 +123,7 @@ def test_texts_are_read_back_unchanged(folder):
     ],
 )
 def test_an_invalid_record_is_refused_with_its_whole_batch(folder, record):
-    """Fields of the log itself, a kind that is no text, and numbers that JSON lacks are errors of the caller."""
+    """Fields of the log itself, a kind that is not a string, and numbers that JSON lacks are errors of the caller."""
     with opened(folder) as log:
         with pytest.raises(ValueError):
             log.append([*notes("good"), record])
@@ -132,14 +132,14 @@ def test_an_invalid_record_is_refused_with_its_whole_batch(folder, record):
 
 
 def test_a_record_too_long_to_be_read_back_is_refused(folder):
-    """A line has a bound, so that a reader needs no more memory than that."""
+    """The length of a line is limited, so that a reader needs bounded memory."""
     with opened(folder) as log, pytest.raises(AuditError, match="kind note has 17000"):
         log.append(notes("x" * 17_000_000))
     assert lines(folder) == []
 
 
 def test_files_are_not_readable_by_everybody(folder):
-    """Whatever the umask, others can neither read nor write the log."""
+    """Whatever the umask, other users can neither read nor write the log."""
     mask = os.umask(0)
     try:
         written(folder, notes("a"))
@@ -150,7 +150,7 @@ def test_files_are_not_readable_by_everybody(folder):
 
 
 def test_rotation_keeps_the_chain(folder):
-    """A file does not grow beyond the bound; the first line of the next one follows on the last of the one before."""
+    """A file does not exceed the limit; the first line of the next one has the hash of the last of the one before."""
     with opened(folder, rotate_bytes=600) as log:
         for number in range(10):
             log.append(notes(f"record {number}"))
@@ -166,21 +166,21 @@ def test_rotation_keeps_the_chain(folder):
 
 
 def test_a_file_is_durable_before_the_next_one_exists(folder, monkeypatch):
-    """After a power cut only the last file can be torn, and a file that holds records has a durable name."""
+    """After a power cut only the last file can be torn, and the names of files with records are durable."""
     calls = []
     fsync, open_file = os.fsync, os.open
 
-    def told_fsync(fd):
+    def record_fsync(fd):
         calls.append(("fsync", str(Path(f"/proc/self/fd/{fd}").readlink()), os.fstat(fd).st_size))
         fsync(fd)
 
-    def told_open(path, flags, *mode):
+    def record_open(path, flags, *mode):
         if flags & os.O_EXCL:
             calls.append(("create", str(path)))
         return open_file(path, flags, *mode)
 
-    monkeypatch.setattr(os, "fsync", told_fsync)
-    monkeypatch.setattr(os, "open", told_open)
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(os, "open", record_open)
     with opened(folder, rotate_bytes=1) as log:
         log.append(notes("a"))
         calls.clear()
@@ -191,7 +191,7 @@ def test_a_file_is_durable_before_the_next_one_exists(folder, monkeypatch):
 
 
 def test_records_appended_together_stay_in_one_file(folder):
-    """A batch is never divided, though it is larger than a file should be."""
+    """A batch is never divided, even if it exceeds the size of a file."""
     with opened(folder, rotate_bytes=300) as log:
         for _ in range(2):
             log.append(notes(*"abcdef"))
@@ -199,7 +199,7 @@ def test_records_appended_together_stay_in_one_file(folder):
 
 
 def test_a_second_writer_is_refused(folder):
-    """While one process has the log open no other can open it, nor the same one twice; afterwards they can."""
+    """While a process has the log open, no other can open it, nor the same one twice; afterwards they can."""
     script = (
         "import sys; from pathlib import Path; from negotiator.audit.log import AuditLog; "
         "AuditLog.open(Path(sys.argv[1]), rotate_bytes=1000)"
@@ -218,7 +218,7 @@ def test_a_second_writer_is_refused(folder):
 
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_torn_last_line_is_replaced_by_a_repair_record(folder, before):
-    """Wherever the last line is torn, complete lines stay, and a record and a notice say what was cut off."""
+    """Wherever the last line is torn, complete lines stay; a record and a notice describe what was cut off."""
     written(folder, notes(*["whole"] * before, "torn"))
     file = folder / "audit-000001.jsonl"
     data = file.read_bytes()
@@ -229,8 +229,8 @@ def test_a_torn_last_line_is_replaced_by_a_repair_record(folder, before):
             (notice,) = log.notices
             assert str(file) in notice
             assert f"{end - start} bytes" in notice
-        *kept, repair = objects(folder)
-        assert [record["text"] for record in kept] == ["whole"] * before
+        *complete, repair = objects(folder)
+        assert [record["text"] for record in complete] == ["whole"] * before
         digest = hashlib.sha256(data[start:end]).hexdigest()
         assert (repair["kind"], repair["bytes"], repair["sha256"]) == ("repair", end - start, digest)
         assert verify(folder).fault is None
@@ -239,7 +239,7 @@ def test_a_torn_last_line_is_replaced_by_a_repair_record(folder, before):
 
 
 def test_a_torn_line_longer_than_its_repair_record_is_removed(folder):
-    """The repair is written over the torn line; nothing of a long one is left behind it."""
+    """The repair overwrites the torn line; nothing of a longer one is left behind it."""
     written(folder, notes("whole"))
     with (folder / "audit-000001.jsonl").open("ab") as stream:
         stream.write(b"x" * 300_000)
@@ -249,7 +249,7 @@ def test_a_torn_line_longer_than_its_repair_record_is_removed(folder):
 
 
 def test_a_line_torn_at_the_beginning_of_a_new_file_is_repaired_there(folder):
-    """The chain goes on from the last record of the file before."""
+    """The chain continues from the last record of the file before."""
     for text in ("a", "b"):
         written(folder, notes(text), rotate_bytes=1)
     second = folder / "audit-000002.jsonl"
@@ -260,7 +260,7 @@ def test_a_line_torn_at_the_beginning_of_a_new_file_is_repaired_there(folder):
 
 
 def test_a_torn_line_before_the_last_file_is_an_error(folder):
-    """A file is synced before the next one is begun, so this was somebody's doing, and is not repaired."""
+    """Each file is synced before the next one begins, so that this is tampering, which is not repaired."""
     for text in ("a", "b"):
         written(folder, notes(text), rotate_bytes=1)
     (folder / "audit-000001.jsonl").write_bytes(lines(folder)[0][:50])
@@ -271,7 +271,7 @@ def test_a_torn_line_before_the_last_file_is_an_error(folder):
 
 @pytest.mark.parametrize("junk", [b"{}\n", b"\n", b"\0" * 4000 + b"\n"])
 def test_a_complete_last_line_that_does_not_verify_is_unchanged(folder, junk):
-    """What was not torn was changed: nothing is appended, nothing cut, and the error says how to look into it."""
+    """A complete line was altered, not torn: nothing is appended or cut, and the error explains how to examine it."""
     written(folder, notes("a"))
     file = folder / "audit-000001.jsonl"
     data = file.read_bytes() + junk
@@ -283,8 +283,8 @@ def test_a_complete_last_line_that_does_not_verify_is_unchanged(folder, junk):
     assert file.read_bytes() == data
 
 
-def test_a_last_record_that_was_changed_is_found_when_the_log_is_opened(folder):
-    """One letter of the last record is enough."""
+def test_an_altered_last_record_is_detected_when_the_log_is_opened(folder):
+    """One changed letter is detected."""
     written(folder, notes("a", "before"))
     file = folder / "audit-000001.jsonl"
     file.write_bytes(file.read_bytes().replace(b"before", b"beyond"))
@@ -301,7 +301,7 @@ def test_a_last_record_that_was_changed_is_found_when_the_log_is_opened(folder):
     ],
 )
 def test_a_chain_has_one_key(folder, first, second, message):
-    """Another key, or none, is reported as such and not as tampering; the key itself is never shown."""
+    """A missing or different key is reported as such and not as tampering; no key is ever printed."""
     written(folder, notes("a"), key=first)
     with pytest.raises(AuditError, match=message) as caught:
         opened(folder, key=second)
@@ -309,7 +309,7 @@ def test_a_chain_has_one_key(folder, first, second, message):
 
 
 def test_a_log_that_another_program_moved_away_is_not_written(folder):
-    """Records must not go into a file that nobody finds: rotation by another program is an error."""
+    """Rotation by another program is an error, since records would go into an unlinked file."""
     with opened(folder) as log:
         log.append(notes("a"))
         (folder / "audit-000001.jsonl").rename(folder / "audit.old")
@@ -321,7 +321,7 @@ def test_a_log_that_another_program_moved_away_is_not_written(folder):
 
 
 def test_a_log_that_another_program_wrote_to_is_not_written_over(folder):
-    """The writer knows where its log ends, and does not cover up what somebody put behind it."""
+    """The writer knows the end of its log, and does not overwrite what another program appended."""
     with opened(folder) as log:
         log.append(notes("a"))
         with (folder / "audit-000001.jsonl").open("ab") as stream:
@@ -332,7 +332,7 @@ def test_a_log_that_another_program_wrote_to_is_not_written_over(folder):
 
 
 def test_a_symbolic_link_is_not_followed_for_writing(folder, tmp_path):
-    """Whoever can put a link into the folder cannot have another file overwritten."""
+    """A link in the folder cannot make the writer overwrite another file."""
     victim = tmp_path / "victim"
     victim.touch()
     folder.mkdir()
@@ -343,7 +343,7 @@ def test_a_symbolic_link_is_not_followed_for_writing(folder, tmp_path):
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
-    """The error says which path and what the system said."""
+    """The error has the path and the system's message."""
     (tmp_path / "file").touch()
     with pytest.raises(
         AuditError, match="file/audit: cannot make the folder of the audit log: Not a directory"
@@ -352,7 +352,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
 
 def test_a_closed_log_cannot_be_written(folder):
-    """After close, append and sync are errors of this room."""
+    """After close, append and sync raise an AuditError."""
     log = opened(folder)
     log.close()
     log.close()
@@ -362,7 +362,7 @@ def test_a_closed_log_cannot_be_written(folder):
 
 
 def test_records_that_could_not_be_synced_are_removed(folder, monkeypatch):
-    """After a failed fsync nobody knows what is on disk: the log goes back to what was synced, and can go on."""
+    """After a failed fsync the state of the disk is unknown: the log is cut to what was synced, and can continue."""
     with opened(folder) as log:
         log.append(notes("durable"))
         log.sync()
@@ -385,7 +385,7 @@ def test_records_that_could_not_be_synced_are_removed(folder, monkeypatch):
 
 
 def test_a_rollback_that_fails_too_closes_the_log(folder, monkeypatch):
-    """Where even cutting fails the end is in doubt: nothing more is written until the log is opened, and repaired."""
+    """If cutting fails too, nothing more is written until the log is opened and repaired."""
     with opened(folder) as log:
         log.append(notes("a"))
         log.sync()

@@ -1,4 +1,4 @@
-"""What of a cycle's result goes into the audit log."""
+"""The records that the audit log has of a cycle's result."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def expression(text):
 
 
 def test_a_match_has_job_slot_and_reason():
-    """Its fields are those an auditor asks for, with the digest of the bundle and the plugins that were heard."""
+    """With the digest of the bundle and the plugins that took part."""
     (record,) = records_of(a_result(an_outcome(a_match())), "match")
     assert record == {
         "kind": "match",
@@ -99,7 +99,7 @@ def test_a_match_has_job_slot_and_reason():
 
 
 def test_a_warning_has_its_provenance():
-    """The match that it would have forbidden names rule, plugin and place, so that a rollout can be followed."""
+    """A match that a warning would have forbidden names the rule, its plugin and its place."""
     soft = reason("soft", mode=Mode.WARN)
     removals = [Removal(soft, 2, 2), Removal(reason("hard"), 1, 1)]
     (record,) = records_of(a_result(an_outcome(a_match(warnings=(soft,)), removals=removals)), "match")
@@ -110,9 +110,9 @@ def test_a_warning_has_its_provenance():
 
 
 def test_the_unmatched_jobs_of_a_request_are_one_record():
-    """It has their number, the first of them, and every reason with its numbers and its provenance."""
-    told = reason(numbers={"needed": 128, "limit": 64.5, "unit": "MiB"})
-    outcome = an_outcome(a_match(), jobs=5, removals=[Removal(told, 2, 6)])
+    """It has their number, the first of them, and every reason with its numbers and provenance."""
+    removing = reason(numbers={"needed": 128, "limit": 64.5, "unit": "MiB"})
+    outcome = an_outcome(a_match(), jobs=5, removals=[Removal(removing, 2, 6)])
     (record,) = records_of(a_result(outcome), "denial")
     reasons = record.pop("reasons")
     assert record == {
@@ -150,12 +150,12 @@ def test_the_unmatched_jobs_of_a_request_are_one_record():
 
 
 def test_a_request_with_all_jobs_matched_has_no_denial():
-    """Nobody was denied anything."""
+    """No job was denied."""
     assert records_of(a_result(an_outcome(a_match())), "denial") == []
 
 
 def test_discarded_ads_and_failed_plugins_are_recorded():
-    """One record for each kind of ads and reason, one for each failure."""
+    """There is one record for each kind of ads and reason, and one for each failure."""
     result = a_result(
         discarded=(DiscardedAds(AdKind.STARTD, reason("slow"), 12, ("slot1@a", "slot2@a")),),
         failures=(
@@ -171,7 +171,7 @@ def test_discarded_ads_and_failed_plugins_are_recorded():
 
 
 def test_the_cycle_record_is_last_and_counts_all_others():
-    """It holds the time in both forms, the sizes, and how many matches and denials there were and were recorded."""
+    """It has the time in both forms, the sizes, and how many matches and denials were made and recorded."""
     result = a_result(an_outcome(a_match(1), a_match(2), jobs=3), an_outcome(jobs=2))
     record = records_of(result, matches=DecisionSelection.NONE)[-1]
     assert (record["kind"], record["cycle"]) == ("cycle", 7)
@@ -182,7 +182,7 @@ def test_the_cycle_record_is_last_and_counts_all_others():
 
 
 def test_a_selection_of_none_keeps_cycles_discards_and_failures():
-    """Matches and denials are selected; that a cycle ran, and what went wrong in it, is always recorded."""
+    """Only matches and denials are selected; cycles, discards and failures are always recorded."""
     result = a_result(
         an_outcome(a_match(), jobs=2),
         discarded=(DiscardedAds(AdKind.JOB, reason(), 1, ()),),
@@ -213,13 +213,13 @@ def test_a_selection_of_none_keeps_cycles_discards_and_failures():
     ],
 )
 def test_an_expression_selects_matches_and_a_mistake_in_it_loses_none(text, recorded):
-    """MY is the job, TARGET the slot; only what is false is left out: undefined, error and texts are recorded."""
+    """MY is the job, TARGET the slot; only false excludes a match: undefined, error and strings record it."""
     result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
     assert [each["id"] for each in records_of(result, "match", matches=expression(text))] == recorded
 
 
 def test_a_job_cannot_hide_its_match():
-    """The administrator's TARGET is the slot, whatever attribute of that name the job's ad defines."""
+    """The administrator's TARGET is the slot, even if the job's ad defines an attribute TARGET."""
     hiding = a_match(2, job_ad=ClassAd([("TARGET", parse("[ Mips = 0 ]")), ("Owner", "eve")]))
     result = a_result(an_outcome(hiding))
     assert len(records_of(result, "match", matches=expression("TARGET.Mips > 150"))) == 1
@@ -235,15 +235,15 @@ def test_an_expression_selects_denials_by_the_request():
 
 
 def test_every_field_is_documented():
-    """Whoever reads the log finds each field of each kind of record in docs/audit.md."""
-    told = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    """Each field of each kind of record is in docs/audit.md."""
+    document = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     outcome = an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)])
     discarded = (DiscardedAds(AdKind.JOB, reason(), 1, ()),)
     result = a_result(
         outcome, discarded=discarded, failures=(HookFailure("calendar", "3", "hook", "broken"),)
     )
     records = [*records_of(result), *outcome_records(result, [], {})]
-    rows = {row.split("`")[1]: row for row in told.splitlines() if row.startswith("| `")}
+    rows = {row.split("`")[1]: row for row in document.splitlines() if row.startswith("| `")}
     for record in records:
         for field in record.keys() - {"kind", "cycle", "bundle", "plugins"}:
             assert f"`{field}`" in rows[record["kind"]], (record["kind"], field)
@@ -258,13 +258,13 @@ def test_every_field_is_documented():
 
 
 def test_claim_ids_are_not_recorded():
-    """Ads hold secrets in this test only; of an ad nothing is recorded but the fields named."""
+    """Only named fields of ads are recorded."""
     result = a_result(an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)]))
     assert "secret" not in json.dumps([*records_of(result), *outcome_records(result, ["7.1"], {})])
 
 
 def test_outcomes_have_each_match_once():
-    """Delivered, failed and why, or unknown where the pool did not say."""
+    """Delivered, failed with a reason, or unknown if the pool gave no answer."""
     result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
     (record,) = outcome_records(result, ["7.1"], {"7.2": "the schedd is gone"})
     assert record == {
@@ -281,13 +281,13 @@ def test_outcomes_have_each_match_once():
 
 
 def test_a_cycle_without_matches_has_an_outcome_too():
-    """Its record says that the cycle came to its end."""
+    """The record shows that the cycle ended."""
     (record,) = outcome_records(a_result(), [], {})
     assert (record["delivered"], record["failed"], record["unknown"]) == ([], {}, [])
 
 
 def test_very_many_matches_are_recorded_in_parts():
-    """No record grows with the pool."""
+    """The size of a record does not grow with the pool."""
     result = a_result(an_outcome(*(a_match(number) for number in range(1, 12_001)), jobs=12_000))
     parts = outcome_records(result, [match.id for match in result.matches], {})
     assert [(part["part"], part["parts"], len(part["delivered"])) for part in parts] == [
@@ -299,7 +299,7 @@ def test_very_many_matches_are_recorded_in_parts():
 
 
 def test_hostile_texts_fit_into_the_log(tmp_path):
-    """Endless names, texts and lists of reasons from ads are bounded, so that nobody's job stops the audit log."""
+    """Long names, texts and lists of reasons from ads are bounded, so that no job can stop the audit log."""
     long = "\U0001f600\udc80" * 10_000
     where = Provenance(Station.MATCH, long, long, long, Source(long))
     numbers = {f"{number}{long}": long for number in range(100)}
@@ -333,7 +333,7 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
 
 
 def test_of_very_many_reasons_those_that_removed_most_are_recorded():
-    """A job can have any number of conjuncts: the hundred that removed most are recorded in order, the rest counted."""
+    """The hundred conjuncts that removed most slots are recorded in their order, the rest are counted."""
     removals = [Removal(reason(f"rule {number}"), number % 150, number) for number in range(150)]
     (record,) = records_of(a_result(an_outcome(removals=removals)), "denial")
     assert [each["provenance"]["rule"] for each in record["reasons"]] == [
@@ -343,16 +343,16 @@ def test_of_very_many_reasons_those_that_removed_most_are_recorded():
 
 
 @pytest.mark.parametrize(
-    ("rank", "told"), [(float("inf"), "inf"), (float("-inf"), "-inf"), (float("nan"), "nan")]
+    ("rank", "text"), [(float("inf"), "inf"), (float("-inf"), "-inf"), (float("nan"), "nan")]
 )
-def test_infinity_and_nan_are_recorded_as_text(rank, told):
-    """A job's Rank may be any real of the language."""
+def test_infinity_and_nan_are_recorded_as_text(rank, text):
+    """A job's Rank may be any real."""
     (record,) = records_of(a_result(an_outcome(a_match(rank=rank))), "match")
-    assert record["rank"] == told
+    assert record["rank"] == text
 
 
 def test_the_same_result_gives_the_same_bytes():
-    """So that a replayed cycle can be compared with what was recorded."""
+    """A replayed cycle can be compared with its records."""
     result = a_result(
         an_outcome(a_match(), jobs=2, removals=[Removal(reason(numbers={"b": 1, "a": 2}), 1, 1)])
     )

@@ -1,4 +1,4 @@
-"""Finding what was done to an audit log; the names of the kinds of damage are those of ``FaultKind``."""
+"""Detection of tampering with an audit log, by the kinds of ``FaultKind``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ rotations = st.sampled_from([1, 500, 10_000])
 
 @pytest.fixture(autouse=True, scope="module")
 def _no_durability():
-    """Thousands of small logs are made here, and none has to survive a power cut."""
+    """Switch fsync off: the tests create thousands of small logs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _fd: None)
         yield
@@ -61,7 +61,7 @@ def lines_of(folder):
 
 
 def put_lines(folder, lines):
-    """Lay lines out in the files as they were: as many in each file but the last, which takes the rest."""
+    """Write lines to the files: as many to each file as before, the rest to the last."""
     counts = [len(file.read_bytes().splitlines()) for file in files_of(folder)]
     rest = list(lines)
     for file, count in zip(files_of(folder), [*counts[:-1], len(rest)], strict=True):
@@ -70,7 +70,7 @@ def put_lines(folder, lines):
 
 
 def sealed_anew(line, *, key=None, **changes):
-    """What somebody can make of a record who knows the format: other content, and the hash that belongs to it."""
+    """Return an altered record with its matching hash, as an attacker who knows the format makes it."""
     record = json.loads(line) | changes
     del record["hash"]
     body = json.dumps(record, separators=(",", ":")).encode()
@@ -90,7 +90,7 @@ def folder(tmp_path):
 @settings(deadline=None)
 @given(records=st.lists(payloads, max_size=6), key=keys, rotate=rotations)
 def test_an_untouched_log_verifies(records, key, rotate):
-    """Whatever was recorded, with or without a key, in one file or in many: it verifies, and so does every head."""
+    """With or without a key, in one file or several; and so does every head."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, head):
         found = verify(folder, key=key, head=head)
         assert (found.records, found.head, found.fault) == (len(records), head, None)
@@ -102,7 +102,7 @@ def test_an_untouched_log_verifies(records, key, rotate):
 @settings(deadline=None, max_examples=300)
 @given(records=st.lists(payloads, min_size=1, max_size=5), key=keys, rotate=rotations, data=st.data())
 def test_a_change_of_any_byte_names_its_record(records, key, rotate, data):
-    """One byte of record k is another one, line end and hash included: k is the record that is named."""
+    """One changed byte of record k, line end and hash included, is a fault of record k."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, _):
         lines = lines_of(folder)
         number = data.draw(st.integers(0, len(lines) - 1))
@@ -125,7 +125,7 @@ def test_a_change_of_any_byte_names_its_record(records, key, rotate, data):
     more=st.binary(min_size=1),
 )
 def test_inserted_bytes_name_their_record(records, key, place, more):
-    """White space, line ends, NULs, anything: the record that it was put into, or before, is named."""
+    """White space, line ends, NULs, anything: the fault is at the record that they are in, or before."""
     with a_log(records, key=key) as (folder, _):
         (file,) = files_of(folder)
         content = file.read_bytes()
@@ -142,7 +142,7 @@ def test_inserted_bytes_name_their_record(records, key, place, more):
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=2, max_size=8), key=keys, rotate=rotations, data=st.data())
 def test_removed_records_are_named(records, key, rotate, data):
-    """The fault has the number of the first missing record and its place, at the beginning and in the middle."""
+    """The fault has the number and the place of the first missing record, at the beginning and in the middle."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, head):
         lines = lines_of(folder)
         start = data.draw(st.integers(0, len(lines) - 2))
@@ -156,13 +156,13 @@ def test_removed_records_are_named(records, key, rotate, data):
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=1, max_size=5), key=keys, rotate=rotations, data=st.data())
 def test_an_end_that_was_cut_off_is_shown_by_the_head_only(records, key, rotate, data):
-    """A shorter log is a good log; the head kept elsewhere says that there was more, and from which record on."""
+    """A shorter log is valid; the head stored elsewhere shows the number of the first missing record."""
     with a_log(records, key=key, rotate_bytes=rotate) as (folder, head):
-        kept = data.draw(st.integers(0, len(records) - 1))
-        put_lines(folder, lines_of(folder)[:kept])
+        remaining = data.draw(st.integers(0, len(records) - 1))
+        put_lines(folder, lines_of(folder)[:remaining])
         assert verify(folder, key=key).fault is None
         fault = verify(folder, key=key, head=head).fault
-        assert (fault.kind, fault.seq) == (FaultKind.CUT_OFF, kept + 1)
+        assert (fault.kind, fault.seq) == (FaultKind.CUT_OFF, remaining + 1)
 
 
 @settings(deadline=None)
@@ -182,8 +182,8 @@ def test_swapped_records_are_found(records, key, rotate, data):
 
 @settings(deadline=None)
 @given(records=st.lists(payloads, min_size=1, max_size=6), key=keys, data=st.data())
-def test_a_record_that_is_there_twice_is_found(records, key, data):
-    """A copy after its original is inserted; one before it makes the order wrong. Its line is named."""
+def test_a_duplicated_record_is_detected(records, key, data):
+    """A copy after its original is an inserted record, one before it is a wrong order; the fault has its line."""
     with a_log(records, key=key) as (folder, _):
         lines = lines_of(folder)
         original = data.draw(st.integers(0, len(lines) - 1))
@@ -228,7 +228,7 @@ def test_files_are_read_by_number(folder):
 
 
 def test_the_same_meaning_in_other_bytes_is_a_change(folder):
-    """Blanks between fields, or another order of them, are found though JSON reads them alike."""
+    """Other blanks or another order of fields are detected, although JSON reads them alike."""
     write_log(folder, notes(2))
     lines = lines_of(folder)
     for same in (lines[0].replace(b",", b", "), b"{" + lines[0][1:].replace(b"text 1", rb"text\u00201")):
@@ -242,7 +242,7 @@ def test_the_same_meaning_in_other_bytes_is_a_change(folder):
 
 
 def test_a_record_that_was_changed_and_hashed_again_is_named(folder):
-    """Its own hash is right then, but the next record follows on the one that was there before."""
+    """Its own hash is right, but the next record has the hash of the original."""
     write_log(folder, notes(4))
     lines = lines_of(folder)
     put_lines(folder, [lines[0], sealed_anew(lines[1], text="other"), *lines[2:]])
@@ -254,7 +254,7 @@ def test_a_record_that_was_changed_and_hashed_again_is_named(folder):
 
 
 def test_a_log_rewritten_as_a_whole_is_shown_by_a_head_or_a_key(folder, tmp_path):
-    """Without a key anybody can make a valid log of other content; the head of the old one shows it."""
+    """Without a key anybody can write a valid log of other content; the head of the original shows it."""
     head = write_log(folder, notes(3))
     other = tmp_path / "other"
     write_log(other, [*notes(2), {"kind": "note", "text": "other"}, *notes(2)])
@@ -267,7 +267,7 @@ def test_a_log_rewritten_as_a_whole_is_shown_by_a_head_or_a_key(folder, tmp_path
 
 
 def test_a_keyed_record_cannot_be_hashed_again_without_the_key(folder):
-    """Neither with another key, nor without any."""
+    """Neither with another key, nor without one."""
     write_log(folder, notes(3), key=KEY)
     lines = lines_of(folder)
     for forged in (sealed_anew(lines[2], key=b"guess" * 4, text="x"), sealed_anew(lines[2], text="x")):
@@ -279,7 +279,7 @@ def test_a_keyed_record_cannot_be_hashed_again_without_the_key(folder):
 
 
 def test_the_wrong_key_is_distinguished_from_tampering(folder):
-    """A record names its key, without showing it."""
+    """A record has the id of its key, without the key."""
     write_log(folder, notes(2), key=KEY)
     fault = verify(folder, key=KEY + b"!").fault
     assert (fault.seq, fault.kind) == (1, FaultKind.KEY)
@@ -287,14 +287,14 @@ def test_the_wrong_key_is_distinguished_from_tampering(folder):
 
 
 def test_a_keyed_log_cannot_be_verified_without_its_key(folder):
-    """That is said, and is no finding of tampering."""
+    """The result is that the key is missing, not that the log was tampered with."""
     write_log(folder, notes(2), key=KEY)
     with pytest.raises(AuditError, match=r"the log is keyed .* no key was given: it cannot be verified"):
         verify(folder)
 
 
 def test_a_keyed_record_in_a_log_without_key_is_a_fault(folder):
-    """It was not written by the writer of the others."""
+    """The writer of the other records did not write it."""
     write_log(folder, notes(2))
     lines = lines_of(folder)
     with a_log(notes(3), key=KEY) as (other, _):
@@ -304,14 +304,14 @@ def test_a_keyed_record_in_a_log_without_key_is_a_fault(folder):
 
 @pytest.mark.parametrize("head", ["", "1", "1:abc", "x:" + "0" * 64, "-1:" + "0" * 64, "1:" + "g" * 64])
 def test_a_head_is_a_number_and_a_hash(folder, head):
-    """Anything else is an error of the caller, and nothing like a head of zero."""
+    """Other texts are errors of the caller, and not a head of zero."""
     write_log(folder, notes(1))
     with pytest.raises(ValueError, match="SEQ:HASH"):
         verify(folder, head=head)
 
 
 def test_no_log_is_an_error(tmp_path):
-    """A folder without a log, a file and a missing path are errors that name the path."""
+    """For a folder without a log, a file and a missing path, the error names the path."""
     with pytest.raises(AuditError, match="no audit log in this folder"):
         verify(tmp_path)
     with pytest.raises(AuditError, match="missing: cannot read the folder of the audit log: No such file"):
@@ -322,7 +322,7 @@ def test_no_log_is_an_error(tmp_path):
 
 
 def test_memory_does_not_grow_with_the_log(folder):
-    """20 MB are verified in less than one."""
+    """20 MB are verified with less than one MB."""
     with AuditLog.open(folder, rotate_bytes=8_000_000) as log:
         for _ in range(20):
             log.append([{"kind": "note", "text": "x" * 900}] * 1000)
@@ -335,7 +335,7 @@ def test_memory_does_not_grow_with_the_log(folder):
 
 
 def test_a_line_without_end_is_not_read_into_memory(folder):
-    """A forged file of one endless line costs no more than the longest record there may be."""
+    """A file of one endless line needs no more memory than the longest valid record."""
     write_log(folder, notes(1))
     with files_of(folder)[0].open("r+b") as stream:
         stream.truncate(2**31)

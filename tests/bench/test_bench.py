@@ -1,4 +1,4 @@
-"""``make bench``: what it prints, and that it says so when it measures something else than the library does."""
+"""``make bench``: its output, and errors if its results differ from the library's."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from negotiator_bench import ours, suite
 from negotiator_bench.command import bench as command
 from negotiator_bench.errors import PeerError
 from negotiator_bench.figures import Area, Figure, SpeedTarget
-from negotiator_bench.matching import matched_otherwise
+from negotiator_bench.matching import match_differences
 from negotiator_bench.peer import Peer, library_is_here
 from negotiator_bench.plan import FULL, QUICK
-from negotiator_bench.reading import read_otherwise
+from negotiator_bench.reading import read_differences
 from negotiator_bench.slots import texts
 from negotiator_bench.wide import wide_slot
 
@@ -34,7 +34,7 @@ def bench(*arguments):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Let both plans be tiny ones."""
+    """Make both plans tiny."""
     command = import_module("negotiator_bench.command")  # the package has the command by this name
     monkeypatch.setattr(command, "QUICK", SMALL)
     monkeypatch.setattr(command, "FULL", attrs.evolve(SMALL, judged=True))
@@ -42,7 +42,7 @@ def small(monkeypatch):
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Let HTCondor's library not be installed."""
+    """Hide HTCondor's library."""
     monkeypatch.setattr(suite, "library_is_here", lambda: False)
 
 
@@ -54,14 +54,14 @@ def report():
 
 @pytest.fixture
 def printed(report, monkeypatch):
-    """Let the command print that report: call this with its arguments."""
+    """Return a function that runs the command on that report with some arguments."""
     monkeypatch.setattr(import_module("negotiator_bench.command"), "run", lambda *_: report)
     return bench
 
 
 @pytest.fixture
 def quick(printed):
-    """Give what a quick run prints for programs."""
+    """Return the JSON output of a quick run."""
     done = printed("--quick", "--json")
     assert (done.exit_code, done.stderr) == (0, "")
     return json.loads(done.stdout)
@@ -132,7 +132,7 @@ def test_a_rank_that_differs_and_a_choice_that_is_not_the_best_are_errors(monkey
 
 @needs_library
 @pytest.mark.usefixtures("small")
-def test_a_value_that_is_read_otherwise_is_an_error(monkeypatch):
+def test_a_value_that_is_read_differently_is_an_error(monkeypatch):
     right = ours.read
 
     def wrong(blocks):
@@ -144,14 +144,14 @@ def test_a_value_that_is_read_otherwise_is_an_error(monkeypatch):
     assert "jobstarts of wide slot" in done.stderr
 
 
-def test_what_is_compared_tells_types_apart():
+def test_the_comparison_distinguishes_types():
     table = ours.read(texts(wide_slot, range(2)))
     ad = {"cpus": table.ad(1).integer("Cpus"), "loadavg": table.ad(1).real("LoadAvg")}
-    assert list(read_otherwise(table, [1], [ad])) == []
-    assert len(list(read_otherwise(table, [1], [ad | {"cpus": float(ad["cpus"])}]))) == 1
+    assert list(read_differences(table, [1], [ad])) == []
+    assert len(list(read_differences(table, [1], [ad | {"cpus": float(ad["cpus"])}]))) == 1
     mask = np.array([True, False])
-    assert list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [True, False])) == []
-    assert len(list(matched_otherwise("plain", [(0, 0), (0, 1)], [mask], [False, True]))) == 2
+    assert list(match_differences("plain", [(0, 0), (0, 1)], [mask], [True, False])) == []
+    assert len(list(match_differences("plain", [(0, 0), (0, 1)], [mask], [False, True]))) == 2
 
 
 @pytest.mark.usefixtures("small", "alone")
@@ -216,7 +216,7 @@ def test_the_table_fits_80_columns(printed):
     assert max(map(len, printed("--quick").stdout.splitlines())) <= 80
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot tell cores apart")
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system has no CPU affinity")
 @pytest.mark.usefixtures("small", "alone")
 def test_afterwards_the_process_may_use_all_its_cores_again():
     before = os.sched_getaffinity(0)

@@ -1,4 +1,4 @@
-"""The made ads: always the same, of what they say they are made of."""
+"""The generated ads: always the same, and of the documented composition."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ def as_text(make, rows):
 
 
 @pytest.mark.data
-def test_plain_slots_are_those_of_the_script_byte_for_byte():
+def test_plain_slots_are_byte_for_byte_those_of_the_script():
     script = SHARED / "condor" / "bench" / "fake_slots.py"
     if not script.is_file():
         pytest.skip(f"no {script}: set NEGOTIATOR_SHARED")
@@ -35,8 +35,8 @@ def test_plain_slots_are_those_of_the_script_byte_for_byte():
         assert as_text(plain_slot, range(start, start + count)) == printed
 
 
-def test_plain_slots_stay_what_they_are():
-    """Figures of different versions are only comparable if the inputs are the same."""
+def test_plain_slots_do_not_change():
+    """Figures of different versions are comparable only if the inputs are the same."""
     text = as_text(plain_slot, range(20, 70))
     assert (
         hashlib.sha256(text.encode()).hexdigest()
@@ -57,7 +57,7 @@ def test_a_wide_slot_has_165_attributes_of_which_40_differ():
     assert differing == {name.lower() for name in DIFFERING}
 
 
-def test_the_columns_of_wide_slots_are_of_the_kinds_that_are_told():
+def test_the_columns_of_wide_slots_have_the_documented_types():
     table = ours.read(texts(wide_slot, range(50)))
     for names, kind in [(INTEGERS, Kind.INTEGER), (REALS, Kind.REAL), (STRINGS, Kind.STRING)]:
         assert {table.column(name).kind for name in names} == {kind}
@@ -74,17 +74,17 @@ def test_columns_of_mixed_slots_mix_kinds():
     assert len(table.parts("Requirements")) >= 3
 
 
-def test_no_two_job_classes_ask_for_the_same():
-    asked = set()
+def test_no_two_job_classes_request_the_same():
+    requests = set()
     for k in range(CLASSES):
         ad = dict(line.split(" = ", 1) for line in job_class(k).splitlines())
         names = ("Requirements", "Rank", "RequestCpus", "RequestMemory", "RequestDisk", "RequestGPUs")
-        asked.add(tuple(ad.get(name) for name in names))
-    assert len(asked) == 100
+        requests.add(tuple(ad.get(name) for name in names))
+    assert len(requests) == 100
 
 
 def test_job_classes_match_some_slots_and_not_others():
-    """A pool where everything matches, or nothing, would measure half of the work."""
+    """If everything matched, or nothing, half of the work would not be measured."""
     slots = ours.read(texts(plain_slot, range(300)))
     shares = [np.mean(mask) for mask in ours.match(slots, ours.read_jobs()).masks]
     assert 0.2 < np.mean(shares) < 0.6

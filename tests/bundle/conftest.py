@@ -1,4 +1,4 @@
-"""A bundle in a folder of its own, with one small plugin that owns a key of every kind."""
+"""A bundle in a folder, with one small plugin that owns a key of every type."""
 
 import textwrap
 
@@ -54,7 +54,7 @@ def negotiator_section():
 
 
 class Folder:
-    """A bundle that is being written."""
+    """A bundle that tests write."""
 
     def __init__(self, path):
         self.path = path
@@ -63,14 +63,14 @@ class Folder:
         self.plugins.mkdir(mode=0o755)
 
     def write(self, name, text):
-        """A file of the bundle, from text or bytes."""
+        """Write a file of the bundle, from text or bytes."""
         file = self.path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
     def plugin(self, name, text):
-        """A plugin file beside the bundle."""
+        """Write a plugin file beside the bundle."""
         file = self.plugins / f"{name}.py"
         file.write_text(HEADER + textwrap.dedent(text))
         file.chmod(0o644)
@@ -85,16 +85,16 @@ class Folder:
         return check_bundle(self.path, extra_folders=[self.plugins], entry_points=False)
 
     def problems(self):
-        """All problems, one line each."""
+        """Return all problems, one line each."""
         return [str(problem) for problem in self.check()]
 
     def yaml(self, text):
-        """The problems of a bundle with this pool.yaml alone."""
+        """Return the problems of a bundle with this pool.yaml alone."""
         self.write("pool.yaml", text)
         return self.problems()
 
     def conf(self, text):
-        """The problems of a bundle with this HTCondor-style file alone."""
+        """Return the problems of a bundle with this HTCondor-style file alone."""
         self.write("a.conf", text)
         return self.problems()
 

@@ -1,4 +1,4 @@
-"""Whatever stands in the files: problems with places, never anything else."""
+"""Any content of the files gives problems with places, and no exception but BundleError."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,7 +72,7 @@ def examine(bundle, name, content):
 @example(text='"\\')
 @example(text="%YAML 9" + "9" * 5000 + ".1\n---\n")
 def test_any_text_as_pool_yaml_gives_problems_with_places(bundle, text):
-    """Nothing but BundleError is raised, and every problem has a line of the file."""
+    """Only BundleError is raised, and every problem has a line of the file."""
     examine(bundle, "pool.yaml", text.encode("utf-8", "surrogatepass"))
 
 
@@ -82,14 +82,14 @@ def test_any_text_as_pool_yaml_gives_problems_with_places(bundle, text):
 @example(text="A @=\n@\n")
 @example(text="\\\n\\")
 def test_any_text_as_a_configuration_file_gives_problems_with_places(bundle, text):
-    """Nothing but BundleError is raised, and every problem has a line of the file."""
+    """Only BundleError is raised, and every problem has a line of the file."""
     examine(bundle, "a.conf", text.encode("utf-8", "surrogatepass"))
 
 
 @SLOW
 @given(content=st.binary(max_size=40), name=st.sampled_from(["pool.yaml", "condor_config"]))
 def test_any_bytes_give_problems_with_places(bundle, content, name):
-    """Also bytes that are no text."""
+    """Including bytes that are not text."""
     examine(bundle, name, content)
 
 
@@ -99,8 +99,8 @@ def test_any_bytes_give_problems_with_places(bundle, content, name):
     width=st.sampled_from([8, 20, 1000]),
 )
 @settings(deadline=None)
-def test_every_character_of_a_scalar_knows_its_place(value, style, width):
-    """In any style that YAML has, each character that is no white space is found at its own place in the file."""
+def test_every_character_of_a_scalar_has_its_place(value, style, width):
+    """In any style of YAML, each character that is not white space has its own place in the file."""
     text = "names:\n" + yaml.safe_dump([value], default_style=style or None, width=width, allow_unicode=True)
     root, problems = read_yaml(SourceText("pool.yaml", text))
     assert problems == ()

@@ -1,4 +1,4 @@
-"""HTCondor-style files beside ``pool.yaml``: read as HTCondor reads them, or refused in words."""
+"""HTCondor-style files beside ``pool.yaml``: read as HTCondor reads them, or refused with a reason."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def knobs(bare):
 
 
 @pytest.mark.parametrize(("text", "a", "b"), AS_HTCONDOR)
-def test_definitions_mean_what_they_mean_to_htcondor(knobs, text, a, b):
+def test_definitions_have_htcondors_meaning(knobs, text, a, b):
     """Comments, continuations, prefixes, several lines, macros and their defaults."""
     problems = knobs.conf(text + "\n")
     assert [problem for problem in problems if "error" in problem] == []
@@ -81,7 +81,7 @@ def test_definitions_mean_what_they_mean_to_htcondor(knobs, text, a, b):
 
 
 def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
-    """The table above is HTCondor's: asked here, where its library is installed."""
+    """The table above agrees with HTCondor's library, if it is installed."""
     pytest.importorskip("htcondor2", reason="HTCondor's own library is not installed")
     ask = "import htcondor2 as h, json; h.set_subsystem('NEGOTIATOR'); print(json.dumps([h.param.get('A'), h.param.get('B')]))"
     file = tmp_path / "condor_config"
@@ -150,16 +150,16 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         (b"A = 1\nB = \xff", "2:5: error: byte 0xFF is not UTF-8 (save the file as UTF-8)"),
     ],
 )
-def test_what_could_mean_something_else_is_told(knobs, text, expected):
-    """A line that HTCondor reads and this program does not, or reads otherwise, is never passed over in silence."""
+def test_lines_that_are_not_read_as_in_htcondor_are_reported(knobs, text, expected):
+    """A line that HTCondor reads differently, or that only HTCondor reads, is never ignored silently."""
     (problem,) = knobs.conf(text)
     first, _, last = problem.removeprefix("a.conf:").partition("\n")
     assert not last
     assert is_like(first, expected), first
 
 
-def test_a_macro_may_not_grow_without_bound(knobs):
-    """Text that doubles at each step, steps without text, and defaults inside of defaults all end soon."""
+def test_the_expansion_of_a_macro_is_bounded(knobs):
+    """Text that doubles at each step, steps without text, and nested defaults all end soon."""
     doubling = "\n".join(f"M{i} = $(M{i - 1})$(M{i - 1})" for i in range(1, 60))
     for start in ("M0 = xxxxxxxxxx", "M0 ="):
         assert any("error: " in problem for problem in knobs.conf(f"{start}\n{doubling}\nA = $(M59)"))
@@ -168,8 +168,8 @@ def test_a_macro_may_not_grow_without_bound(knobs):
     assert "nested too deeply" in knobs.conf("A = " + "$(X:" * 20_000 + ")" * 20_000)[0]
 
 
-def test_words_and_numbers_of_a_file_fill_fields_of_their_type(knobs):
-    """Booleans in any case, as HTCondor writes them; nothing of YAML's rules for quotes."""
+def test_values_of_a_file_are_converted_to_the_types_of_fields(knobs):
+    """Booleans in any case, as HTCondor writes them; YAML's rules for quotes do not apply."""
     assert knobs.conf('TINY_NUMBER = 7\nTINY_SWITCH = TRUE\nA = 010\nB = "yes"\nTINY_EXPR = true\n') == []
     settings = knobs.settings("knobs")
     assert (settings.number, settings.switch, settings.A, settings.B) == (7, True, "010", '"yes"')
@@ -177,7 +177,7 @@ def test_words_and_numbers_of_a_file_fill_fields_of_their_type(knobs):
 
 
 def test_files_are_read_in_the_order_of_their_names(knobs):
-    """The later file holds, and the earlier line is named; what a package manager left behind is not read."""
+    """The later file counts, and the earlier line is named; backups of package managers are not read."""
     knobs.write("20-late.conf", "A = late")
     knobs.write("10-early.config", "A = early\nB = $(A)")
     for name in ("condor_config.rpmsave", "condor_config.rpmnew", "condor_config~", ".a.conf", "a.conf.orig"):
@@ -192,7 +192,7 @@ def test_files_are_read_in_the_order_of_their_names(knobs):
 
 
 def test_a_name_in_both_kinds_of_files_is_an_error_in_both_places(knobs):
-    """Neither goes before the other."""
+    """Neither takes precedence."""
     knobs.write("pool.yaml", "B: x\nTINY_EXPR: a\n")
     assert knobs.conf("tiny_expr = b") == [
         "pool.yaml:2:1: error: TINY_EXPR is set here and in a.conf:1:1",
@@ -233,5 +233,5 @@ NEGOTIATOR.NEGOTIATOR_PE_JOB_EXPR = TARGET.Mips > 0
 
 
 def is_like(text, pattern):
-    """Whether a text is as expected, where ``*`` stands for anything."""
+    """True if a text is as expected, where ``*`` matches any text."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None

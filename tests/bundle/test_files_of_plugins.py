@@ -1,4 +1,4 @@
-"""Files at the top of a bundle that a plugin reads: read once, digested, checked, and told of with their places."""
+"""Files at the top of a bundle that a plugin reads: read once, digested, checked, and reported with places."""
 
 import os
 
@@ -32,7 +32,7 @@ BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 @pytest.fixture
 def ruled(bare):
-    """A bundle with a plugin that reads ``*.rules`` and ``site.yaml``."""
+    """Return a bundle with a plugin that reads ``*.rules`` and ``site.yaml``."""
     bare.plugin("ruler", RULES)
     bare.write("pool.yaml", "")
     return bare
@@ -43,7 +43,7 @@ def examine(folder, **options):
 
 
 def test_a_plugin_is_given_the_texts_of_its_files_by_name(ruled):
-    """Sorted, all of them and no others: neither hidden ones, nor copies, nor what lies in a folder."""
+    """They are sorted; hidden files, backups and files in folders are not among them."""
     for name in (
         "z.rules",
         "a.rules",
@@ -62,39 +62,39 @@ def test_a_plugin_is_given_the_texts_of_its_files_by_name(ruled):
 
 
 def test_without_files_the_plugin_is_given_none(ruled):
-    """The other keys of its class are filled as ever."""
+    """The other keys of its class are filled as usual."""
     ruled.write("pool.yaml", "limit: 5")
     settings = ruled.settings("ruler")
     assert (dict(settings.files), settings.limit) == ({}, 5)
 
 
-def test_nobody_can_change_what_a_plugin_was_given(ruled):
+def test_the_texts_of_a_plugins_files_cannot_be_changed(ruled):
     ruled.write("a.rules", "x")
     with pytest.raises(TypeError):
         ruled.settings("ruler").files["a.rules"] = "y"
 
 
 def test_a_file_is_decoded_and_nothing_else(ruled):
-    """The byte order mark goes, ends of lines stay."""
+    """The byte order mark is removed, line ends stay."""
     ruled.write("a.rules", f"{BOM}größer\r\nzwei\r")
     assert ruled.settings("ruler").files["a.rules"] == "größer\r\nzwei\r"
 
 
-def test_a_problem_that_the_plugin_tells_is_shown_with_its_line(ruled):
+def test_a_problem_reported_by_the_plugin_has_its_line(ruled):
     ruled.write("a.rules", "good\nmore nonsense here\n")
     (problem,) = ruled.check()
     assert str(problem) == "a.rules:2:6: error: this is no rule (write one)"
     assert problem.excerpt == "more nonsense here"
 
 
-def test_what_is_to_be_in_a_file_is_looked_at_in_place_of_what_is(ruled):
-    """A file that is not there yet too; and one that is to be gone."""
+def test_new_contents_are_checked_in_place_of_the_current_ones(ruled):
+    """Also of a file that does not exist yet, and of one that is to be removed."""
     ruled.write("a.rules", "nonsense")
-    ruled.write("b.rules", "kept")
+    ruled.write("b.rules", "unchanged")
     found = examine(ruled, replaced={"a.rules": b"fine", "c.rules": b"new"})
     assert dict(found.bundle.settings["ruler"].files) == {
         "a.rules": "fine",
-        "b.rules": "kept",
+        "b.rules": "unchanged",
         "c.rules": "new",
     }
     gone = examine(ruled, replaced={"a.rules": None})
@@ -103,28 +103,28 @@ def test_what_is_to_be_in_a_file_is_looked_at_in_place_of_what_is(ruled):
     assert examine(ruled).digest == gone.digest
 
 
-def test_a_change_of_a_plugins_file_changes_the_digest_and_is_seen_in_it(ruled):
+def test_a_change_of_a_plugins_file_changes_the_digest(ruled):
     before = ruled.load().digest
     ruled.write("a.rules", "one")
     assert ruled.load().digest != before
 
 
-def test_bytes_that_are_no_text_are_told_at_their_place_and_the_plugin_is_not_asked(ruled):
-    """Its check would miss what stands there; so none of the plugin's files is checked."""
+def test_bytes_that_are_not_text_are_reported_and_the_plugin_does_not_check(ruled):
+    """Its check would miss the content, so none of the plugin's files is checked."""
     ruled.write("a.rules", b"good\nb\xe4d\n")
     ruled.write("b.rules", "nonsense")
     assert ruled.problems() == ["a.rules:2:2: error: byte 0xE4 is not UTF-8 (save the file as UTF-8)"]
 
 
-def test_what_is_no_file_is_told(ruled):
-    """It is not waited for either."""
+def test_a_path_that_is_not_a_regular_file_is_reported(ruled):
+    """It is not opened either, since a pipe would block."""
     os.mkfifo(ruled.path / "a.rules")
     os.mkfifo(ruled.path / "a.txt")
     assert ruled.problems() == ["a.rules: error: this is not a file"]
 
 
-def test_what_a_plugin_reads_is_not_warned_of_and_what_nobody_reads_is(ruled):
-    """``queue.yaml`` looks like a slip, unless it is somebody's."""
+def test_files_that_no_plugin_reads_are_warned_of(ruled):
+    """``queue.yaml`` resembles a misspelled name, unless a plugin reads it."""
     ruled.write("queue.yaml", "x")
     (problem,) = ruled.problems()
     assert problem.startswith("queue.yaml: warning: this file is not read as settings")
@@ -144,7 +144,7 @@ def test_what_a_plugin_reads_is_not_warned_of_and_what_nobody_reads_is(ruled):
         ("x.txt", False),
     ],
 )
-def test_which_names_are_settings_is_known_before_there_is_such_a_file(ruled, name, read):
+def test_names_of_settings_files_are_known_before_the_files_exist(ruled, name, read):
     assert examine(ruled).reads(name) is read
 
 
@@ -175,7 +175,7 @@ def test_a_plugin_may_not_own_files_of_the_core(ruled, pattern):
     assert f"the files {pattern!r} of plugin ruler already belong to the core" in ruled.problems()[0]
 
 
-def test_a_pattern_that_some_file_of_the_core_matches_too_is_told_of_that_file(ruled):
+def test_a_pattern_that_matches_a_file_of_the_core_is_reported_for_that_file(ruled):
     ruled.plugin("ruler", RULES.replace("*.rules", "a.*"))
     ruled.write("a.conf", "")
     assert ruled.problems() == [
@@ -184,7 +184,7 @@ def test_a_pattern_that_some_file_of_the_core_matches_too_is_told_of_that_file(r
 
 
 @pytest.mark.parametrize("files", ['["*.rules"]', '("",)', '("a/b",)', '(".x",)', '("x~",)', "(7,)", '"*.r"'])
-def test_what_is_no_tuple_of_patterns_is_refused(ruled, files):
+def test_anything_but_a_tuple_of_patterns_is_refused(ruled, files):
     ruled.plugin("ruler", RULES.replace('("*.rules", "site.yaml")', files))
     (problem,) = ruled.problems()
     assert "negotiator_section" in problem
@@ -192,7 +192,7 @@ def test_what_is_no_tuple_of_patterns_is_refused(ruled, files):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("    files: Mapping[str, str]\n", "", "Rules needs a field `files: Mapping[str, str]`"),
         ("files: Mapping[str, str]", "files: Mapping[str, int]", "a type that settings can't have"),
@@ -200,16 +200,16 @@ def test_what_is_no_tuple_of_patterns_is_refused(ruled, files):
         (', files=("*.rules", "site.yaml")', "", "but its section names no files"),
     ],
 )
-def test_a_class_that_can_not_be_given_files_is_told_to_its_author(ruled, old, new, said):
+def test_a_class_without_a_valid_field_for_files_is_reported_to_its_author(ruled, old, new, message):
     part = "\n@attrs.frozen\nclass Part:\n    files: Mapping[str, str]\n"
     text = RULES.replace("import Mapping\n", "import Mapping\n" + (part if "Part" in new else ""))
     ruled.plugin("ruler", text.replace(old, new))
     (problem,) = ruled.problems()
-    assert said in problem
+    assert message in problem
 
 
-def test_a_file_of_a_plugin_that_is_disabled_is_nobodys(ruled):
-    """It stays in the digest, and nothing is said of it."""
+def test_a_file_of_a_disabled_plugin_is_not_checked(ruled):
+    """It stays in the digest, and there is no problem about it."""
     ruled.write("a.rules", "nonsense")
     found = examine(ruled, disable=["ruler"])
     assert (found.problems, found.reads("a.rules")) == ((), False)

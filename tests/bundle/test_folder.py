@@ -1,4 +1,4 @@
-"""The folder of a bundle: which files count, what the digest covers, what can't be read."""
+"""The folder of a bundle: the files that count, the digest, and errors of reading."""
 
 import hashlib
 import os
@@ -9,13 +9,13 @@ from negotiator.bundle import BundleError, check_bundle, default_bundle, examine
 
 
 def digest(*files):
-    """The digest of names and contents, as the documentation of ``read_folder`` tells it."""
+    """Return the digest of names and contents as the documentation of ``read_folder`` defines it."""
     framed = (b"%d:%b%d:%b" % (len(name), name, len(content), content) for name, content in files)
     return hashlib.sha256(b"".join(framed)).hexdigest()
 
 
 def test_the_digest_covers_names_and_contents_in_order(bundle):
-    """Anybody can compute it again from the files, also those that only a plugin reads."""
+    """It can be computed from the files alone, including those that only a plugin reads."""
     bundle.write("pool.yaml", "number: 1\n")
     bundle.write("a.conf", "")
     bundle.write("b/c.txt", "x")
@@ -27,7 +27,7 @@ def test_the_digest_covers_names_and_contents_in_order(bundle):
 
 
 def test_every_change_of_a_file_changes_the_digest(bundle):
-    """A byte, a name, a file more, or a byte that moves from one file to the next."""
+    """A byte, a name, a further file, or a byte that moves from one file to the next."""
     bundle.write("pool.yaml", "")
     seen = {bundle.load().digest}
     changes = [("b.txt", "ab"), ("b.txt", "ac"), ("c.txt", ""), ("b.txt", "a"), ("c.txt", "c")]
@@ -39,21 +39,21 @@ def test_every_change_of_a_file_changes_the_digest(bundle):
 
 @pytest.mark.parametrize("name", [".hidden", "pool.yaml~", "__pycache__/x.pyc", ".git/config", "sub/.x"])
 def test_hidden_files_backups_and_caches_do_not_count(bundle, name):
-    """An editor that is open, or Python, must not make another bundle of it."""
+    """An open editor, or Python, does not change the bundle."""
     bundle.write("pool.yaml", "")
     before = bundle.load().digest
     bundle.write(name, "x")
     assert bundle.load().digest == before
 
 
-def test_the_default_bundle_is_without_problems():
-    """It comes with the program and can be copied."""
+def test_the_default_bundle_has_no_problems():
+    """It is part of the program and can be copied."""
     assert check_bundle(default_bundle()) == ()
     assert load_bundle(default_bundle()).problems == ()
 
 
-def test_a_folder_without_settings_is_no_bundle(bundle):
-    """The wrong folder must not be taken for a pool without policies."""
+def test_a_folder_without_settings_is_refused(bundle):
+    """A wrong folder is not taken for a pool without policies."""
     bundle.write("README", "x")
     assert bundle.problems() == [
         (
@@ -65,8 +65,8 @@ def test_a_folder_without_settings_is_no_bundle(bundle):
         bundle.load()
 
 
-def test_a_folder_that_is_not_there_is_told_as_a_problem(tmp_path):
-    """As is one that is a file."""
+def test_a_missing_folder_is_a_problem(tmp_path):
+    """And so is a file in its place."""
     (tmp_path / "file").write_text("")
     for name in ("nowhere", "file"):
         (problem,) = check_bundle(tmp_path / name)
@@ -74,15 +74,15 @@ def test_a_folder_that_is_not_there_is_told_as_a_problem(tmp_path):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_what_is_no_file_is_never_waited_for(bundle, make):
-    """A FIFO called pool.yaml neither blocks nor is passed over; a folder of that name is just a folder."""
+def test_a_path_that_is_not_a_regular_file_does_not_block(bundle, make):
+    """A FIFO called pool.yaml neither blocks nor is ignored; a folder of that name is just a folder."""
     make(bundle.path / "pool.yaml")
     (problem,) = bundle.problems()
     assert "pool.yaml: error: " in problem
 
 
 def test_a_link_out_of_the_bundle_is_refused(bundle, tmp_path):
-    """Its content could change without anybody touching the bundle."""
+    """Its content could change without a change in the bundle."""
     (tmp_path / "elsewhere.yaml").write_text("number: 1")
     (bundle.path / "pool.yaml").symlink_to(tmp_path / "elsewhere.yaml")
     assert bundle.problems() == ["pool.yaml: error: this file can't be read: a link leads out of the bundle"]
@@ -92,8 +92,8 @@ def test_a_link_out_of_the_bundle_is_refused(bundle, tmp_path):
     assert bundle.settings().number == 5
 
 
-def test_a_link_that_leads_nowhere_is_told(bundle):
-    """So is one that leads to itself."""
+def test_a_dangling_link_is_reported(bundle):
+    """And so is one that leads to itself."""
     bundle.write("pool.yaml", "")
     (bundle.path / "x").symlink_to("nowhere")
     (bundle.path / "y").symlink_to("y")
@@ -101,13 +101,13 @@ def test_a_link_that_leads_nowhere_is_told(bundle):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(bundle):
-    """An unreadable file is an error with its name."""
+def test_a_file_without_read_permission_is_reported(bundle):
+    """The error has its name."""
     bundle.write("pool.yaml", "").chmod(0)
     assert bundle.problems() == ["pool.yaml: error: this file can't be read: Permission denied"]
 
 
-def test_a_file_that_is_too_large_is_told(bundle):
+def test_a_file_that_is_too_large_is_reported(bundle):
     """It is not read to its end."""
     bundle.write("pool.yaml", "")
     with (bundle.path / "large").open("wb") as file:
@@ -118,7 +118,7 @@ def test_a_file_that_is_too_large_is_told(bundle):
 
 
 def test_a_broken_bundle_still_has_a_digest(bundle):
-    """So that what was refused can be told apart from what was tried next."""
+    """So that refused bundles can be distinguished."""
     bundle.write("pool.yaml", "number: x")
     examination = examine_bundle(bundle.path, extra_folders=[bundle.plugins], entry_points=False)
     assert examination.bundle is None

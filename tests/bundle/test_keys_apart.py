@@ -1,4 +1,4 @@
-"""A key of a plugin may stand in a file of its own at the top of the bundle."""
+"""The key of a plugin may be in a file of its own at the top of the bundle."""
 
 import pytest
 
@@ -32,22 +32,22 @@ def own(bare):
 
 
 def test_all_of_the_file_is_the_value_of_the_key(own):
-    """With the places of what stands in it; the other keys stay in pool.yaml."""
+    """Values have their places in that file; the other keys stay in pool.yaml."""
     own.write("grid.yaml", "# ours\nnames: [a, b]\nsize: 4\n")
     found = own.settings("mine")
     assert (found.grid.names, found.grid.size, found.other) == (("a", "b"), 4, 2)
     assert (found.grid.source.file, found.grid.source.line) == ("grid.yaml", 2)
 
 
-def test_it_may_still_stand_in_pool_yaml(own):
-    """Or nowhere."""
+def test_the_key_may_still_be_in_pool_yaml(own):
+    """Or be missing."""
     assert own.settings("mine").grid.size == 3
     own.write("pool.yaml", "grid: {size: 5}\n")
     assert own.settings("mine").grid.size == 5
 
 
-def test_it_does_not_stand_in_both(own):
-    """Which of them is meant can't be told."""
+def test_the_key_in_both_files_is_an_error(own):
+    """It is not known which of them is meant."""
     own.write("pool.yaml", "grid: {size: 5}\n")
     own.write("grid.yaml", "size: 4\n")
     assert own.problems() == [
@@ -67,23 +67,23 @@ def test_it_does_not_stand_in_both(own):
         (b"size: \xff\n", "grid.yaml"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place_there(own, text, place):
-    """And once: nothing else follows from it."""
+def test_a_problem_has_its_place_in_that_file(own, text, place):
+    """It is reported once, without consequential problems."""
     own.write("grid.yaml", text)
     found = own.problems()
     assert len(found) == 1
     assert found[0].startswith(place), found
 
 
-def test_an_empty_file_says_nothing(own):
+def test_an_empty_file_gives_the_defaults(own):
     """All defaults."""
     own.write("grid.yaml", "# nothing\n")
     assert own.problems() == []
     assert own.settings("mine").grid.size == 3
 
 
-def test_the_digest_covers_it(own):
-    """Two bundles that differ in it are two."""
+def test_the_digest_covers_the_file(own):
+    """Two bundles that differ in it have different digests."""
     own.write("grid.yaml", "size: 4\n")
     before = own.load().digest
     own.write("grid.yaml", "size: 5\n")
@@ -91,7 +91,7 @@ def test_the_digest_covers_it(own):
 
 
 def test_the_file_belongs_to_one_plugin(own):
-    """Another that wants it is told of, and named."""
+    """Another plugin that declares it is reported with its name."""
     own.plugin(
         "thief",
         APART.replace("Mine", "Theirs")
@@ -112,13 +112,13 @@ def test_the_file_belongs_to_one_plugin(own):
         ("(5,)", "expected a tuple of keys of the class as apart"),
     ],
 )
-def test_a_plugin_that_puts_apart_what_it_has_not_is_refused(own, apart, words):
-    """By name."""
+def test_a_separate_file_for_an_undeclared_key_is_refused(own, apart, words):
+    """The message names the key."""
     own.plugin("mine", APART.replace('("grid",)', apart))
     assert any(words in each for each in own.problems()), own.problems()
 
 
-def test_the_name_of_a_file_of_the_core_is_not_to_be_had(own):
-    """A key of the name ``queues`` would take queues.yaml."""
+def test_the_name_of_a_file_of_the_core_is_refused(own):
+    """A key ``queues`` would take queues.yaml."""
     own.plugin("mine", APART.replace("grid", "queues"))
     assert any("queues.yaml" in each and "the core" in each for each in own.problems())

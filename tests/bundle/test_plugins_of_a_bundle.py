@@ -1,4 +1,4 @@
-"""Who owns a key, which plugins a bundle loads, and what becomes of a plugin that fails while it is loaded."""
+"""The owners of keys, the plugins that a bundle loads, and plugins that fail while it is loaded."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from negotiator.bundle import BundleError, load_bundle
 
 
 def test_two_plugins_may_not_own_one_key(bare):
-    """Both are named; so is one that wants a key of the core."""
+    """Both are named; a key of the core cannot be owned either."""
     for name, key in (("one", "shared"), ("two", "Shared"), ("three", "audit")):
         bare.plugin(
             name, f"S = attrs.make_class('S', {{{key!r}: attrs.field(default=1, type=int)}})\n{SECTION})"
@@ -24,17 +24,17 @@ SECTION = "@hookimpl\ndef negotiator_section():\n    return Section(schema=S"
 
 @pytest.fixture
 def section(bare):
-    """A plugin with one class S, and what is told of it."""
+    """Return a function that writes a plugin with one class S and returns the problems."""
 
-    def told(text, check="", settings=""):
+    def messages(text, check="", settings=""):
         bare.plugin("own", f"{text}\n{SECTION}{', check=check' if check else ''})\n{check}")
         return bare.yaml(settings)
 
-    return told
+    return messages
 
 
 @pytest.mark.parametrize(
-    ("field", "said"),
+    ("field", "message"),
     [
         ("x: set[int] = ()", "S.x has a type that settings can't have: set[int]"),
         ("x: tuple[int, int] = (1, 2)", "S.x has a type that settings can't have: tuple[int, int]"),
@@ -45,14 +45,14 @@ def section(bare):
         ("x: Nowhere = 3", "the annotations of S can't be resolved: NameError: "),
     ],
 )
-def test_a_schema_that_cannot_be_filled_is_told_before_anything_stands_in_it(section, field, said):
-    """An author finds out at once, not the administrator who is the first to use the key."""
+def test_an_unsupported_schema_is_reported_before_the_key_is_used(section, field, message):
+    """The author sees the error, not the first administrator who uses the key."""
     (problem,) = section(f"@attrs.frozen\nclass S:\n    {field}\n")
     assert "/own.py: error: plugin own: " in problem
-    assert said in problem
+    assert message in problem
 
 
-def test_a_key_without_default_must_be_there(section):
+def test_a_key_without_default_is_required(section):
     """The plugin that needs it is named."""
     assert section("@attrs.frozen\nclass S:\n    need: int\n") == [
         "pool.yaml:1:1: error: plugin own: the key 'need' is missing"
@@ -62,8 +62,8 @@ def test_a_key_without_default_must_be_there(section):
 CLASS = "@attrs.frozen\nclass S:\n    x: int = 1\n    e: Expression | None = None\n"
 
 
-def test_what_the_check_of_a_section_says_is_added(section):
-    """With the line that it stands in; an error refuses the bundle."""
+def test_problems_of_a_sections_check_are_reported(section):
+    """They have the line of the value; an error refuses the bundle."""
     check = (
         "def check(settings):\n"
         "    yield Problem(Severity.ERROR, settings.e.source, 'too odd')\n"
@@ -76,7 +76,7 @@ def test_what_the_check_of_a_section_says_is_added(section):
 
 
 @pytest.mark.parametrize(
-    ("check", "said"),
+    ("check", "message"),
     [
         ("def check(settings):\n    raise KeyError('no')", "its check failed: KeyError: 'no'"),
         ("def check(settings):\n    raise SystemExit(0)", "its check failed: SystemExit: 0"),
@@ -85,14 +85,14 @@ def test_what_the_check_of_a_section_says_is_added(section):
         ("def check(settings):\n    return ['x']", "its check must yield Problem, got str"),
     ],
 )
-def test_a_check_that_fails_refuses_the_bundle(section, check, said):
-    """Nothing that a plugin does there ends the program."""
+def test_a_check_that_fails_refuses_the_bundle(section, check, message):
+    """No exception of a plugin ends the program."""
     (problem,) = section(CLASS, check)
-    assert problem.startswith(f"pool.yaml:1:1: error: plugin own: {said}")
+    assert problem.startswith(f"pool.yaml:1:1: error: plugin own: {message}")
 
 
 def test_a_check_that_never_ends_is_cut_off(section):
-    """A generator without an end gives a bounded number of problems."""
+    """An endless generator gives a bounded number of problems."""
     check = "def check(settings):\n    n = 0\n    while True:\n        n += 1\n"
     check += "        yield Problem(Severity.WARNING, Source('x'), str(n))\n"
     assert len(section(CLASS, check)) == 1000
@@ -100,7 +100,7 @@ def test_a_check_that_never_ends_is_cut_off(section):
 
 @pytest.mark.parametrize("hook", ["section", "constraints", "job_attributes"])
 def test_a_hook_that_fails_at_loading_refuses_the_bundle(bare, hook):
-    """Plugin and hook are named, and its file."""
+    """The problem names the plugin, its hook and its file."""
     arguments = "" if hook == "section" else "settings"
     bare.plugin("bad", f"@hookimpl\ndef negotiator_{hook}({arguments}):\n    raise RuntimeError('no way')\n")
     (problem,) = bare.yaml("")
@@ -108,8 +108,8 @@ def test_a_hook_that_fails_at_loading_refuses_the_bundle(bare, hook):
     assert f"hook negotiator_{hook}: RuntimeError: no way" in problem
 
 
-def test_a_plugin_with_wrong_settings_is_not_blamed_for_what_follows(bare):
-    """What its other hooks make of settings that could not be read is not told as a second problem."""
+def test_invalid_settings_give_no_consequential_problems(bare):
+    """Failures of other hooks that get settings which could not be read are not reported."""
     bare.plugin(
         "own", f"{CLASS}{SECTION})\n@hookimpl\ndef negotiator_constraints(settings):\n    return settings.x\n"
     )
@@ -126,7 +126,7 @@ def test_a_plugin_file_that_cannot_be_loaded_refuses_the_bundle(bare):
 
 
 def test_a_bundle_names_its_plugins_folder(bare):
-    """Relative to itself; a folder that is only there is not loaded."""
+    """Relative to itself; a folder that is not named is not loaded."""
     bare.write(
         "plugins/mine.py",
         "from negotiator.plugin import hookimpl\n\n\n@hookimpl\ndef negotiator_job_attributes():\n    return ['Owner']\n",
@@ -142,36 +142,36 @@ def test_a_bundle_names_its_plugins_folder(bare):
     assert load_bundle(bare.path, entry_points=False, disable=["mine"]).hooks.plugins == ()
 
 
-def test_what_a_disabled_plugin_owned_is_unknown(bundle):
-    """A policy of a plugin that is not there must not be passed over."""
+def test_keys_of_a_disabled_plugin_are_unknown(bundle):
+    """A policy without its plugin must not be ignored silently."""
     (problem,) = bundle.yaml("plugins: {disable: [tiny]}\nnumber: 3\n")
     assert problem.startswith("pool.yaml:2:1: error: unknown key 'number'")
 
 
 def test_every_call_of_a_hook_can_be_traced(bundle):
-    """The tracer reaches the hooks that loading calls."""
+    """The tracer covers the hooks that are called at loading."""
     lines = []
     bundle.write("pool.yaml", "")
     bundle.load(tracer=lines.append)
     assert "negotiator_section" in lines[0]
 
 
-def test_what_is_wrong_with_the_plugins_hides_nothing_else(bundle):
-    """But for unknown keys: they may be those of a plugin that could not be found."""
+def test_problems_of_plugins_do_not_hide_others(bundle):
+    """Except unknown keys, which may belong to a plugin that could not be loaded."""
     bundle.write(
         "pool.yaml",
         "plugins:\n  folders: [nowhere]\nnumber: many\naudit:\n  matches: MY.a ==\nno_such_key: 1\n",
     )
-    told = {str(problem).partition(" (")[0] for problem in bundle.check()}
-    assert told == {
+    messages = {str(problem).partition(" (")[0] for problem in bundle.check()}
+    assert messages == {
         "pool.yaml:2:13: error: plugins.folders[0]: no folder 'nowhere'",
         "pool.yaml:3:9: error: number: expected a whole number, got 'many'",
         "pool.yaml:5:19: error: audit.matches: expected an operand, found end of text",
     }
 
 
-def test_a_disabled_plugin_is_not_imported_where_other_settings_of_plugins_are_wrong(bundle):
-    """Nor is any, where it cannot be told which are disabled."""
+def test_disabled_plugins_are_not_imported_if_other_plugin_settings_are_invalid(bundle):
+    """No plugin is imported if the list of disabled ones is invalid."""
     bundle.plugin("loud", "raise SystemExit('imported')")
     for disable in ("[loud]", "{loud: 1}"):
         bundle.write("pool.yaml", f"plugins:\n  slow_seconds: soon\n  disable: {disable}\n")

@@ -1,4 +1,4 @@
-"""What ``pool.yaml`` may hold, and how each thing that it may not hold is told."""
+"""The valid contents of ``pool.yaml``, and the problems of invalid ones."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from negotiator.records import Mode, Severity, Source
 
 
 def test_every_type_of_field_is_read(bundle):
-    """A section is filled in with values of the types that its schema declares."""
+    """A section is filled with values of the types of its schema."""
     bundle.write("down.ics", "x")
     bundle.write(
         "pool.yaml",
@@ -56,7 +56,7 @@ TINY_EXPR: |
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "---\n...\n", "{}\n", "\ufeff# with a mark\n"])
-def test_a_file_that_says_nothing_gives_the_defaults(bundle, text):
+def test_an_empty_file_gives_the_defaults(bundle, text):
     """Every plugin whose fields all have defaults gets an instance, and the audit log records everything."""
     bundle.write("pool.yaml", text)
     loaded = bundle.load()
@@ -65,8 +65,8 @@ def test_a_file_that_says_nothing_gives_the_defaults(bundle, text):
     assert loaded.audit == AuditSettings(DecisionSelection.ALL, DecisionSelection.ALL)
 
 
-def test_the_audit_part_takes_a_word_or_an_expression(bundle):
-    """``all`` and ``none`` are words; everything else selects by an expression."""
+def test_the_audit_selection_is_a_keyword_or_an_expression(bundle):
+    """``all`` and ``none`` are keywords; any other value is an expression."""
     bundle.write("pool.yaml", 'audit:\n  matches: none\n  denials: MY.Owner == "a"\n  rotate_bytes: 5000\n')
     audit = bundle.load().audit
     assert audit.matches is DecisionSelection.NONE
@@ -76,7 +76,7 @@ def test_the_audit_part_takes_a_word_or_an_expression(bundle):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("matches: GPUs > 0", "GPUs has no scope: a job could define it and keep its matches out"),
         ("matches: non", "non has no scope"),
@@ -84,16 +84,16 @@ def test_the_audit_part_takes_a_word_or_an_expression(bundle):
         ('matches: eval("GPUs")', "are not known from its text"),
     ],
 )
-def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, told):
+def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, message):
     """A name without scope would be looked up in the job first."""
     bundle.write("pool.yaml", f"audit:\n  {line}\n")
     (problem,) = bundle.check()
     assert (problem.severity, problem.source) == (Severity.ERROR, Source("pool.yaml", 2, 12))
-    assert told in problem.message
+    assert message in problem.message
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "message"),
     [
         (
             'MY.a && strcat("x") != strngListMember("a", "b")',
@@ -103,18 +103,18 @@ def test_no_job_can_keep_its_matches_out_of_the_audit_log(bundle, line, told):
         ("MY.a && isUndefined(1, 2)", "isUndefined does not take 2 arguments"),
     ],
 )
-def test_a_call_that_can_only_give_an_error_is_refused(bundle, expression, told):
-    """As a gate it would never discard anything, and nobody would be told."""
+def test_a_call_that_can_only_give_an_error_is_refused(bundle, expression, message):
+    """As a gate it would silently never discard anything."""
     bundle.write("pool.yaml", f"audit:\n  matches: >-\n    {expression}\n")
     (problem,) = bundle.check()
-    name = told.split(" ")[0 if "does not take" in told else 2]
+    name = message.split(" ")[0 if "does not take" in message else 2]
     assert problem.severity is Severity.ERROR
     assert problem.source == Source("pool.yaml", 3, 5 + expression.index(name))
-    assert str(problem).endswith(told)
+    assert str(problem).endswith(message)
 
 
 def test_a_denial_has_no_slot_to_select_by(bundle):
-    """What refers to one is always undefined, so that everything would be recorded."""
+    """A reference to the slot would always be undefined, so that everything would be recorded."""
     bundle.write("pool.yaml", "audit:\n  denials: TARGET.X > 3\n")
     (problem,) = bundle.check()
     assert (problem.severity, problem.source.column) == (Severity.WARNING, 12)
@@ -189,8 +189,8 @@ def test_a_denial_has_no_slot_to_select_by(bundle):
         ('calendar: "a\\0b"', "1:11: error: calendar: expected a file name"),
     ],
 )
-def test_what_a_field_cannot_hold_is_told_where_it_stands(bundle, text, expected):
-    """Each slip is one problem with line and column, what was expected and what is there."""
+def test_an_invalid_value_is_reported_with_its_place(bundle, text, expected):
+    """Each mistake is one problem with line and column, the expected and the given value."""
     (problem,) = bundle.yaml(text)
     assert is_like(problem.removeprefix("pool.yaml:"), expected), problem
 
@@ -222,8 +222,8 @@ def test_what_a_field_cannot_hold_is_told_where_it_stands(bundle, text, expected
     ],
 )
 @pytest.mark.parametrize("field", ["text", "number", "real", "switch", "names"])
-def test_what_yaml_1_1_reads_otherwise_must_be_quoted(bundle, word, field):
-    """Neither reading is taken; the hint says how to write either. Quoted, it is the text."""
+def test_scalars_that_yaml_1_1_reads_differently_must_be_quoted(bundle, word, field):
+    """Neither reading is used; the hint shows how to write either. Quoted, it is a string."""
     bundle.write("pool.yaml", f"{field}: {f'[{word}]' if field == 'names' else word}")
     (problem,) = bundle.check()
     assert problem.severity is Severity.ERROR
@@ -237,8 +237,8 @@ def test_what_yaml_1_1_reads_otherwise_must_be_quoted(bundle, word, field):
 @pytest.mark.parametrize(
     "text", ["true", "5", "0x1F", "1_0", "yes", "on", "10 + 5", "null", "~5", "{1, 2}[0]"]
 )
-def test_an_expression_is_taken_as_it_is_written(bundle, text):
-    """No scalar of YAML has another meaning in the place of an expression: what ClassAds make of it counts."""
+def test_an_expression_is_read_as_written(bundle, text):
+    """YAML's types of scalars do not apply to expressions: the ClassAd parser reads the text."""
     quoted = f"'{text}'" if text.startswith("{") else text
     try:
         tree = parse(text)
@@ -250,7 +250,7 @@ def test_an_expression_is_taken_as_it_is_written(bundle, text):
 
 
 @pytest.mark.parametrize("text", ["TINY_EXPR:", "TINY_EXPR: ''", "calendar:", "calendar: ~", "text: null"])
-def test_nothing_can_be_said_where_a_field_may_be_none(bundle, text):
+def test_an_empty_value_of_an_optional_field_is_none(bundle, text):
     """An empty value of an optional field is None."""
     assert bundle.yaml(text) == []
     tiny = bundle.settings()
@@ -299,14 +299,14 @@ def test_nothing_can_be_said_where_a_field_may_be_none(bundle, text):
         ("# " + "x" * 1_000_000, "1:1: error: the file is longer than 1000000 characters"),
     ],
 )
-def test_yaml_that_is_refused_is_told_where_it_stands(bundle, text, expected):
-    """What is not YAML, and what a settings file must not use of it, is an error with its place."""
+def test_refused_yaml_is_reported_with_its_place(bundle, text, expected):
+    """Invalid YAML, and features of YAML that a settings file may not use."""
     problems = bundle.yaml(text)
     assert any(is_like(problem.removeprefix("pool.yaml:"), expected) for problem in problems), problems
 
 
-def test_all_problems_are_told_at_once(bundle):
-    """The first problem hides no other, also in a part of the file that is wrong as a whole."""
+def test_all_problems_are_reported_at_once(bundle):
+    """The first problem hides no other, even in a part of the file that is invalid as a whole."""
     problems = bundle.yaml(
         "audit: {matches: (, nope: 1}\nitems:\n- {name: 1, when: ==}\n- 5\n- &a z\nnmber: 3\nswitch: yes\nswitch: no\n"
     )
@@ -334,8 +334,8 @@ def test_all_problems_are_told_at_once(bundle):
         ("TINY_EXPR: |\n  a &&\n  b ==\n", 3, 7),
     ],
 )
-def test_an_error_in_an_expression_is_told_at_its_own_place(bundle, text, line, column):
-    """Whatever quotes, escapes and folding stand between the file and the expression."""
+def test_an_error_in_an_expression_has_its_own_place(bundle, text, line, column):
+    """Whatever quotes, escapes and folding the scalar has."""
     bundle.write("pool.yaml", text)
     (problem,) = bundle.check()
     assert (problem.source.line, problem.source.column) == (line, column)
@@ -343,7 +343,7 @@ def test_an_error_in_an_expression_is_told_at_its_own_place(bundle, text, line, 
 
 
 def test_a_path_may_not_follow_a_link_out_of_the_bundle(bundle, tmp_path):
-    """Neither as a file nor through a folder; a link that stays inside is a file like any."""
+    """Neither as a file nor through a folder; a link within the bundle is a file like any other."""
     secret = tmp_path / "secret"
     secret.write_text("x")
     inside = bundle.write("sub/inside", "x")
@@ -359,8 +359,8 @@ def test_a_path_may_not_follow_a_link_out_of_the_bundle(bundle, tmp_path):
     assert bundle.settings().calendar.samefile(inside)
 
 
-def test_a_path_may_not_name_what_the_digest_does_not_cover(bundle):
-    """A hidden file could change without the digest of the bundle changing with it."""
+def test_a_path_may_not_name_a_file_outside_the_digest(bundle):
+    """A hidden file could change while the digest stays."""
     bundle.write(".hidden", "x")
     bundle.write("old~", "x")
     for name in (".hidden", "old~"):
@@ -369,7 +369,7 @@ def test_a_path_may_not_name_what_the_digest_does_not_cover(bundle):
 
 
 def test_the_path_of_the_bundle_itself_may_be_relative(bundle, monkeypatch):
-    """Files are found beside pool.yaml, not where the program was started."""
+    """Files are relative to pool.yaml, not to the working folder of the program."""
     bundle.write("down.ics", "x")
     bundle.write("pool.yaml", "calendar: down.ics")
     monkeypatch.chdir(bundle.path.parent)
@@ -378,12 +378,12 @@ def test_the_path_of_the_bundle_itself_may_be_relative(bundle, monkeypatch):
 
 
 def is_like(text, pattern):
-    """Whether a text is as expected, where ``*`` stands for anything."""
+    """True if a text is as expected, where ``*`` matches any text."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
 def test_a_scalar_of_many_underscores_is_read_at_once():
-    """One line must not hang the program: 100,000 of them would take a pattern that tries all ways for ever."""
+    """A line of 100,000 underscores takes no exponential time in a pattern."""
     assert scalars.ambiguous("1" + "_" * 100_000 + "x") is None
     assert scalars.ambiguous("1" + "_" * 100_000).meaning == "a number"
 
@@ -403,6 +403,6 @@ def test_settings_and_each_of_their_values_have_their_own_place(bundle):
     }
 
 
-def test_settings_without_a_key_in_the_bundle_have_a_file_and_no_line(bundle):
+def test_default_settings_have_a_file_but_no_line(bundle):
     bundle.write("pool.yaml", "audit:\n  matches: none\n")
     assert bundle.settings().source == Source("pool.yaml")

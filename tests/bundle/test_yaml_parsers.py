@@ -1,4 +1,4 @@
-"""libyaml and PyYAML's own parser: which of them reads a file shows in nothing but the time it takes."""
+"""libyaml and PyYAML's own parser give the same results; they differ in speed only."""
 
 import ast
 from pathlib import Path
@@ -126,7 +126,7 @@ def mappings(inner):
 
 
 def files(inline, bodies):
-    """Mappings of what stands behind a colon or a dash, and the lines below it."""
+    """Return a strategy for mappings of texts after a colon or a dash, and the lines below."""
     values = st.recursive(
         st.one_of(inline.map(headed), st.tuples(HEADS, bodies)),
         lambda inner: st.one_of(mappings(inner), st.lists(inner, min_size=1, max_size=4).map(listing)),
@@ -141,7 +141,7 @@ IN_ORDER = files(TIDY, BODIES.map(lambda lines: ["text", *lines]))
 
 @st.composite
 def broken(draw):
-    """A file with a few slips in it."""
+    """Return a strategy for files with a few mistakes."""
     text = draw(files(TIDY | UNTIDY, BODIES)).removesuffix(draw(st.sampled_from(["", "\n"])))
     for _ in range(draw(st.integers(0, 2))):
         at = draw(st.integers(0, len(text)))
@@ -149,15 +149,20 @@ def broken(draw):
     return text
 
 
-def told(node):
-    """All that a node knows, as plain values."""
+def plain_value(node):
+    """Return all fields of a node as plain values."""
     if isinstance(node, ScalarNode):
         value = node.value
         return "scalar", node.label, node.at, node.style, value.text, list(value.offsets), value.at
     if isinstance(node, ListNode):
-        return "list", node.label, node.at, [told(item) for item in node.items]
+        return "list", node.label, node.at, [plain_value(item) for item in node.items]
     if isinstance(node, MapNode):
-        return "mapping", node.label, node.at, [(k, e.at, told(e.value)) for k, e in node.entries.items()]
+        return (
+            "mapping",
+            node.label,
+            node.at,
+            [(k, e.at, plain_value(e.value)) for k, e in node.entries.items()],
+        )
     return None if node is None else ("bad", node.label, node.at)
 
 
@@ -165,7 +170,7 @@ def read(text, *, libyaml):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yaml, "__with_libyaml__", libyaml)
         root, problems = read_yaml(SourceText("queues.yaml", text))
-    return told(root), problems
+    return plain_value(root), problems
 
 
 def is_read_by_libyaml(text):
@@ -184,8 +189,8 @@ def is_read_by_libyaml(text):
 @example(text=QUEUES.replace("\n", "\r\n"))
 @example(text="# nothing\n")
 @example(text="a: b  # tab\there?\n")
-def test_libyaml_reads_what_is_in_order_as_pyyaml_does(text):
-    """Labels, places, texts, the place of each character, styles: all is the same."""
+def test_libyaml_reads_valid_files_as_pyyaml_does(text):
+    """Labels, places, texts, the place of each character, and styles are the same."""
     assert is_read_by_libyaml(text)
     assert read(text, libyaml=True) == read(text, libyaml=False)
 
@@ -193,7 +198,7 @@ def test_libyaml_reads_what_is_in_order_as_pyyaml_does(text):
 @given(text=broken())
 @settings(max_examples=300)
 def test_a_broken_file_has_the_same_problems_with_libyaml(text):
-    """Every message, place and hint, and the same nodes where there is nothing wrong after all."""
+    """Every message, place and hint is the same, and the same nodes if there is no problem."""
     assert read(text, libyaml=True) == read(text, libyaml=False)
 
 
@@ -205,7 +210,7 @@ def written_in_tests():
 
 
 def test_both_parsers_agree_about_every_text_of_the_other_tests_and_the_examples():
-    """Whatever stands in the tests of bundles, YAML or not, and the YAML files that come with the program."""
+    """All texts in the tests of bundles, YAML or not, and the YAML files of the examples."""
     folders = [REPOSITORY / name for name in ("negotiator", "examples", "policies")]
     files = [path for folder in folders for path in folder.rglob("*.yaml")]
     for text in {*written_in_tests(), *(path.read_text("utf-8") for path in files)}:
@@ -236,7 +241,7 @@ def test_both_parsers_agree_about_every_text_of_the_other_tests_and_the_examples
         ],
     ],
 )
-def test_what_libyaml_reads_differently_is_read_by_pyyaml(text):
-    """Each is taken by the one and refused by the other, or has other places."""
+def test_texts_that_libyaml_reads_differently_are_read_by_pyyaml(text):
+    """One of the parsers refuses each of them, or gives other places."""
     assert not is_read_by_libyaml(text)
     assert read(text, libyaml=True) == read(text, libyaml=False)

@@ -130,12 +130,14 @@ def job(**items):
 def test_ads_alike_in_the_attributes_read_share_an_evaluation(counted):
     """Jobs that request the same memory share one, whatever expression gives the amount, on either side."""
     cache = cache_of(slots())
-    asks = parse("TARGET.Memory >= MY.RequestMemory"), Side.TARGET
+    requirements = parse("TARGET.Memory >= MY.RequestMemory"), Side.TARGET
     offers = parse("TARGET.RequestMemory <= MY.Memory"), Side.MY
     also = parse("Memory >= 512"), Side.TARGET
     memory = ["512", "2 * 256", "ifThenElse(Used =!= undefined, Used, 512)", "Half + Half"]
     jobs = [job(RequestMemory=memory[n % 4], Half=256, ClusterId=n) for n in range(100)]
-    found = {tuple(cache.get(expr, job, side).texts) for job in jobs for expr, side in (asks, offers, also)}
+    found = {
+        tuple(cache.get(expr, job, side).texts) for job in jobs for expr, side in (requirements, offers, also)
+    }
     assert found == {("bool False", "bool False", "bool True", "bool True")}
     assert len(counted) == 1
 
@@ -166,10 +168,12 @@ def test_attributes_read_by_expressions_of_the_rows_are_part_of_the_key(counted)
 def test_attributes_read_by_expressions_of_the_other_ad_are_part_of_the_key(counted):
     """Two jobs with the same expression may differ in an attribute that it reads."""
     cache = cache_of(slots())
-    asks = parse("TARGET.Memory >= MY.Ask + TARGET.Disk")
+    requirements = parse("TARGET.Memory >= MY.Ask + TARGET.Disk")
     for used in (1, 500, 1, 500):
         other = job(Ask="Base + TARGET.Disk", Base="Used + 1", Used=used)
-        assert cache.get(asks, other, Side.TARGET).texts == evaluated(cache, asks, other, Side.TARGET)
+        assert cache.get(requirements, other, Side.TARGET).texts == evaluated(
+            cache, requirements, other, Side.TARGET
+        )
     assert len(counted) == 2
 
 

@@ -110,7 +110,7 @@ def differences(oracle, ads, questions, values):
     theirs = oracle.ask_all(ads, questions)
     assert theirs is not None
     answers = zip(questions, map(words, values), theirs, strict=True)
-    return [(question, ours, said) for question, ours, said in answers if ours != said]
+    return [(question, ours, htcondors) for question, ours, htcondors in answers if ours != htcondors]
 
 
 def parsed(texts):

@@ -34,18 +34,18 @@ TARGET = parse_ad('[A = 100; Memory = 7; Arch = "x86_64"; Turn = TARGET.Turn; Bo
 NOW = Environment(now=1_700_000_000.0)
 
 
-def told(steps, depth=0):
+def step_lines(steps, depth=0):
     """Return steps as lines of text."""
     for step in steps:
         value = "(not evaluated)" if step.value is None else f"=> {unparse_value(step.value)}"
         remark = "; ".join(filter(None, (step.location, step.note)))
         yield f"{'  ' * depth}{unparse(step.expr)} {value}{f' ({remark})' if remark else ''}"
-        yield from told(step.steps, depth + 1)
+        yield from step_lines(step.steps, depth + 1)
 
 
 def lines(text, my=MY, target=TARGET, **options):
     """Return the trace of an expression in the two ads above as lines of text."""
-    return list(told([trace(parse(text), my, target, NOW, **options).root]))
+    return list(step_lines([trace(parse(text), my, target, NOW, **options).root]))
 
 
 def steps_of(root):
@@ -80,7 +80,7 @@ A + 2 * TARGET.A => 201
   2 * TARGET.A => 200
     TARGET.A => 100 (in TARGET)""",
     ),
-    "the expression of an attribute stands below the reference, a constant does not": (
+    "the expression of an attribute is a step below the reference, a constant is not": (
         "Requirements",
         """\
 Requirements => true (in MY)
@@ -91,7 +91,7 @@ Requirements => true (in MY)
     Arch == "X86_64" => true
       Arch => "x86_64" (in TARGET)""",
     ),
-    "in an expression of the other ad the two change sides, in what is told of them they do not": (
+    "in an expression of the other ad MY and TARGET change sides, but the recorded locations do not": (
         "TARGET.Both",
         """\
 TARGET.Both => 101 (in TARGET)
@@ -434,10 +434,10 @@ def test_the_location_of_an_attribute(text, my, target):
         if step.location is TraceLocation.NOWHERE:
             assert step.value is UNDEFINED
         elif step.location in places:
-            stands = places[step.location].get(step.expr.name)
-            assert stands is not None
+            attribute = places[step.location].get(step.expr.name)
+            assert attribute is not None
             below = [each.expr for each in step.steps]
-            if isinstance(bare(stands), Attr | Binary | Call) and not step.note:
-                assert below[-1] == bare(stands)
-            elif isinstance(stands, Literal):
-                assert same(step.value, stands.value)
+            if isinstance(bare(attribute), Attr | Binary | Call) and not step.note:
+                assert below[-1] == bare(attribute)
+            elif isinstance(attribute, Literal):
+                assert same(step.value, attribute.value)

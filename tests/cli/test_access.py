@@ -52,7 +52,7 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def plugin(tmp_path):
-    """Write a plugin, and give the folder that it is in."""
+    """Return a function that writes a plugin and returns its folder."""
 
     def write(text):
         folder = tmp_path / "plugins"
@@ -69,17 +69,17 @@ def run(*arguments):
 
 
 def test_all_queues_are_printed_with_the_deciding_list_and_its_source(bundle):
-    """Lists of the queues above hold too; the scheduler comes last."""
+    """Lists of the parent queues apply too; the scheduler comes last."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev")
     assert result.exit_code == 0
     head, _, title, headers, *rows = result.stdout.rstrip().splitlines()
     assert head == "For user sue, group dev (as given)"
     assert title == "Permissions"
     why, rule = headers.index("REASON"), headers.index("RULE")
-    told = [(*row[:why].split(), row[why:rule].strip(), row[rule:]) for row in rows]
+    answers = [(*row[:why].split(), row[why:rule].strip(), row[rule:]) for row in rows]
     nobody = "no adminacl of {0}, or of a queue above it, has sue"
     dev, production = "submitacl of root.dev", "of root.production"
-    assert told == [
+    assert answers == [
         ("root", "submit", "no", nobody.format("root").replace("no ", "no submitacl or ", 1), "access: acl"),
         ("root", "administer", "no", nobody.format("root"), "access: acl"),
         ("root.dev", "submit", "yes", f"{dev} has user sue", f"access: {dev} (queues.yaml:8:13)"),
@@ -105,7 +105,7 @@ def test_all_queues_are_printed_with_the_deciding_list_and_its_source(bundle):
 
 
 def test_only_named_queues_are_printed_even_if_they_do_not_exist(bundle):
-    """A placement rule may make them."""
+    """A placement rule may create them."""
     result = run("--bundle", bundle, "--user", "tim", "--group", "ops", "root.Dev.web", "root.dev.new")
     rows = result.stdout.rstrip().splitlines()[4:]
     assert [row.split("  ")[1] for row in rows] == [
@@ -118,7 +118,7 @@ def test_only_named_queues_are_printed_even_if_they_do_not_exist(bundle):
 
 @pytest.mark.parametrize("group", ["a\tb", "x" * 201, "\udcff"])
 def test_an_invalid_group_name_is_refused(bundle, group):
-    """Left out without a word it would be an answer about another user."""
+    """If it were ignored, the answer would be about another user."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "dev", "--group", group)
     assert result.exit_code == 2
     assert "invalid name of a group" in result.stderr
@@ -132,7 +132,7 @@ def test_groups_come_from_plugins_by_default(bundle):
 
 
 def test_json_has_every_answer_by_queue(bundle):
-    """With the plugin that gives it, and its rule, sentence and place."""
+    """With the plugin that gives it, its rule, its text and its place."""
     result = run("--bundle", bundle, "--user", "sue", "--group", "admins", "root.dev", "root.x", "--json")
     shown = json.loads(result.stdout)
     assert result.exit_code == 0
@@ -158,7 +158,7 @@ def test_json_has_every_answer_by_queue(bundle):
 
 
 def test_a_plugin_that_forbids_is_named(bundle, plugin):
-    """Whatever the lists give."""
+    """Whatever the lists grant."""
     folder = plugin(FORBIDDING)
     result = run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "root.production")
     rows = result.stdout.rstrip().splitlines()[4:]
@@ -167,7 +167,7 @@ def test_a_plugin_that_forbids_is_named(bundle, plugin):
 
 
 def test_unknown_groups_of_a_failed_plugin_end_the_command(bundle, plugin):
-    """Half an answer would mislead."""
+    """A partial answer would mislead."""
     folder = plugin(FAILING)
     (bundle / "pool.yaml").write_text("plugins:\n  order: [mine]\n")
     result = run("--bundle", bundle, "--plugins-dir", folder, "--user", "sue")

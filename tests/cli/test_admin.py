@@ -1,4 +1,4 @@
-"""``negotiator admin``, as it is called, where no negotiator is running: the command does it itself."""
+"""``negotiator admin`` if no negotiator is running: the command carries out the request itself."""
 
 import os
 import re
@@ -14,23 +14,23 @@ from negotiator.runtime.state import StateStore
 from queueing import ME, NOW, QUEUES, World, app, records
 
 OTHER = QUEUES.replace("name: two", "name: three")
-SOMEBODY = 65534
+OTHER_USER = 65534
 BECOMING = """
 import os, sys
 from negotiator.cli import main
 
-somebody = int(sys.argv.pop(1))
+uid = int(sys.argv.pop(1))
 os.setgroups([])
-os.setgid(somebody)
-os.setuid(somebody)
+os.setgid(uid)
+os.setuid(uid)
 main()
 """
-ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 
 
 @pytest.fixture
 def site(tmp_path):
-    """A state with an application in root.one; its bundle, and its audit log."""
+    """Return a folder with a state with an application in root.one, its bundle and its audit log."""
     world = World(tmp_path)
     world.jobs = [app(1)]
     with world:
@@ -114,7 +114,7 @@ def test_an_unusable_state_is_reported(site):
 
 @pytest.mark.parametrize("words", [("hold", "1"), ("release", "1"), ("move", "1", "root.two"), ("reload",)])
 def test_without_a_state_the_command_fails_and_creates_nothing(site, words):
-    """It is a wrong folder, most likely."""
+    """The folder is most likely wrong."""
     done = admin(site, *words, more=("--state", "elsewhere", "--audit-log", "other"))
     assert (done.returncode, done.stderr) == (
         6,
@@ -132,7 +132,7 @@ def test_texts_too_long_for_the_audit_log_are_refused(site, words):
 
 
 def test_the_owner_of_the_state_may_correct_a_broken_bundle(site):
-    """It can't say itself who may; the bundle with the change can."""
+    """The broken bundle grants no access; the bundle with the change does."""
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
     assert (done.returncode, done.stderr) == (0, "")
@@ -179,11 +179,11 @@ def test_a_file_of_the_bundle_is_changed_and_the_old_one_saved(site):
     (site / "new.yaml").write_text(OTHER)
     done = admin(site, "change", "queues.yaml", "new.yaml", "--note", "as agreed")
     assert (done.returncode, done.stderr) == (0, "")
-    (kept,) = (site / "bundle").glob("*~")
-    assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
+    (backup,) = (site / "bundle").glob("*~")
+    assert (backup.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
     (act,) = records(site / "audit", "admin")
     assert (act["action"], act["user"], act["ok"]) == ("change", ME, True)
-    assert f"saved as {kept.name}" in act["note"]
+    assert f"saved as {backup.name}" in act["note"]
     assert "(as agreed)" in act["note"]
 
 
@@ -204,7 +204,7 @@ def test_invalid_contents_are_refused_with_their_places(site):
 
 
 def test_a_change_that_cannot_be_recorded_now_is_recorded_later(site):
-    """It is there: to say that nothing was done would be a lie."""
+    """The file is written, and the answer says so."""
     words = ("change", "queues.yaml", "-")
     done = admin(site, *words, stdin=OTHER, more=("--state", "state", "--audit-log", "bundle/pool.yaml"))
     assert done.returncode == 3
@@ -233,12 +233,12 @@ def test_an_existing_file_that_is_not_settings_can_be_changed(site):
 @ROOT_ONLY
 @pytest.mark.parametrize("with_state", [True, False])
 def test_others_may_not_correct_a_broken_bundle(site, with_state):
-    """Nor, where there is none, by who does not own the bundle."""
+    """Nor, without a state, a user who does not own the bundle."""
     (site / "bundle" / "queues.yaml").write_text("nonsense: 1\n")
     if not with_state:
         shutil.rmtree(site / "state")
     owned = site / ("state/state.sqlite" if with_state else "bundle")
-    shutil.chown(owned, SOMEBODY)
+    shutil.chown(owned, OTHER_USER)
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
     assert done.returncode == 1
     assert "only the user that runs the negotiator may change it" in done.stderr
@@ -279,7 +279,7 @@ def test_each_command_has_help(site, command):
 
 @pytest.fixture
 def open_site(site):
-    """A site that somebody else can get to."""
+    """Return a site that other users can access."""
     for path in (site, *site.parents):
         path.chmod(path.stat().st_mode | 0o011)
         if path.name.startswith("pytest-of-"):
@@ -287,11 +287,11 @@ def open_site(site):
     return site
 
 
-def as_somebody(site, *words):
-    """Become somebody else once all is imported: they need not be able to read the program."""
+def as_another_user(site, *words):
+    """Run the command as another user, after all imports: that user may not be able to read the program."""
     more = ("--bundle", "bundle", "--audit-log", "audit", "--state", "state")
     return subprocess.run(
-        [sys.executable, "-c", BECOMING, str(SOMEBODY), "admin", *words, *more],
+        [sys.executable, "-c", BECOMING, str(OTHER_USER), "admin", *words, *more],
         cwd=site,
         capture_output=True,
         text=True,
@@ -301,7 +301,7 @@ def as_somebody(site, *words):
 
 @ROOT_ONLY
 def test_other_users_cannot_open_the_state(open_site):
-    done = as_somebody(open_site, "hold", "1")
+    done = as_another_user(open_site, "hold", "1")
     assert done.returncode == 6
     assert "cannot open the state: Permission denied" in done.stderr
     assert state(open_site) == ({"node1#1": "root.one"}, {}, 0)
@@ -309,11 +309,11 @@ def test_other_users_cannot_open_the_state(open_site):
 
 @ROOT_ONLY
 def test_only_the_owner_of_the_state_carries_out_requests(open_site):
-    """Where none runs they would be the owner of the process, who may do anything: it waits for one that runs."""
+    """The request of another user waits for a running negotiator."""
     for path in (open_site / "state", *(open_site / "state").iterdir()):
-        shutil.chown(path, group=SOMEBODY)
+        shutil.chown(path, group=OTHER_USER)
         path.chmod(0o770 if path.is_dir() else 0o660)
-    done = as_somebody(open_site, "hold", "1", "--wait", "0")
+    done = as_another_user(open_site, "hold", "1", "--wait", "0")
     assert (done.returncode, done.stdout) == (75, "")
     assert state(open_site) == ({"node1#1": "root.one"}, {}, 1)
     assert admin(open_site, "move", "1", "root.two").returncode == 0

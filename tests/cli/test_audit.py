@@ -39,8 +39,8 @@ def verify(*arguments):
     return CliRunner().invoke(audit, ["verify", *map(str, arguments)], catch_exceptions=False)
 
 
-def test_a_good_log_is_ok_and_its_head_is_told(folder):
-    """One line that can be kept: how many records and files, and the head."""
+def test_a_valid_log_is_ok_and_its_head_is_printed(folder):
+    """One line with the number of records and files, and the head."""
     head = write_log(folder)
     for arguments in ((), ("--head", head), ("--head", head.upper())):
         ran = verify(folder, *arguments)
@@ -48,7 +48,7 @@ def test_a_good_log_is_ok_and_its_head_is_told(folder):
 
 
 def test_one_changed_byte_names_the_record(folder):
-    """File and line as compilers write them, and exit code 1."""
+    """File and line in the format of compilers, and exit code 1."""
     write_log(folder)
     file = folder / "audit-000002.jsonl"
     file.write_bytes(file.read_bytes().replace(b'"b"', b'"x"'))
@@ -58,7 +58,7 @@ def test_one_changed_byte_names_the_record(folder):
 
 
 def test_an_end_that_was_cut_off_is_found_with_the_head(folder):
-    """The last file is missing: the head stored elsewhere shows it."""
+    """If the last file is missing, the head stored elsewhere shows it."""
     head = write_log(folder)
     (folder / "audit-000003.jsonl").unlink()
     assert verify(folder).exit_code == 0
@@ -67,8 +67,8 @@ def test_an_end_that_was_cut_off_is_found_with_the_head(folder):
     assert "audit-000002.jsonl:1: the log ends with record 2, but record 3 was written" in ran.output
 
 
-def test_json_is_for_programs(folder):
-    """One object, with the same exit codes."""
+def test_json_is_one_object(folder):
+    """With the same exit codes."""
     head = write_log(folder)
     ran = verify(folder, "--json")
     assert (ran.exit_code, json.loads(ran.output)) == (
@@ -91,7 +91,7 @@ def test_json_is_for_programs(folder):
 
 
 def test_a_keyed_log_needs_its_key(folder, key_file):
-    """Without the key nothing can be said, which is exit code 3; with it the log verifies."""
+    """Without the key the result is exit code 3; with it the log verifies."""
     write_log(folder, key=KEY)
     ran = verify(folder)
     assert ran.exit_code == 3
@@ -114,7 +114,7 @@ def test_a_keyed_log_needs_its_key(folder, key_file):
     ],
 )
 def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode, message):
-    """One that everybody may read protects nothing, and one that is short can be guessed."""
+    """A key that everybody may read protects nothing, and a short one can be guessed."""
     write_log(folder)
     key_file.write_bytes(content)
     key_file.chmod(mode)
@@ -124,7 +124,7 @@ def test_a_bad_key_file_is_refused_and_not_shown(folder, key_file, content, mode
     assert content.decode().strip() not in ran.stderr or not content.strip()
 
 
-def test_a_key_file_that_is_no_file_is_refused(folder, tmp_path):
+def test_a_key_file_that_is_not_a_regular_file_is_refused(folder, tmp_path):
     """A folder, a device and a missing file are errors that name the path."""
     write_log(folder)
     for path, message in (
@@ -138,16 +138,16 @@ def test_a_key_file_that_is_no_file_is_refused(folder, tmp_path):
         assert message in ran.stderr
 
 
-def test_no_log_is_not_ok(tmp_path):
-    """An empty folder or a wrong path is exit code 3, and says so on standard error."""
+def test_a_missing_log_is_an_error(tmp_path):
+    """An empty folder or a wrong path is exit code 3 with a message on standard error."""
     for path in (tmp_path, tmp_path / "missing"):
         ran = verify(path)
         assert (ran.exit_code, ran.stdout) == (3, "")
         assert ran.stderr.startswith(f"error: {path}: ")
 
 
-def test_a_head_that_is_none_is_a_wrong_command_line(folder):
-    """The message has the form of a head."""
+def test_an_invalid_head_is_a_wrong_command_line(folder):
+    """The message has the format of a head."""
     write_log(folder)
     ran = verify(folder, "--head", "3")
     assert ran.exit_code == 2
@@ -176,14 +176,14 @@ def bundle(*arguments):
 
 
 def test_a_bundle_is_printed_by_its_digest(folder, digest):
-    """The list of its files, or one of them, byte for byte."""
+    """As a list of its files, or one of them, byte for byte."""
     listed = bundle(digest[:8], folder)
     assert (listed.exit_code, listed.output.split()[:2]) == (0, ["Bundle", digest])
     assert "  pool.yaml     12" in listed.output
     assert bundle(digest, folder, "data.bin").stdout_bytes == b"\xff"
 
 
-def test_a_bundle_that_is_not_stored_or_was_changed_is_told(folder, digest):
+def test_a_missing_or_altered_bundle_is_reported(folder, digest):
     assert bundle("0" * 64, folder).exit_code == 3
     ran = bundle(digest, folder, "other.yaml")
     assert (ran.exit_code, ran.stderr) == (1, "error: this bundle has no file other.yaml\n")

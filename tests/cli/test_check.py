@@ -89,15 +89,15 @@ def broken(bundle):
 
 
 def test_every_problem_is_printed_with_its_line_and_a_caret(bundle):
-    """Errors, warnings and notices in the order of the files; without colours where there is no terminal."""
+    """Errors, warnings and notices in the order of the files; without colours if not on a terminal."""
     broken(bundle)
     result = run("bundle")
     assert result.output == GOLDEN
     assert result.exit_code == 1
 
 
-def test_a_good_bundle_is_ok_and_has_a_digest(bundle):
-    """The digest is the one that stands in audit records."""
+def test_a_valid_bundle_is_ok_and_has_a_digest(bundle):
+    """The digest is that of audit records."""
     (bundle / "pool.yaml").write_text("number: 1")
     result = run("bundle")
     assert result.exit_code == 0
@@ -118,16 +118,16 @@ def test_json_has_all_fields(bundle):
     """Places as numbers, counts, the digest."""
     broken(bundle)
     result = run("bundle", "--format", "json")
-    said = json.loads(result.output)
+    output = json.loads(result.output)
     assert result.exit_code == 1
-    assert (said["folder"], said["ok"], said["errors"], said["warnings"], said["notices"]) == (
+    assert (output["folder"], output["ok"], output["errors"], output["warnings"], output["notices"]) == (
         "bundle",
         False,
         4,
         1,
         1,
     )
-    assert said["problems"][1] == {
+    assert output["problems"][1] == {
         "severity": "error",
         "file": "bundle/pool.yaml",
         "line": 3,
@@ -139,7 +139,7 @@ def test_json_has_all_fields(bundle):
 
 
 def test_github_commands_are_escaped(bundle):
-    """Percent signs and ends of lines in messages, colons and commas in names of files too."""
+    """Percent signs and line ends in messages, colons and commas in file names too."""
     (bundle / "a,b:c%.conf").write_text("error : 100%, see: above\n")
     result = run("bundle", "--format", "github")
     assert result.output.splitlines() == [
@@ -156,8 +156,8 @@ def test_control_characters_are_escaped(bundle):
         assert "\x1b" not in run("bundle", "--format", form).output
 
 
-def test_the_caret_is_found_in_a_long_line(bundle):
-    """Of a line that is too long for a terminal, the part around the caret is shown."""
+def test_a_long_line_is_shown_around_its_caret(bundle):
+    """If a line is too long for a terminal, the part around the caret is shown."""
     (bundle / "pool.yaml").write_text(f"TINY_EXPR: {'a && ' * 60}here == == b{' && c' * 60}\n")
     lines = run("bundle").output.splitlines()
     assert "here == == b" in lines[1]
@@ -179,12 +179,12 @@ def test_the_caret_counts_the_columns_of_the_terminal(bundle):
     "arguments", [["nowhere"], ["bundle", "--format", "xml"], ["bundle/plugins/tiny.py"]]
 )
 def test_an_invalid_command_line_has_its_own_code(arguments):
-    """Exit code 2: nothing was checked."""
+    """Exit code 2 means that nothing was checked."""
     assert run(*arguments).exit_code == 2
 
 
 def test_the_current_folder_is_the_default(bundle, monkeypatch):
-    """So that an editor or a commit hook can call it in the folder."""
+    """An editor or a commit hook can run the command in the folder."""
     (bundle / "a.conf").write_text("FOO\n")
     monkeypatch.chdir(bundle)
     result = invoke(check, [])
@@ -192,15 +192,15 @@ def test_the_current_folder_is_the_default(bundle, monkeypatch):
 
 
 def test_the_default_bundle_is_ok():
-    """What comes with the program passes its own check."""
+    """The bundle of the program passes its own check."""
     assert invoke(check, [str(default_bundle())]).exit_code == 0
 
 
 def test_help_shows_an_example():
     """And the exit codes."""
-    said = invoke(check, ["--help"]).output
-    assert "negotiator check policies/minimum-machine" in said
-    assert "1  the bundle has errors" in said
+    output = invoke(check, ["--help"]).output
+    assert "negotiator check policies/minimum-machine" in output
+    assert "1  the bundle has errors" in output
 
 
 POLICIES = """\
@@ -273,7 +273,7 @@ bundle/pool.yaml:15:17: warning: everything discards every job of this pool (1)
 
 @pytest.fixture
 def pool(bundle):
-    """A bundle of expressions, and the ads of a pool beside it."""
+    """Return a folder with a bundle of expressions, and the ads of a pool."""
     (bundle / "pool.yaml").write_text(POLICIES)
     (bundle.parent / "ads").write_text(SLOTS)
     return bundle
@@ -281,7 +281,7 @@ def pool(bundle):
 
 @pytest.mark.usefixtures("pool")
 def test_expressions_are_linted_at_their_places():
-    """Without a pool only what holds for any ads is told."""
+    """Without a pool, only findings that hold for any ads are reported."""
     result = run("bundle")
     assert result.exit_code == 0
     assert BY_TEXT in result.output
@@ -291,7 +291,7 @@ def test_expressions_are_linted_at_their_places():
 
 @pytest.mark.usefixtures("pool")
 def test_with_a_pool_expressions_are_linted_for_its_ads():
-    """Also what each rule would do to them."""
+    """Also the effect of each rule on them."""
     result = run("bundle", "--pool", "ads")
     assert result.exit_code == 0
     for block in (BY_TEXT, *BY_POOL.split("bundle/pool.yaml")[1:]):
@@ -300,7 +300,7 @@ def test_with_a_pool_expressions_are_linted_for_its_ads():
 
 
 def test_places_in_continued_lines_of_configuration_files_are_exact(bundle):
-    """Below a backslash, too."""
+    """Also after a backslash."""
     (bundle / "a.conf").write_text(LINT_CONF.replace("size(1, 2) * 0", '"1" + 1'))
     (bundle.parent / "ads").write_text(SLOTS)
     result = run("bundle", "--pool", "ads")
@@ -311,7 +311,7 @@ def test_places_in_continued_lines_of_configuration_files_are_exact(bundle):
 
 
 def test_problems_of_a_quoted_expression_point_to_its_beginning(bundle):
-    """Where the file has other characters than the expression."""
+    """If the file has other characters than the expression."""
     (bundle / "pool.yaml").write_text(
         'policies: [{name: a, applies_to: job, expression: "MY.a == \\"x\\" && MY.x == undefined"}]'
     )
@@ -320,9 +320,9 @@ def test_problems_of_a_quoted_expression_point_to_its_beginning(bundle):
 
 @pytest.mark.usefixtures("pool")
 def test_findings_are_in_json_and_github_formats():
-    """As any other problem."""
-    said = json.loads(run("bundle", "--pool", "ads", "--format", "json").output)
-    assert (said["ok"], said["warnings"], len(said["problems"])) == (True, 7, 7)
+    """Like any other problem."""
+    output = json.loads(run("bundle", "--pool", "ads", "--format", "json").output)
+    assert (output["ok"], output["warnings"], len(output["problems"])) == (True, 7, 7)
     assert (
         "::warning file=bundle/pool.yaml,line=4,col=17::"
         in run("bundle", "--pool", "ads", "--format", "github").output
@@ -330,7 +330,7 @@ def test_findings_are_in_json_and_github_formats():
 
 
 def test_expressions_in_settings_of_plugins_are_linted(bundle):
-    """Of whom it asks them is not known."""
+    """The ads that the plugin evaluates them for are not known."""
     (bundle / "pool.yaml").write_text("TINY_EXPR: MY.x == undefined\n")
     (bundle.parent / "ads").write_text(SLOTS)
     result = run("bundle", "--pool", "ads")
@@ -339,7 +339,7 @@ def test_expressions_in_settings_of_plugins_are_linted(bundle):
 
 
 def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
-    """It would keep out all ads of the kind."""
+    """It would discard all ads of the kind."""
     (bundle / "plugins" / "failing.py").write_text(
         "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_gate_ads(ads):\n    1 / len(ads)\n"
     )
@@ -351,7 +351,7 @@ def test_a_plugin_whose_gate_fails_on_the_pool_is_named(bundle):
 @pytest.mark.usefixtures("pool")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_an_unreadable_pool_has_its_own_code(form):
-    """Nothing was checked then; ads that are set aside go to standard error, and are no problem of the bundle."""
+    """Nothing was checked then; skipped ads are reported on standard error and are not problems of the bundle."""
     assert run("bundle", "--pool", "nowhere", "--format", form).exit_code == 4
     result = invoke(check, ["bundle", "--pool", "-", "--format", form], input="Name = 5\n")
     assert (result.exit_code, "an ad of unknown kind" in result.stderr) == (0, True)
@@ -359,7 +359,7 @@ def test_an_unreadable_pool_has_its_own_code(form):
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "policies").glob("*/")), ids=lambda folder: folder.name)
 def test_the_example_bundles_have_no_warnings(folder):
-    """Neither by the text, nor for a pool that they were not made for, but of attributes that it lacks."""
+    """Neither by their text, nor for a pool that they were not made for, except about attributes that it lacks."""
     assert "warning" not in run(folder).output.replace("0 warnings", "")
     found = run(folder, "--pool", ROOT / "examples" / "first-pool").output
     assert [

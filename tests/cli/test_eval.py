@@ -1,4 +1,4 @@
-"""``negotiator eval``, as it is called, and how a trace looks on terminals of any width."""
+"""``negotiator eval`` as a command, and the layout of traces on terminals of any width."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ JOB = "ClusterId = 7\nProcId = 1\nRequestMemory = 512\n"
 
 @pytest.fixture
 def call(tmp_path, monkeypatch):
-    """Call the command where there are a file of machines and one of a job."""
+    """Return a function that calls the command in a folder with a file of machines and one of a job."""
     monkeypatch.chdir(tmp_path)
     Path("machines.ads").write_text(MACHINES)
     Path("job.ads").write_text(JOB)
@@ -56,13 +56,13 @@ def call(tmp_path, monkeypatch):
     ],
 )
 def test_the_value_is_printed_for_each_ad(call, arguments, expected):
-    """With its name where there are several."""
+    """With its name if there are several ads."""
     done = call(*arguments)
     assert (done.exit_code, done.stdout, done.stderr) == (0, expected, "")
 
 
-def test_a_trace_stands_under_the_name_of_its_ad(call):
-    """Each part of the expression with its value, indented; without colours where it is no terminal."""
+def test_a_trace_is_printed_below_the_name_of_its_ad(call):
+    """Each part of the expression with its value, indented; without colours if not on a terminal."""
     done = call("Start && Memory > 100", "--my", "machines.ads", "--target", "job.ads", "--trace")
     assert (done.exit_code, done.stderr) == (0, "")
     assert (
@@ -90,8 +90,8 @@ def test_a_trace_of_one_ad_has_no_name_above_it(call):
     assert done.stdout.splitlines()[0] == "TARGET.Memory > RequestMemory => undefined"
 
 
-def test_a_text_that_is_no_expression_is_shown_with_a_caret(call):
-    """Also where it is wide or has several lines."""
+def test_an_invalid_expression_is_shown_with_a_caret(call):
+    """Also with wide characters or several lines."""
     done = call('strcat("日本", \n  "日本" + * 2)')
     assert (done.exit_code, done.stdout) == (1, "")
     first, excerpt, caret = done.stderr.splitlines()
@@ -109,7 +109,7 @@ def test_a_text_that_is_no_expression_is_shown_with_a_caret(call):
         ([], 2, "Missing argument"),
     ],
 )
-def test_what_cannot_be_read_is_told(call, arguments, code, message):
+def test_unreadable_input_is_reported(call, arguments, code, message):
     """With an exit code of its own, and no value."""
     Path("empty.ads").touch()
     done = call(*arguments)
@@ -117,16 +117,16 @@ def test_what_cannot_be_read_is_told(call, arguments, code, message):
     assert message in done.stderr
 
 
-def test_values_of_the_other_ads_are_printed_where_one_cannot_be_read(call):
-    """The exit code says that some are missing."""
+def test_values_are_printed_even_if_one_ad_is_unreadable(call):
+    """The exit code shows that some are missing."""
     Path("some.ads").write_text("[ A = 1 ]\n[ A = ]\n[ A = 3 ]\n")
     done = call("A", "--my", "some.ads", "--trace")
     assert done.exit_code == 4
     assert "A => 1  (in MY)" in done.stdout.splitlines()
 
 
-def test_nothing_that_may_be_a_claim_id_is_shown():
-    """An expression that names one may have it beside it, even where it is cut."""
+def test_possible_claim_ids_are_not_printed():
+    """Also beside an attribute that an expression names, and where a text is cut."""
     ad = parse_ad('[Known = ClaimId == "<1.2.3.4:9618>#secret#1"; Long = "secret" == strcat(ClaimId, "x")]')
     half = ad.with_items([("Cut", parse('ClaimId == "' + "secret " * 400 + '"'))])
     for name in half:
@@ -136,7 +136,7 @@ def test_nothing_that_may_be_a_claim_id_is_shown():
 
 
 def test_control_characters_in_ads_do_not_reach_the_terminal(call):
-    """Users write job ads."""
+    """Job ads are written by users."""
     Path("evil.ads").write_bytes(b'Name = "x\x1b[2J"\nA = Name == "\x1b[31m"\n')
     done = call("A", "--my", "evil.ads", "--trace")
     assert done.exit_code == 0
@@ -145,7 +145,7 @@ def test_control_characters_in_ads_do_not_reach_the_terminal(call):
 
 @pytest.fixture
 def terminal(monkeypatch, capsys):
-    """Print a trace on a terminal of some columns, and give the lines without and with colours."""
+    """Return a function that prints a trace on a terminal of some width, and returns its lines without and with colours."""
 
     def show(columns, text, my="[]", target="[]"):
         monkeypatch.setenv("FORCE_COLOR", "1")
@@ -159,7 +159,7 @@ def terminal(monkeypatch, capsys):
 
 
 def test_on_a_terminal_expressions_are_cut_and_values_stay(terminal):
-    """The lines below have what was cut."""
+    """The cut parts are in the lines below."""
     clauses = " && ".join(f"TARGET.Number{number} =!= {number}" for number in range(9))
     lines, coloured = terminal(80, clauses)
     assert lines[0].endswith("... => true")
@@ -169,7 +169,7 @@ def test_on_a_terminal_expressions_are_cut_and_values_stay(terminal):
 
 
 def test_a_long_value_gets_a_line_of_its_own(terminal):
-    """So that the name of the attribute is not lost for it."""
+    """So that the name of the attribute stays visible."""
     lines, _ = terminal(
         60, "MY.CondorVersionOfTheMachine", f'[CondorVersionOfTheMachine = "{"abcdefg " * 30}"]'
     )
@@ -180,7 +180,7 @@ def test_a_long_value_gets_a_line_of_its_own(terminal):
 
 
 def test_deep_steps_are_numbered_instead_of_indented(terminal):
-    """A hundred levels would leave no room for what they say."""
+    """Indentation of a hundred levels would leave no room."""
     chain = "[" + "; ".join(f"A{number} = A{number + 1}" for number in range(100)) + "; A100 = 1]"
     lines, _ = terminal(80, "A0", chain)
     assert lines[12] == f"{'  ' * 12}A12 => 1  (in MY)"
@@ -196,7 +196,7 @@ def test_no_line_is_wider_than_the_terminal(text, my, target, width):
 
 
 def test_the_example_pool_is_traced():
-    """Real Requirements: what they need of the other ad is printed with its value."""
+    """Real Requirements: references to the other ad are printed with their values."""
     done = CliRunner().invoke(
         main,
         [

@@ -22,7 +22,7 @@ LEAVES = [(command, group) for _, command, group in commands(main)]
 
 @pytest.mark.parametrize(("command", "group"), LEAVES, ids=[" ".join(path) for path, _, _ in commands(main)])
 def test_help_lists_exit_codes_of_the_table(command, group):
-    """Commands of a group may leave that to the group."""
+    """Commands of a group may leave the list to the group."""
     text = next(text for text in (command.help, group.help, "") if text is not None and "Exit codes:" in text)
     listing = text.partition("Exit codes:")[2].partition("Examples:")[0]
     listed = re.findall(r"^ *(\d+(?:, \d+)*)  ", listing, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Commands that installed plugins bring."""
+"""Commands of installed plugins."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def negotiator_commands():
 
 @pytest.fixture
 def negotiator(tmp_path):
-    """Run the program where a distribution with one plugin is installed."""
+    """Return a function that runs the program in an environment with one installed plugin."""
 
     def call(code, *arguments):
         (tmp_path / "site_commands.py").write_text(code)

@@ -1,4 +1,4 @@
-"""What commands about queues answer to who asks in a wrong way, or about a bundle with errors."""
+"""Invalid calls of commands about queues, and bundles with errors."""
 
 import pytest
 
@@ -26,19 +26,19 @@ def bundle(tmp_path):
     return write(tmp_path / "bundle")
 
 
-@pytest.mark.parametrize(("command", "arguments", "told"), WRONG)
-def test_an_invalid_command_line_is_reported(bundle, command, arguments, told):
-    """With what to write instead."""
+@pytest.mark.parametrize(("command", "arguments", "message"), WRONG)
+def test_an_invalid_command_line_is_reported(bundle, command, arguments, message):
+    """The message shows what to write instead."""
     result = invoke(command, ["--bundle", str(bundle), *arguments])
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
     ("command", "arguments"), [(access, ["--user", "sue"]), (place, ["--user", "sue"]), (queues, [])]
 )
 def test_a_bundle_with_errors_ends_the_command(bundle, command, arguments):
-    """The place of the error is told."""
+    """The place of the error is printed."""
     (bundle / "queues.yaml").write_text("partitions: 5\n")
     result = invoke(command, ["--bundle", str(bundle), *arguments])
     assert (result.exit_code, result.stdout) == (1, "")

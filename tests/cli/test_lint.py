@@ -45,7 +45,7 @@ def run(*arguments, **how):
 
 
 def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):
-    """Causes first, then what follows from them, then how many there are."""
+    """Causes first, then consequences, then their number."""
     result = run('MY.Memroy > 5 && TARGET.Owner =?= "Tester"', *pool)
     assert result.output == GOLDEN
     assert result.exit_code == 1
@@ -62,14 +62,14 @@ def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):
         (["--alone", "TARGET.x > 5"], 1, "2 warnings, 0 notices"),
     ],
 )
-def test_the_exit_code_says_whether_there_are_warnings(arguments, code, last):
-    """Notices alone are no failure; what is asked of an expression can be said."""
+def test_warnings_have_their_own_exit_code(arguments, code, last):
+    """Notices alone are no failure; the use of the expression is an option."""
     result = run(*arguments)
     assert (result.exit_code, result.stdout.splitlines()[-1]) == (code, last)
 
 
-def test_several_expressions_are_told_apart():
-    """Each expression with findings is printed above them; one that does not parse is shown, and the others are linted."""
+def test_findings_of_several_expressions_are_separate():
+    """Each expression with findings is printed above them; an invalid one is reported, and the others are linted."""
     result = run("x == undefined", "a > 1", "1 +", "2 < 1")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
@@ -82,7 +82,7 @@ def test_several_expressions_are_told_apart():
 
 
 def test_json_has_all_fields(pool):
-    """The part, and where it begins and ends; null where an expression is none."""
+    """The part with its beginning and end; null if an expression has none."""
     result = run("--format", "json", 'MY.Memory > "1024"', "1 +", *pool)
     first, second = json.loads(result.stdout)["expressions"]
     assert first == {
@@ -115,8 +115,8 @@ def test_json_has_all_fields(pool):
         (["a", "--my", "-"], 0),
     ],
 )
-def test_what_cannot_be_read_is_told_apart(pool, tmp_path, arguments, code):  # noqa: ARG001
-    """A wrong command line is 2, ads that could not be read are 4; - is standard input."""
+def test_unreadable_ads_have_their_own_exit_code(pool, tmp_path, arguments, code):  # noqa: ARG001
+    """A wrong command line is 2, unreadable ads are 4; - is standard input."""
     (tmp_path / "broken").write_text("what is this")
     assert run(*arguments, input=SLOT).exit_code == code
 

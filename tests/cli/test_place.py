@@ -64,6 +64,7 @@ def run(*arguments):
 
 
 def first_line(result):
+    """Return the first line of the output."""
     return result.stdout.splitlines()[0]
 
 
@@ -85,7 +86,7 @@ def test_the_outcome_is_printed_first_then_each_rule_with_its_source(bundle):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["--queue", "root.production"], "placed in root.production"),
         (["--queue", "root.Production"], "placed in root.production"),
@@ -95,13 +96,13 @@ def test_the_outcome_is_printed_first_then_each_rule_with_its_source(bundle):
         (["--group", "dev,ops"], "placed in root.dev.sue (new: root.dev.sue)"),
     ],
 )
-def test_the_request_decides_the_queue(bundle, arguments, told):
+def test_the_request_decides_the_queue(bundle, arguments, expected):
     result = run("--bundle", bundle, "--user", "sue", *arguments)
-    assert (result.exit_code, first_line(result)) == (0, told)
+    assert (result.exit_code, first_line(result)) == (0, expected)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told", "decisive"),
+    ("arguments", "expected", "decisive"),
     [
         ([], "no placement rule matched", "filtered: the filter of rule user excludes tim"),
         (
@@ -119,17 +120,17 @@ def test_the_request_decides_the_queue(bundle, arguments, told):
         (["--tag", "namespace=root.production.x"], "root.production.x can't be made", "create under leaf"),
     ],
 )
-def test_a_rejection_has_a_reason_and_exit_code_1(bundle, arguments, told, decisive):
-    """Administrators may create anywhere, so tim gets as far as the leaf when he is one."""
+def test_a_rejection_has_a_reason_and_exit_code_1(bundle, arguments, expected, decisive):
+    """Administrators may create anywhere, so tim gets as far as the leaf as one of them."""
     groups = ["--group", "ops"] if "create under leaf" in decisive else []
     result = run("--bundle", bundle, "--user", "tim", *groups, *arguments)
     assert result.exit_code == 1
-    assert first_line(result).startswith(f"rejected: {told}")
+    assert first_line(result).startswith(f"rejected: {expected}")
     assert decisive in result.stdout
 
 
 def test_groups_are_looked_up_by_default(bundle):
-    """As a cycle does; a user whom nobody knows is in none."""
+    """As in a cycle; an unknown user is in no group."""
     known = run("--bundle", bundle, "--user", "ann")
     assert known.stdout.splitlines()[:2] == [
         "placed in root.dev.ann (new: root.dev.ann)",
@@ -140,30 +141,30 @@ def test_groups_are_looked_up_by_default(bundle):
 
 
 def test_unknown_groups_reject_as_in_a_cycle(bundle, tmp_path):
-    """The plugin is named; what is given needs no plugin."""
+    """The plugin is named; groups on the command line need no plugin."""
     folder = tmp_path / "plugins"
     folder.mkdir(mode=0o755)
     (folder / "failing.py").write_text(FAILING)
     (folder / "failing.py").chmod(0o644)
     (bundle / "pool.yaml").write_text("plugins:\n  order: [failing]\n")
-    asked = ("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--queue", "root.production")
-    result = run(*asked)
+    options = ("--bundle", bundle, "--plugins-dir", folder, "--user", "sue", "--queue", "root.production")
+    result = run(*options)
     assert result.exit_code == 7
     assert "the groups of the user are unknown: use --group" in first_line(result)
     assert "plugin failing" in result.stderr
     assert "the directory does not answer" in result.stderr
-    assert run(*asked, "--group", "dev").exit_code == 0
+    assert run(*options, "--group", "dev").exit_code == 0
 
 
 def test_a_tag_that_no_rule_reads_is_a_warning(bundle):
-    """It may be a slip of the finger; rules see the tags that they read, and no others."""
+    """It may be misspelled; rules see only the tags that they read."""
     result = run("--bundle", bundle, "--user", "sue", "--tag", "namspace=prod", "--json")
     assert json.loads(result.stdout)["tags"] == {}
     assert result.stderr == "warning: no placement rule reads the tag namspace: they read namespace\n"
 
 
 def test_json_has_the_fields_of_the_audit_record(bundle):
-    """And whether it was placed, in a sentence too, and the queues that would be made."""
+    """And whether the application was placed, the text of the outcome, and the queues that would be created."""
     result = run("--bundle", bundle, "--user", "sue", "--tag", "namespace=prod", "--json")
     assert json.loads(result.stdout) == {
         "placed": True,
@@ -193,7 +194,7 @@ def test_json_has_the_fields_of_the_audit_record(bundle):
 
 
 def state(bundle, folder, *, draining=(), applications=()):
-    """What a negotiator left in a folder of state."""
+    """Return the state that a negotiator left in a folder."""
     with StateStore.open(folder) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
         for number, (user, queue) in enumerate(applications):
@@ -208,34 +209,34 @@ def state(bundle, folder, *, draining=(), applications=()):
 
 
 def test_with_a_state_the_queues_are_those_of_the_negotiator(bundle, tmp_path):
-    """One that rules made is no new one while it has applications; without any the next cycle removes it."""
-    kept = state(bundle, tmp_path / "state", applications=[("sue", "root.dev.sue")])
-    asked = ("--bundle", bundle, "--user", "sue", "--group", "dev")
-    assert first_line(run(*asked, "--state", kept)) == "placed in root.dev.sue"
-    assert first_line(run(*asked)) == "placed in root.dev.sue (new: root.dev.sue)"
+    """A queue that a rule created exists as long as it has applications; the next cycle removes it otherwise."""
+    state_folder = state(bundle, tmp_path / "state", applications=[("sue", "root.dev.sue")])
+    options = ("--bundle", bundle, "--user", "sue", "--group", "dev")
+    assert first_line(run(*options, "--state", state_folder)) == "placed in root.dev.sue"
+    assert first_line(run(*options)) == "placed in root.dev.sue (new: root.dev.sue)"
     empty = tmp_path / "empty"
     with StateStore.open(empty) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
         with changed_queues(state_manager) as queues:
             queues.create("root.dev.sue", NOW)
         state_manager.write(queues=state_manager.queues)
-    assert first_line(run(*asked, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
+    assert first_line(run(*options, "--state", empty)) == "placed in root.dev.sue (new: root.dev.sue)"
 
 
 def test_a_draining_queue_is_reported(bundle, tmp_path):
-    """It left the configuration while an application was in it."""
+    """It was removed from the configuration while it had an application."""
     applications = [("sue", "root.production")]
-    kept = state(bundle, tmp_path / "state", draining=["root.production"], applications=applications)
+    state_folder = state(bundle, tmp_path / "state", draining=["root.production"], applications=applications)
     (bundle / "queues.yaml").write_text(QUEUES[: QUEUES.index("          - name: production")])
-    asked = ("--bundle", bundle, "--user", "ann", "--queue", "root.production")
-    result = run(*asked, "--state", kept)
+    options = ("--bundle", bundle, "--user", "ann", "--queue", "root.production")
+    result = run(*options, "--state", state_folder)
     assert "queue draining: root.production is draining" in result.stdout
-    assert "queue missing: root.production does not exist" in run(*asked).stdout
+    assert "queue missing: root.production does not exist" in run(*options).stdout
 
 
 @pytest.fixture
 def ads(tmp_path):
-    """Jobs of three kinds: two of sue's that are alike, one of tim's, one that runs."""
+    """Return jobs of three kinds: two alike jobs of sue, one of tim, one running."""
     file = tmp_path / "jobs.ads"
     jobs = [(1, "sue", 1, 'Queue = "root.production"'), (2, "sue", 1, 'Queue = "root.production"')]
     jobs += [(3, "tim", 1, "Iwd = 1"), (4, "sue", 2, "Iwd = 1")]
@@ -249,7 +250,7 @@ def ads(tmp_path):
 
 
 def test_a_pool_is_placed_as_in_a_cycle(bundle, ads):
-    """The rejected first; jobs that rules cannot tell apart together; running ones are only counted."""
+    """Rejected applications first; jobs that are alike for the rules together; running ones are only counted."""
     result = run("--bundle", bundle, "--pool", ads)
     assert (result.exit_code, result.stderr) == (1, "")
     lines = result.stdout.splitlines()
@@ -273,13 +274,13 @@ def test_the_exit_code_is_0_if_all_jobs_are_placed(bundle, ads):
 
 
 def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tmp_path):
-    """They stay where they are, whatever the rules say now."""
-    kept = tmp_path / "state"
-    with StateStore.open(kept) as store:
+    """They keep their queue, whatever the current rules are."""
+    state_folder = tmp_path / "state"
+    with StateStore.open(state_folder) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
         state_manager.registry.move(ApplicationId("", "tim", 3), "root.production", NOW)
         state_manager.write(queues=state_manager.queues)
-    result = run("--bundle", bundle, "--pool", ads, "--state", kept, "--json")
+    result = run("--bundle", bundle, "--pool", ads, "--state", state_folder, "--json")
     shown = json.loads(result.stdout)
     assert result.exit_code == 0
     assert (shown["jobs"], shown["admitted"], shown["already_placed"], shown["held"]) == (4, 3, 1, 0)
@@ -289,7 +290,7 @@ def test_jobs_of_applications_that_have_a_queue_are_only_counted(bundle, ads, tm
 
 
 def test_an_unreadable_pool_or_state_has_its_own_code(bundle, tmp_path):
-    """Nothing is made where there is no state."""
+    """A missing state is not created."""
     result = run("--bundle", bundle, "--pool", tmp_path / "nowhere")
     assert result.exit_code == 4
     assert "nowhere" in result.stderr
@@ -304,15 +305,15 @@ def test_an_unreadable_pool_or_state_has_its_own_code(bundle, tmp_path):
 
 
 def test_the_command_line_takes_precedence_over_a_pool_in_the_environment(bundle, ads, monkeypatch):
-    """What is said on the command line goes before."""
+    """The pool of the command line is read."""
     monkeypatch.setenv("NEGOTIATOR_POOL", str(ads))
     assert run("--bundle", bundle).stdout == run("--bundle", bundle, "--pool", ads).stdout
     result = run("--bundle", bundle, "--user", "sue", "--queue", "root.production")
     assert first_line(result) == "placed in root.production"
 
 
-def test_where_no_plugin_brings_rules_jobs_have_no_queue(tmp_path):
-    """Nobody is rejected then."""
+def test_without_a_plugin_with_rules_jobs_have_no_queue(tmp_path):
+    """And no job is rejected."""
     (tmp_path / "pool.yaml").write_text("")
     result = run("--bundle", tmp_path, "--user", "sue", "--disable", "placement")
     assert result.exit_code == 0

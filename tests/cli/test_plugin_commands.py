@@ -1,4 +1,4 @@
-"""Commands of plugins and what the program offers to them; the plugin is the example of docs/hooks.md."""
+"""Commands of plugins and their program context; the plugin is the example of docs/hooks.md."""
 
 import os
 import re
@@ -46,7 +46,7 @@ BOSS, ALICE = ProgramContext(lambda: ("boss", ())), ProgramContext(lambda: ("ali
 
 @pytest.fixture
 def site(tmp_path):
-    """A bundle whose plugin was dropped in, with one file of it."""
+    """Return a bundle with a dropped-in plugin and one file of it."""
     write(tmp_path / "bundle", pool=POOL)
     plugins = tmp_path / "bundle" / "plugins"
     plugins.mkdir()
@@ -66,12 +66,12 @@ def options(site):
 
 
 def run(site, command, *words, who=BOSS, env=None, given=True):
-    """Run a command of the plugin, as somebody."""
+    """Run a command of the plugin, as any caller."""
     return invoke(command, [*words, *(options(site) if given else ())], who, env=env)
 
 
 def days(site):
-    """Every file of the plugin, and every copy of one."""
+    """Return every file of the plugin and its backups, with their texts."""
     return {path.name: path.read_text() for path in (site.folder / "bundle").glob("*.days*")}
 
 
@@ -98,23 +98,23 @@ def test_a_command_reads_the_files_of_its_plugin(site):
 
 
 def test_a_command_changes_a_file_of_its_plugin_for_an_administrator(site):
-    """The file, the copy of the old one, and the record: all of it, where no negotiator is running."""
+    """The file, the backup of the old one, and the record are written, although no negotiator is running."""
     done = run(site, site.close_on, "20270115", "20270116", "--note", "a holiday")
     assert (done.exit_code, done.output) == (0, "closed on 2 days\n")
-    (kept,) = set(days(site)) - {"site.days"}
-    assert re.fullmatch(r"site\.days\.\d{8}T\d{6}Z~", kept)
-    assert days(site) == {"site.days": "20270115\n20270116\n", kept: "20270101\n"}
+    (backup,) = set(days(site)) - {"site.days"}
+    assert re.fullmatch(r"site\.days\.\d{8}T\d{6}Z~", backup)
+    assert days(site) == {"site.days": "20270115\n20270116\n", backup: "20270101\n"}
     ((act, by, ok, note),) = acts(site)
     assert (act, by, ok) == ("change", "boss", True)
     digest = load_bundle(site.folder / "bundle").digest
-    assert note == f"site.days was written, the old one is saved as {kept}; digest {digest} (a holiday)"
+    assert note == f"site.days was written, the old one is saved as {backup}; digest {digest} (a holiday)"
     assert verify(site.folder / "audit").fault is None
     assert waiting(site) == []
 
 
 def test_groups_of_the_caller_count(site):
-    somebody = ProgramContext(lambda: ("carol", ("users", "wheel")))
-    assert run(site, site.close_on, "20270115", who=somebody).exit_code == 0
+    carol = ProgramContext(lambda: ("carol", ("users", "wheel")))
+    assert run(site, site.close_on, "20270115", who=carol).exit_code == 0
     assert acts(site)[0][:3] == ("change", "carol", True)
 
 
@@ -126,7 +126,7 @@ def test_a_denied_change_is_recorded(site):
 
 
 def test_invalid_contents_are_refused_as_a_whole(site):
-    """With the place of the error; nothing is written, kept or noted."""
+    """With the place of the error; nothing is written, saved or recorded."""
     done = run(site, site.close_on, "20270115", "easter")
     assert done.exit_code == 1
     assert "boss: invalid: with this site.days the bundle has errors: nothing was changed\n" in done.output
@@ -136,7 +136,7 @@ def test_invalid_contents_are_refused_as_a_whole(site):
 
 
 def test_a_running_negotiator_records_the_change(site):
-    """The command does not wait for it; the file is written, and the request is there when the negotiator looks."""
+    """The command does not wait for it; the file is written, and the request is pending."""
     with StateStore.open(site.folder / "state") as running:
         assert running.hold_lock()
         outcome = BOSS.change(site.places, "site.days", b"20270115\n", "a holiday")
@@ -181,7 +181,7 @@ def test_a_change_is_recorded_later_if_it_cannot_be_now(site):
 
 
 def test_a_file_may_be_superseded_by_another(site):
-    """It is renamed as old files are, in the same act."""
+    """It is renamed as old files are, in the same change."""
     done = run(site, site.close_on, "20270115", "--in-place-of", "old.days")
     assert (done.exit_code, "invalid file name 'old.days'" in done.output) == (2, True)
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
@@ -197,7 +197,7 @@ def test_a_file_may_be_superseded_by_another(site):
 
 
 def test_superseded_files_are_checked_as_removed(site):
-    """Its errors do not count; and what needs it is an error."""
+    """Their errors do not count; a file that refers to them is an error."""
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "pool.yaml").write_text(POOL + "groups: {map: old.days}\n")
     outcome = BOSS.change(site.places, "site.days", b"20270115\n", superseded=("old.days",))
@@ -214,7 +214,7 @@ def test_the_written_file_cannot_be_superseded(site, old):
 
 
 def test_the_target_of_a_link_cannot_be_superseded(site):
-    """The link would lead nowhere, and the bundle could not be read any more."""
+    """The link would dangle, and the bundle could no longer be read."""
     (site.folder / "bundle" / "old.days").write_text("20260101\n")
     (site.folder / "bundle" / "link").symlink_to("old.days")
     with pytest.raises(CommandError, match="/link is a link to it; remove that first"):
@@ -253,7 +253,7 @@ def test_the_access_policy_decides_who_may_configure(site):
 
 
 def test_a_broken_bundle_is_reported_and_its_owner_may_correct_it(site):
-    """Nobody else is on record as allowed to: the bundle can't say it."""
+    """No one else is known to be allowed, since the bundle cannot be read."""
     (site.folder / "bundle" / "site.days").write_text("never\n")
     done = run(site, site.closing_days)
     assert done.exit_code == 1
@@ -278,7 +278,7 @@ def negotiator_access(questions):
 
 
 def test_plugins_of_the_caller_do_not_decide_who_may_change_the_bundle(site):
-    """Nor by leaving out those that say it: the bundle says it as it is written."""
+    """Neither by additional plugins nor by disabling those of the bundle."""
     own = site.folder / "own"
     own.mkdir()
     (own / "own.py").write_text(OWN_POLICY)
@@ -290,7 +290,7 @@ def test_plugins_of_the_caller_do_not_decide_who_may_change_the_bundle(site):
 
 
 def test_a_setuid_process_does_not_give_the_owners_rights(site, monkeypatch):
-    """Who calls a program that runs as its owner does not own what the owner has."""
+    """The caller of a setuid program does not get the rights of its owner."""
     (site.folder / "bundle" / "site.days").write_text("never\n")
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert not BOSS.may_configure(site.places).allowed
@@ -307,7 +307,7 @@ def test_settings_of_a_disabled_plugin_are_an_error(site):
 
 
 def test_the_caller_is_the_user_of_the_process(monkeypatch):
-    """Not what the environment says: that is the caller's own."""
+    """Not the user of the environment, which the caller controls."""
     for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER", "NEGOTIATOR_USER", "NEGOTIATOR_CALLER"):
         monkeypatch.setenv(name, "boss")
     caller = ProgramContext().caller()
@@ -325,7 +325,7 @@ def test_options_may_be_set_in_the_environment(site):
 
 
 def test_installed_commands_get_the_program_context(site):
-    """As the caller that the system names, who owns the process here."""
+    """The caller is the owner of the process."""
     (site.folder / "bundle" / "pool.yaml").write_text("scheduleracl: boss\n")
     (site.folder / "closing_days.py").write_text(PLUGIN)
     info = site.folder / "closing_days-1.0.dist-info"
@@ -342,7 +342,7 @@ def test_installed_commands_get_the_program_context(site):
 
 
 def test_admin_change_accepts_files_of_plugins(site):
-    """New ones as well; and it is the site's caller who asks."""
+    """New ones as well; the caller is that of the site."""
     words = ["admin", "change", "more.days", "-", *map(str, options(site))]
     denied = CliRunner().invoke(main, words, obj=ALICE, input="20270115\n")
     assert (denied.exit_code, denied.output) == (1, "error: denied: scheduleracl does not have alice\n")
@@ -353,7 +353,7 @@ def test_admin_change_accepts_files_of_plugins(site):
 
 
 def test_the_pool_of_run_may_be_set_in_the_environment(site):
-    """Several, as in PATH; and what is given on the command line goes before it."""
+    """Several paths, as in PATH; the command line takes precedence."""
     for number in (1, 2):
         write_ads(site.folder / f"p{number}.ads", slot(number, MyType='"Machine"'))
     env = {"NEGOTIATOR_POOL": os.pathsep.join(str(site.folder / f"p{number}.ads") for number in (1, 2))}
@@ -378,7 +378,7 @@ def negotiator_job_attributes():
 
 @pytest.fixture
 def counted(site):
-    """A plugin that counts, and a pool with two jobs that run; one more was matched and is not seen there yet."""
+    """Return a site with a plugin that counts, two running jobs, and a third match that the pool does not show yet."""
     (site.folder / "bundle" / "plugins" / "counting.py").write_text(CHARGING)
     jobs = [app(1, JobStatus="2"), app(2, JobStatus="2", user="sue")]
     more = (slot(number, MyType='"Machine"') for number in range(2))
@@ -391,7 +391,7 @@ def counted(site):
 
 
 def test_the_usage_of_a_plugins_quotas_is_counted(counted):
-    """What the pool shows; and with a state the matches that it does not show yet."""
+    """The jobs of the pool; and with a state the matches that it does not show yet."""
     places = attrs.evolve(counted.places, pool=(counted.folder / "pool.ads",), now=NOW, state=None)
     found = BOSS.plugin_usage(places, "counting")
     assert (dict(found.counters.sums), found.failures) == ({("cores", "tester"): 2, ("cores", "sue"): 2}, ())

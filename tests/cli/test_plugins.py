@@ -1,4 +1,4 @@
-"""``negotiator plugins``: what is loaded, how it fared, and what was refused."""
+"""``negotiator plugins``: loaded plugins with their statistics, and refused ones."""
 
 import json
 
@@ -19,7 +19,7 @@ def negotiator_matches_made(): pass
 
 @pytest.fixture
 def bundle(tmp_path):
-    """A bundle that names a folder of one good plugin."""
+    """Return a bundle that names a folder with one valid plugin."""
     folder = tmp_path / "bundle"
     folder.mkdir(mode=0o755)
     (folder / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  order: [good]\n")
@@ -55,7 +55,7 @@ def test_plugins_are_listed_in_the_order_of_their_calls(bundle):
 
 
 def test_a_plugin_that_is_disabled_is_not_listed(bundle):
-    """As where ``run`` and ``check`` are told to leave it out."""
+    """With the same option as ``run`` and ``check``."""
     result = run("--bundle", bundle, "--disable", "expressions")
     assert result.exit_code == 0
     assert "good" in result.stdout
@@ -63,7 +63,7 @@ def test_a_plugin_that_is_disabled_is_not_listed(bundle):
 
 
 def test_the_built_in_bundle_is_the_default():
-    """Which ``negotiator run`` would use."""
+    """As for ``negotiator run``."""
     result = run()
     assert result.exit_code == 0
     assert "entry point expressions = negotiator_expressions" in result.stdout
@@ -90,7 +90,7 @@ def test_a_refused_plugin_is_reported_with_exit_code_1(bundle, tmp_path):
 
 
 def test_a_warning_does_not_change_the_exit_code(bundle):
-    """Nothing was refused."""
+    """No plugin was refused."""
     (bundle / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  order: [goood]\n")
     result = run("--bundle", bundle)
     assert result.exit_code == 0
@@ -98,7 +98,7 @@ def test_a_warning_does_not_change_the_exit_code(bundle):
 
 
 def test_a_plugin_that_fails_during_loading_is_reported(bundle):
-    """By plugin and hook."""
+    """With the plugin and its hook."""
     write(bundle / "mine" / "good.py", GOOD.replace("return []", "return 1 / 0"))
     result = run("--bundle", bundle)
     assert result.exit_code == 1
@@ -106,7 +106,7 @@ def test_a_plugin_that_fails_during_loading_is_reported(bundle):
 
 
 def test_json_has_the_same_fields(bundle):
-    """For programs: all plugins and all problems."""
+    """All plugins and all problems."""
     (bundle / "pool.yaml").write_text("plugins:\n  folders: [mine]\n  disable: [nobody]\n")
     result = run("--bundle", bundle, "--json")
     shown = json.loads(result.stdout)

@@ -64,7 +64,7 @@ def bundle(tmp_path):
 
 @pytest.fixture
 def state(bundle, tmp_path):
-    """What a negotiator left: production drains, a rule made root.dev.sue; three applications, two of them there."""
+    """Return a state: production is draining, a rule created root.dev.sue; three applications, two of them there."""
     folder = tmp_path / "state"
     with StateStore.open(folder) as store:
         state_manager = StateManager.begin(load_bundle(bundle), NOW, store)
@@ -83,12 +83,12 @@ def run(*arguments):
 
 
 def cells(line):
-    """What stands in a row of a table; empty cells are left out."""
+    """Return the cells of a table row that are not empty."""
     return re.split(r"\s{2,}", line.strip())
 
 
 def test_configured_queues_are_a_tree_with_resources_and_lists(bundle):
-    """Amounts as people write them; without a state nobody knows the applications."""
+    """Amounts have units; without a state the applications are not known."""
     result = run("--bundle", bundle)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
@@ -109,7 +109,7 @@ def test_configured_queues_are_a_tree_with_resources_and_lists(bundle):
 
 
 def test_a_named_queue_is_printed_with_its_limits_and_their_sources(bundle):
-    """And with what is below it, the lists of the queues above, and what queues below it begin with."""
+    """With its children, the lists of its parents, and the template of its children."""
     result = run("--bundle", bundle, "root.Dev")
     tree, lists, limits, templates, last = result.stdout.split("\n\n")
     assert [line.split()[0] for line in tree.splitlines()[2:]] == ["root.dev", "web"]
@@ -125,7 +125,7 @@ def test_a_named_queue_is_printed_with_its_limits_and_their_sources(bundle):
 
 
 def test_with_a_state_the_queues_are_those_of_the_negotiator(bundle, state):
-    """Those that rules made, those that are draining and for how long, and the applications, added up to the root."""
+    """Created and draining queues, with the time of draining, and applications, summed up to the root."""
     result = run("--bundle", bundle, "--state", state, "--now", NOW + 2 * 86_400 + 3 * 3_600 + 59)
     tree, draining, _lists, _ = result.stdout.split("\n\n")
     assert [cells(line)[:3] for line in tree.splitlines()[2:]] == [
@@ -141,20 +141,20 @@ def test_with_a_state_the_queues_are_those_of_the_negotiator(bundle, state):
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("root.dev", "root.dev is configured in queues.yaml:8:13"),
         ("root.dev.sue", "root.dev.sue is created by a placement rule"),
         ("root.production", "root.production is no longer configured"),
     ],
 )
-def test_a_named_queue_is_printed_with_its_source(bundle, state, path, told):
+def test_a_named_queue_is_printed_with_its_source(bundle, state, path, expected):
     result = run("--bundle", bundle, "--state", state, path)
-    assert result.stdout.splitlines()[-1] == told
+    assert result.stdout.splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "expected"),
     [
         (0, "0 s"),
         (59, "59 s"),
@@ -165,14 +165,14 @@ def test_a_named_queue_is_printed_with_its_source(bundle, state, path, told):
         (-5, "0 s"),
     ],
 )
-def test_the_time_of_draining_has_two_units(bundle, state, seconds, told):
-    """A clock that was put back makes no negative time."""
+def test_the_time_of_draining_has_two_units(bundle, state, seconds, expected):
+    """It is not negative if the clock was set back."""
     result = run("--bundle", bundle, "--state", state, "--now", NOW + seconds)
-    assert f"2027-01-15 08:00 UTC  {told}\n" in result.stdout
+    assert f"2027-01-15 08:00 UTC  {expected}\n" in result.stdout
 
 
 def test_json_has_the_shape_of_yunikorns_rest_interface(bundle):
-    """Raw integers, full paths; what is zero or empty is absent, but what YuniKorn always gives."""
+    """Raw integers and full paths; zero and empty values are absent, except those that YuniKorn always gives."""
     always = {
         "partition": "default",
         "currentPriority": 0,
@@ -217,7 +217,7 @@ def test_json_has_the_shape_of_yunikorns_rest_interface(bundle):
 
 
 def test_json_with_a_state_has_states_and_applications(bundle, state):
-    """Of one queue and what is below it, where it is named."""
+    """Of a named queue and its children."""
     whole = json.loads(run("--bundle", bundle, "--state", state, "--json").stdout)
     dev, production = whole["children"]
     sue, web = dev["children"]
@@ -227,7 +227,7 @@ def test_json_with_a_state_has_states_and_applications(bundle, state):
 
 
 def test_the_state_is_not_written(bundle, state, tmp_path):
-    """Neither to one that is there nor where there is none."""
+    """Neither an existing one nor a new one."""
     before = StateManager.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
     assert run("--bundle", bundle, "--state", state).exit_code == 0
     with StateStore.open(state) as store:
@@ -265,7 +265,7 @@ def test_an_unknown_queue_ends_with_code_1(bundle):
 
 
 def test_missing_placement_rules_are_reported(tmp_path):
-    """The queues stand there, and no job is in any."""
+    """The queues are printed, without jobs."""
     (tmp_path / "pool.yaml").write_text("")
     result = run("--bundle", tmp_path, "--disable", "placement")
     assert result.stdout.startswith("No plugin brings placement rules: jobs have no queue.\n")
@@ -286,7 +286,7 @@ Queue = "{3}"
 
 @pytest.fixture
 def pool(tmp_path):
-    """Three jobs run, two of them in production; a fourth waits."""
+    """Return a pool with three running jobs, two of them in production, and a waiting one."""
     jobs = [(1, 2, 1, "root.production"), (2, 2, 2, "root.production"), (3, 2, 1, "root.dev.sue")]
     (tmp_path / "pool").mkdir()
     text = "\n".join(USED.format(*each) for each in (*jobs, (4, 1, 1, "root.production")))
@@ -294,8 +294,8 @@ def pool(tmp_path):
     return tmp_path / "pool"
 
 
-def in_use(text):
-    """The rows of the table of what is in use."""
+def usage_rows(text):
+    """Return the rows of the usage table."""
     (table,) = (part for part in text.split("\n\n") if part.startswith("Usage"))
     return [cells(re.sub(r"\] +", "] ", line)) for line in table.splitlines()[2:]]
 
@@ -318,27 +318,27 @@ IN_USE = [
 
 @pytest.mark.parametrize("disabled", [(), ("--disable", "maxima", "--disable", "limits")])
 def test_with_a_pool_usage_is_printed_beside_the_limits(bundle, pool, disabled):
-    """Of each queue with all below it, those that rules make too; whatever plugins hold of it."""
+    """Of each queue with its children, created ones too; also if the plugins for limits are disabled."""
     result = run("--bundle", bundle, "--pool", pool, *disabled)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert in_use(result.stdout) == IN_USE
+    assert usage_rows(result.stdout) == IN_USE
     assert ["sue", "dynamic leaf", "Active"] in [cells(line)[:3] for line in result.stdout.splitlines()]
-    assert in_use(run("--bundle", bundle, "--pool", pool, "root.dev").stdout) == IN_USE[3:9]
+    assert usage_rows(run("--bundle", bundle, "--pool", pool, "root.dev").stdout) == IN_USE[3:9]
     assert "Usage" not in run("--bundle", bundle).stdout
 
 
 def test_the_pool_may_be_set_in_the_environment(bundle, pool, monkeypatch):
-    """Folders and files, with the separator of the system's paths between them; the command line goes before."""
+    """Folders and files, separated as in PATH; the command line takes precedence."""
     (pool / "other.ads").write_text(USED.format(9, 2, 1, "root.production"))
     paths = [str(pool / name) for name in ("jobs.ads", "other.ads")]
     monkeypatch.setenv("NEGOTIATOR_POOL", os.pathsep.join(paths))
-    assert in_use(run("--bundle", bundle).stdout)[0] == ["root", "memory", "4Gi"]
-    assert in_use(run("--bundle", bundle, "--pool", paths[0]).stdout) == IN_USE
+    assert usage_rows(run("--bundle", bundle).stdout)[0] == ["root", "memory", "4Gi"]
+    assert usage_rows(run("--bundle", bundle, "--pool", paths[0]).stdout) == IN_USE
 
 
 @pytest.mark.parametrize(("columns", "bars"), [(80, False), (100, True), (120, True)])
 def test_a_bar_is_printed_on_wide_terminals(bundle, pool, monkeypatch, columns, bars):
-    """On a narrow terminal the part alone: nothing is folded."""
+    """On a narrow terminal only the percentage: no line is folded."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(columns))
     text = re.sub(r"\x1b\[[0-9;]*m", "", run("--bundle", bundle, "--pool", pool).stdout)
@@ -349,16 +349,16 @@ def test_a_bar_is_printed_on_wide_terminals(bundle, pool, monkeypatch, columns, 
 
 
 def test_a_maximum_of_zero_is_printed(bundle, pool):
-    """There is no bar of nothing."""
+    """Without a bar."""
     (bundle / "queues.yaml").write_text(
         QUEUES.replace("max: {memory: 2G, vcore: 1500m}", "max: {gpus: 0, vcore: 3}")
     )
-    rows = in_use(run("--bundle", bundle, "--pool", pool, "root.production").stdout)
+    rows = usage_rows(run("--bundle", bundle, "--pool", pool, "root.production").stdout)
     assert ["root.production", "gpus", "0", "0"] in rows
 
 
 def test_json_has_the_usage_and_running_applications(bundle, pool):
-    """In YuniKorn's words; what waits is no application that runs."""
+    """With YuniKorn's keys; waiting applications are not running."""
     whole = json.loads(run("--bundle", bundle, "--pool", pool, "--json").stdout)
     dev, production = whole["children"]
     assert production["allocatedResource"] == {"memory": 2 << 30, "vcore": 3000}
@@ -370,7 +370,7 @@ def test_json_has_the_usage_and_running_applications(bundle, pool):
 
 
 def test_with_a_state_matches_not_yet_in_the_pool_count(bundle, pool, tmp_path):
-    """What it shows counts once, and nothing is written."""
+    """A match that the pool shows counts once, and nothing is written."""
     world = World(tmp_path, load_bundle(bundle))
     world.slots = [slot(number) for number in range(2)]
     world.jobs = [
@@ -381,8 +381,8 @@ def test_with_a_state_matches_not_yet_in_the_pool_count(bundle, pool, tmp_path):
         before = (tmp_path / "state" / "state.sqlite").read_bytes()
         result = run("--bundle", bundle, "--pool", pool, "--state", tmp_path / "state", "--now", NOW)
         assert result.exit_code == 0
-        assert in_use(result.stdout)[:2] == [["root", "memory", "3584Mi"], ["root", "vcore", "4500m"]]
-        assert in_use(result.stdout)[-1][:4] == ["root.production", "applications", "3", "20"]
+        assert usage_rows(result.stdout)[:2] == [["root", "memory", "3584Mi"], ["root", "vcore", "4500m"]]
+        assert usage_rows(result.stdout)[-1][:4] == ["root.production", "applications", "3", "20"]
         assert "root          parent        Active  2" in result.stdout
         assert (tmp_path / "state" / "state.sqlite").read_bytes() == before
 
@@ -394,7 +394,7 @@ def test_an_unreadable_pool_is_reported(bundle, tmp_path):
 
 
 def test_a_failed_plugin_ends_with_code_7(bundle, pool):
-    """What it left out is told: queues of the jobs that it was to place."""
+    """The queues of the jobs that it had to place are reported as missing."""
     (bundle / "plugins").mkdir(mode=0o755)
     (bundle / "plugins" / "bad.py").write_text(
         "from negotiator.plugin import hookimpl\n\n@hookimpl\ndef negotiator_user_groups(users):\n    raise OSError('gone')\n"
@@ -403,4 +403,4 @@ def test_a_failed_plugin_ends_with_code_7(bundle, pool):
     result = run("--bundle", bundle, "--pool", pool)
     assert result.exit_code == 7
     assert "OSError: gone" in result.stderr
-    assert in_use(result.stdout)[0] == IN_USE[0]
+    assert usage_rows(result.stdout)[0] == IN_USE[0]

@@ -1,4 +1,4 @@
-"""Tables on terminals of any width: what is told is told whole."""
+"""Tables on terminals of any width: no cell is cut."""
 
 import re
 
@@ -11,7 +11,7 @@ LONG = "the job's Requirements: countMatches(MY.RequireGPUs,TARGET.AvailableGPUs
 
 @pytest.fixture
 def terminal(monkeypatch, capsys):
-    """Print a table on a terminal of some columns, and give the lines."""
+    """Return a function that prints a table on a terminal of some width, and returns the lines."""
 
     def show(columns, *table):
         monkeypatch.setenv("FORCE_COLOR", "1")
@@ -24,7 +24,7 @@ def terminal(monkeypatch, capsys):
 
 @pytest.mark.parametrize("columns", [70, 80, 100, 200])
 def test_numbers_and_words_are_never_cut(terminal, columns):
-    """Long cells are folded, and lose nothing."""
+    """Long cells are folded, without loss."""
     headers = ("REMOVED", "REJECTED", "VERDICT", "REASON", "RULE")
     lines = terminal(columns, "Not matched", headers, [("31", "33", "denied", LONG, "negotiator")], (0, 1))
     assert max(map(len, lines)) <= columns
@@ -39,7 +39,7 @@ def test_numbers_and_words_are_never_cut(terminal, columns):
 
 @pytest.mark.parametrize("columns", [40, 80])
 def test_a_table_that_does_not_fit_is_printed_as_blocks_of_lines(terminal, columns):
-    """One a row, each line with its header."""
+    """One block for each row, each line with its header."""
     headers = [f"HEADER{number}" for number in range(10)]
     rows = [[f"row {row} cell {number} of ten" for number in range(10)] for row in range(2)]
     lines = terminal(columns, "Wide", headers, rows)
@@ -50,7 +50,7 @@ def test_a_table_that_does_not_fit_is_printed_as_blocks_of_lines(terminal, colum
 
 
 def test_an_empty_column_is_omitted(terminal):
-    """It would take room from the others."""
+    """It would take space from the others."""
     text = "\n".join(terminal(80, "Matched", ("JOB", "NOTED"), [("1.0", ""), ("2.0", "")]))
     assert "JOB" in text
     assert "NOTED" not in text

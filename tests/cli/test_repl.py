@@ -1,4 +1,4 @@
-"""``negotiator repl``: lines from a pipe, and a conversation on a real terminal."""
+"""``negotiator repl``: lines from a pipe, and a session on a real terminal."""
 
 import fcntl
 import os
@@ -35,7 +35,7 @@ JOBS = "ClusterId = 7\nRequestMemory = 512\n\nClusterId = 7\nProcId = 1\nRequest
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a file of machines and one of jobs, to stand in."""
+    """Return a working folder with a file of machines and one of jobs."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     Path("machines.ads").write_text(MACHINES)
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def piped(folder):  # noqa: ARG001
-    """Give lines to the command on standard input."""
+    """Return a function that runs the command with lines on standard input."""
 
     def run(*lines, arguments=("--my", "machines.ads", "--target", "jobs.ads")):
         return CliRunner().invoke(main, ["repl", *arguments], input="\n".join(lines))
@@ -53,8 +53,8 @@ def piped(folder):  # noqa: ARG001
     return run
 
 
-def test_values_alone_are_printed_where_lines_come_from_a_pipe(piped):
-    """No prompt, no greeting, no word of what was loaded; blank lines and comments are passed over."""
+def test_with_a_pipe_only_values_are_printed(piped):
+    """No prompt, no greeting, no summary of loaded ads; blank lines and comments are ignored."""
     done = piped(
         "MY.Memory", "", "# of the job", "RequestMemory * 2", "// nowhere", "nosuch", "1/0", '"a\\nb"'
     )
@@ -62,13 +62,13 @@ def test_values_alone_are_printed_where_lines_come_from_a_pipe(piped):
     assert done.stdout.splitlines() == ["1024", "1024", "undefined", "error", '"a\\nb"']
 
 
-def test_it_needs_no_ads(piped):
-    """MY is an empty ad then, and there is no TARGET."""
+def test_ads_are_optional(piped):
+    """Without ads MY is an empty ad, and there is no TARGET."""
     done = piped("1 + 1", ":ads", arguments=())
     assert done.stdout.splitlines() == ["2", "MY is an empty ad, 0 attributes", "TARGET is not set"]
 
 
-def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
+def test_an_invalid_line_is_reported_with_its_number_and_the_others_are_read(piped):
     """The exit code shows that there was one."""
     done = piped("1 +", "2", ":bogus", ":show nosuch", ":set A = 5 +", "Memory = 5", ":trace", "3")
     assert done.exit_code == 1
@@ -93,8 +93,8 @@ def test_a_wrong_line_is_told_with_its_number_and_the_others_are_read(piped):
     )
 
 
-def test_attributes_are_put_into_the_ads_and_taken_out(piped):
-    """Also an expression, of any case of the name; what is taken out is nowhere, not undefined in the ad."""
+def test_attributes_are_set_and_removed(piped):
+    """Also expressions; names ignore case; a removed attribute is missing, not undefined."""
     done = piped(
         ":set Twice = 2 * TARGET.RequestMemory",
         "Twice",
@@ -122,22 +122,22 @@ def test_attributes_are_put_into_the_ads_and_taken_out(piped):
     assert done.stderr == "<stdin>:7: error: MY has no attribute RequestMemory\n"
 
 
-def test_a_target_can_be_made_from_nothing(piped):
-    """As MY is."""
+def test_a_target_can_be_created_without_ads(piped):
+    """Like MY."""
     done = piped(":set TARGET.A = TARGET.B", ":set B = 3", "TARGET.A", ":show TARGET", arguments=())
     assert done.stdout == "3\nTARGET is an ad made here, 1 attribute:\n  A = TARGET.B\n"
 
 
 @pytest.mark.parametrize(("name", "expected"), [("", "7.0"), ("7.1", "7.1"), ("7.9", "7.0")])
-def test_an_ad_is_taken_by_its_name_or_the_id_of_the_job(piped, name, expected):
-    """The first one without a name; where there is none of that name all stays as it was."""
+def test_an_ad_is_selected_by_its_name_or_the_id_of_the_job(piped, name, expected):
+    """The first one without a name; an unknown name changes nothing."""
     done = piped(f":target jobs.ads {name}", ":ads")
     assert re.search(rf"^TARGET is {expected} \(jobs.ads, ad . of 2\)", done.stdout, re.MULTILINE)
     assert ("jobs.ads: no ad with the name 7.9; it has 7.0, 7.1" in done.stderr) is (name == "7.9")
 
 
 def test_names_of_files_may_have_blanks_and_names_of_ads_any_case(piped):
-    """As in a shell."""
+    """With quotes as in a shell."""
     Path("two words.ads").write_text(MACHINES)
     done = piped(":my 'two words.ads' SLOT1@B", "Memory", ":my 'two", ":my a b c", ":my nosuch.ads", ":my -")
     assert done.stdout == "256\n"
@@ -150,8 +150,8 @@ def test_names_of_files_may_have_blanks_and_names_of_ads_any_case(piped):
     ]
 
 
-def test_a_trace_is_one_command_away(piped):
-    """Commands may be shortened as long as one alone begins so."""
+def test_a_command_prints_a_trace(piped):
+    """Commands may be abbreviated as long as they are unique."""
     done = piped(":tr Start", ":q", "1")
     assert done.stdout.splitlines() == [
         "Start => true  (in MY)",
@@ -162,11 +162,11 @@ def test_a_trace_is_one_command_away(piped):
 
 
 def test_a_string_beside_a_claim_id_is_not_shown(piped):
-    """It may be one."""
+    """It may be a claim id."""
     assert piped(":show Peer").stdout == 'MY.Peer = ClaimId == "..."\n'
 
 
-def test_bytes_that_are_no_text_come_out_as_they_went_in(folder):  # noqa: ARG001
+def test_bytes_that_are_not_utf8_are_preserved(folder):  # noqa: ARG001
     """Strings are bytes."""
     done = subprocess.run(
         [sys.executable, "-m", "negotiator", "repl"],
@@ -184,15 +184,15 @@ def test_bytes_that_are_no_text_come_out_as_they_went_in(folder):  # noqa: ARG00
         (["--my", "-"], 2, "must be a file: standard input has the expressions"),
     ],
 )
-def test_ads_that_cannot_be_had_end_it_at_once(piped, arguments, code, message):
-    """Expressions on other ads than those that were meant are worse than none."""
+def test_unreadable_ads_end_the_session_at_once(piped, arguments, code, message):
+    """Values for other ads than the intended ones would mislead."""
     done = piped("1", arguments=arguments)
     assert (done.exit_code, done.stdout) == (code, "")
     assert message in done.stderr
 
 
 def test_help_names_every_command(piped):
-    """With what it takes."""
+    """With its arguments."""
     text = piped(":help").stdout
     assert all(f"  {command.usage}" in text for command in COMMANDS.values())
     assert all(len(line) <= 80 for line in text.splitlines())
@@ -215,8 +215,8 @@ def test_help_names_every_command(piped):
         ("nosuch.A", []),
     ],
 )
-def test_what_tab_completes(folder, line, expected):
-    """Attributes of both ads or of the one that is named, functions, commands and files."""
+def test_completions_of_tab(folder, line, expected):
+    """Attributes of both ads or of the named one, functions, commands and files."""
     (folder / "sub").mkdir()
     (folder / "sub" / "inner.ads").touch()
     session = Session()
@@ -230,14 +230,14 @@ def test_what_tab_completes(folder, line, expected):
         assert found == expected
 
 
-def test_the_history_is_kept_with_the_state_of_programs(monkeypatch):
-    """A path that is not absolute does not count, as the XDG Base Directory Specification says."""
+def test_the_history_is_in_the_state_folder_of_the_user(monkeypatch):
+    """A relative path does not count, as in the XDG Base Directory Specification."""
     monkeypatch.setenv("XDG_STATE_HOME", "/var/state")
     assert history_file() == Path("/var/state/negotiator/repl_history")
-    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("HOME", "/home/sue")
     for value in ("", "state"):
         monkeypatch.setenv("XDG_STATE_HOME", value)
-        assert history_file() == Path("/home/somebody/.local/state/negotiator/repl_history")
+        assert history_file() == Path("/home/sue/.local/state/negotiator/repl_history")
 
 
 # -- on a terminal ---------------------------------------------------------------------------------------------------
@@ -252,8 +252,8 @@ _PATIENCE = 60  # seconds, after which something is broken
 _NEXT_KEY = 5  # seconds until Ctrl-C is pressed again
 
 
-class Conversation:
-    """The real command on a terminal of 80 columns; keys go in, what is on the screen comes out."""
+class TerminalSession:
+    """The real command on a terminal of 80 columns; tests press keys and read the screen."""
 
     def __init__(self, *arguments):
         self.terminal, other = pty.openpty()
@@ -269,11 +269,11 @@ class Conversation:
         os.close(other)
 
     def hears(self, seconds):
-        """Whether anything is printed within so many seconds."""
+        """True if anything is printed within so many seconds."""
         return bool(select.select([self.terminal], [], [], seconds)[0])
 
     def until(self, ending="> "):
-        """Give what is printed, up to the next prompt."""
+        """Return the output up to the next prompt."""
         seen = ""
         while not seen.endswith(ending):
             assert self.hears(_PATIENCE), seen
@@ -283,8 +283,8 @@ class Conversation:
                 break
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", seen)
 
-    def say(self, keys, ending="> "):
-        """Press keys, and give what comes of it."""
+    def type(self, keys, ending="> "):
+        """Press keys, and return the output."""
         os.write(self.terminal, keys.encode())
         return self.until(ending)
 
@@ -310,22 +310,22 @@ class Conversation:
         return bool(termios.tcgetattr(self.terminal)[3] & termios.ICANON)
 
     def _sleeps(self):
-        """Whether the process waits, by its state in /proc (proc(5))."""
+        """True if the process waits, by its state in /proc (proc(5))."""
         return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
     def close(self):
-        """End the command where it has not ended, and give its exit code."""
+        """End the command if it is still running, and return its exit code."""
         os.close(self.terminal)
         return self.process.wait(_PATIENCE)
 
 
 @pytest.fixture
-def talk(folder):  # noqa: ARG001
-    """Start conversations that end with the test."""
+def start_session(folder):  # noqa: ARG001
+    """Return a function that starts sessions, which end with the test."""
     begun = []
 
     def begin(*arguments):
-        begun.append(Conversation("repl", *arguments))
+        begun.append(TerminalSession("repl", *arguments))
         return begun[-1]
 
     yield begin
@@ -335,51 +335,51 @@ def talk(folder):  # noqa: ARG001
             conversation.close()
 
 
-def test_a_conversation(talk):
-    """Values, errors with a caret, Tab, Ctrl-C for a fresh prompt, and Ctrl-D to leave."""
-    with_ads = talk("--my", "machines.ads")
+def test_a_session(start_session):
+    """Values, errors with a caret, Tab, Ctrl-C for a new prompt, and Ctrl-D to leave."""
+    with_ads = start_session("--my", "machines.ads")
     assert "MY is slot1@a (machines.ads, ad 1 of 2), 5 attributes" in with_ads.until()
-    assert with_ads.say("MY.Memory / 2\n").splitlines()[-2] == "512"
-    assert "  1 +\n     ^\n" in with_ads.say("1 +\n")
-    assert with_ads.say("MY.MemoryU\t + 1\n").splitlines()[-2] == "8"
-    with_ads.say("1 + 1", "1 + 1")
+    assert with_ads.type("MY.Memory / 2\n").splitlines()[-2] == "512"
+    assert "  1 +\n     ^\n" in with_ads.type("1 +\n")
+    assert with_ads.type("MY.MemoryU\t + 1\n").splitlines()[-2] == "8"
+    with_ads.type("1 + 1", "1 + 1")
     assert with_ads.interrupt().endswith("\n> ")
-    assert with_ads.say("2 + 2\n").splitlines()[-2] == "4"
-    assert "TARGET is 7.0" in with_ads.say(":target jobs.ads\n")
-    assert "TARGET.RequestMemory => 512  (in TARGET)" in with_ads.say(":trace Start\n")
-    with_ads.say("\x04")
+    assert with_ads.type("2 + 2\n").splitlines()[-2] == "4"
+    assert "TARGET is 7.0" in with_ads.type(":target jobs.ads\n")
+    assert "TARGET.RequestMemory => 512  (in TARGET)" in with_ads.type(":trace Start\n")
+    with_ads.type("\x04")
     assert with_ads.close() == 0
 
 
-def test_lines_of_the_last_conversation_can_be_called_back(talk):
-    """They are kept between sessions, for their owner alone."""
-    first = talk()
+def test_the_history_of_the_last_session_can_be_recalled(start_session):
+    """It is stored between sessions, readable by its owner only."""
+    first = start_session()
     first.until()
-    first.say("20 + 3\n")
-    first.say(":quit\n")
+    first.type("20 + 3\n")
+    first.type(":quit\n")
     assert first.close() == 0
-    again = talk()
+    again = start_session()
     again.until()
-    again.say("\x10\x10\n", "\n23\r\n> ")
+    again.type("\x10\x10\n", "\n23\r\n> ")
     assert Path("state/negotiator/repl_history").stat().st_mode & 0o077 == 0
 
 
-def test_a_history_that_cannot_be_kept_is_no_error(talk, folder):
-    """It is only missed."""
+def test_a_history_that_cannot_be_stored_is_no_error(start_session, folder):
+    """The session works without it."""
     (folder / "state").write_text("no folder")
-    conversation = talk()
+    conversation = start_session()
     conversation.until()
-    assert "error" not in conversation.say(":quit\n")
+    assert "error" not in conversation.type(":quit\n")
     assert conversation.close() == 0
 
 
-def test_an_evaluation_that_takes_long_can_be_interrupted(talk):
-    """The session goes on."""
-    conversation = talk()
+def test_an_evaluation_that_takes_long_can_be_interrupted(start_session):
+    """The session continues."""
+    conversation = start_session()
     conversation.until()
     for number in range(40):
-        conversation.say(f":set A{number} = A{number + 1} + A{number + 1}\n")
-    conversation.say(":set A40 = random()\n")  # another value each time: all of them are evaluated
-    conversation.say("A0\n", "A0\r\n")
+        conversation.type(f":set A{number} = A{number + 1} + A{number + 1}\n")
+    conversation.type(":set A40 = random()\n")  # another value each time: all of them are evaluated
+    conversation.type("A0\n", "A0\r\n")
     assert conversation.interrupt(evaluating=True).endswith("\n> ")
-    assert conversation.say("1 + 1\n").splitlines()[-2] == "2"
+    assert conversation.type("1 + 1\n").splitlines()[-2] == "2"

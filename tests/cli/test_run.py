@@ -1,4 +1,4 @@
-"""``negotiator run``, as it is called."""
+"""``negotiator run`` as a command."""
 
 import gzip
 import json
@@ -101,12 +101,12 @@ def test_a_missing_pool_is_reported(tmp_path):
     assert b"nowhere" in done.stderr
 
 
-def test_on_a_full_disk_no_match_is_handed_out_and_what_was_written_stays(tmp_path):
+def test_on_a_full_disk_no_match_is_handed_out_and_written_records_stay(tmp_path):
     csv = tmp_path / "plugins"
     csv.mkdir(mode=0o755)
-    (csv / "told.py").write_text(
+    (csv / "observer.py").write_text(
         "import pathlib\nfrom negotiator.plugin import hookimpl\n\n"
-        f"@hookimpl\ndef negotiator_matches_made(matches):\n    pathlib.Path({str(tmp_path / 'told')!r}).touch()\n"
+        f"@hookimpl\ndef negotiator_matches_made(matches):\n    pathlib.Path({str(tmp_path / 'observed')!r}).touch()\n"
     )
     assert negotiator("run", POOL, cwd=tmp_path).returncode == 0
     (file,) = (tmp_path / "var" / "audit").glob("*.jsonl")
@@ -119,7 +119,7 @@ def test_on_a_full_disk_no_match_is_handed_out_and_what_was_written_stays(tmp_pa
     assert done.returncode == 3
     assert b"no match was handed out" in done.stderr
     assert b"Matched" not in done.stdout
-    assert not (tmp_path / "told").exists()
+    assert not (tmp_path / "observed").exists()
     assert file.read_bytes() == before
     assert negotiator("audit", "verify", "var/audit", cwd=tmp_path).returncode == 0
 
@@ -129,7 +129,7 @@ def test_trace_hooks_prints_each_call_of_a_plugin(tmp_path):
     assert b"negotiator_gate_ads" in done.stderr
 
 
-def test_a_plugin_can_be_left_out_by_name(tmp_path):
+def test_a_plugin_can_be_disabled_by_name(tmp_path):
     done = negotiator(
         "run",
         POOL,
@@ -151,7 +151,7 @@ def test_every_command_has_help_with_an_example(tmp_path, command):
 
 
 @pytest.mark.data
-def test_the_real_ads_of_others_are_read_or_set_aside_with_a_reason(tmp_path):
+def test_real_ads_of_other_pools_are_read_or_skipped_with_a_reason(tmp_path):
     ads = Path(os.environ.get("NEGOTIATOR_SHARED", ROOT.parent / "shared")) / "data" / "ads"
     if not ads.is_dir():
         pytest.skip(f"the real ads are not at {ads}")
@@ -188,7 +188,7 @@ def test_a_rule_is_printed_with_its_plugin_and_source(tmp_path):
 
 
 def test_run_does_not_print_notices_of_the_bundle(tmp_path):
-    """``check`` names them."""
+    """``check`` prints them."""
     (tmp_path / "condor_config").write_text("DAEMON_LIST = MASTER\n")
     done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -197,7 +197,7 @@ def test_run_does_not_print_notices_of_the_bundle(tmp_path):
 
 @pytest.mark.parametrize(("mode", "marked"), [("dryrun", False), ("warn", True)])
 def test_rules_that_are_not_enforced_are_counted(tmp_path, mode, marked):
-    """Nothing is kept out; a warning marks each match too."""
+    """No ad is discarded by them; a warning also marks each match."""
     (tmp_path / "pool.yaml").write_text(
         "policies:\n"
         f"  - {{name: node2, applies_to: match, expression: TARGET.Cpus > 99, mode: {mode}}}\n"

@@ -1,4 +1,4 @@
-"""``negotiator run`` waits for a command that has its state or its audit log for a moment, and for no other reason."""
+"""``negotiator run`` waits briefly for a command that holds the lock of its state or audit log, and for nothing else."""
 
 import fcntl
 import importlib
@@ -32,7 +32,7 @@ def run():
 
 @contextmanager
 def held(what, site):
-    """Have the state, or the audit log, as an ``admin`` command has it; gives what lets go of it."""
+    """Hold the lock of the state, or of the audit log, as an ``admin`` command does; return the function that releases it."""
     if what == "state":
         holder = StateStore.open(site / "state")
         assert holder.hold_lock()
@@ -45,7 +45,7 @@ def held(what, site):
 
 
 @pytest.mark.parametrize("what", ["state", "audit"])
-def test_it_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
+def test_run_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
     waited = []
     with held(what, site) as let_go:
 
@@ -66,7 +66,7 @@ def test_it_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
         ("audit", 3, "another process has this audit log"),
     ],
 )
-def test_it_does_not_wait_for_ever(site, monkeypatch, what, code, text):
+def test_run_does_not_wait_for_ever(site, monkeypatch, what, code, text):
     now = [0.0]
     monkeypatch.setattr(RUN.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(RUN.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
@@ -76,14 +76,14 @@ def test_it_does_not_wait_for_ever(site, monkeypatch, what, code, text):
     assert 9 < now[0] < 11
 
 
-def test_it_does_not_wait_for_errors_that_stay(site, monkeypatch):
+def test_run_does_not_wait_for_permanent_errors(site, monkeypatch):
     monkeypatch.setattr(RUN.time, "sleep", lambda _: pytest.fail("it waited"))
     (site / "audit").write_text("")
     assert run().exit_code == 3
 
 
-def test_while_it_waits_for_the_state_the_audit_log_is_free(site, monkeypatch):
-    """A command takes the state first, and then the log: it must find it free."""
+def test_while_run_waits_for_the_state_the_audit_log_is_unlocked(site, monkeypatch):
+    """A command locks the state first and then the log, which must be unlocked."""
     seen = []
 
     def sleep(_):

@@ -1,4 +1,4 @@
-"""``negotiator run --every``: a process that goes on while its bundle, its pool and its queues change."""
+"""``negotiator run --every``: a process that continues while its bundle, its pool and its queues change."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def site(tmp_path):
 
 
 def jobs(site, *clusters):
-    """Give the pool these jobs, in one step."""
+    """Replace the jobs of the pool, atomically."""
     new = site / "new.ads"
     new.write_text("".join(map(JOB.format, clusters)))
     new.replace(site / "pool" / "jobs.ads")
@@ -64,12 +64,12 @@ def log(site, *kinds):
 
 
 def queues(site):
-    """The queue in which each application was placed, by its first job."""
+    """Return the queue of each application, by its first job."""
     return {each["first_job"]: each["queue"] for each in log(site, "placement")}
 
 
 def test_a_changed_bundle_is_loaded_between_cycles_and_a_broken_one_is_not(site):
-    """The digest of each cycle's record is that of the bundle that it ran under."""
+    """The digest of each cycle's record is that of the bundle in force."""
     with long(site, "--watch") as run:
         before = run.wait_for(CYCLE)[1]
         jobs(site, 1, 2)
@@ -114,7 +114,7 @@ def test_sighup_reloads_the_bundle_without_watch(site):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_after_the_current_cycle_is_recorded(site, number):
+def test_a_signal_ends_the_process_after_the_current_cycle_is_recorded(site, number):
     with long(site, every="3600") as run:
         run.wait_for(" cycle number=1 ")
         run.signal(number)
@@ -123,13 +123,13 @@ def test_a_signal_ends_it_after_the_current_cycle_is_recorded(site, number):
     assert len(log(site, "cycle")) == len(log(site, "outcome")) == 1
 
 
-def test_it_stops_after_the_given_number_of_cycles(site):
+def test_the_process_stops_after_the_given_number_of_cycles(site):
     with long(site, "--cycles", "3", every="0") as run:
         assert run.end() == 0
     assert len(log(site, "cycle")) == 3
 
 
-def test_a_vanished_bundle_does_not_end_it(site):
+def test_a_vanished_bundle_does_not_end_the_process(site):
     with long(site, "--watch") as run:
         run.wait_for(CYCLE)
         (site / "bundle").rename(site / "away")
@@ -142,7 +142,7 @@ def test_a_vanished_bundle_does_not_end_it(site):
 
 
 def test_the_running_process_carries_out_requests(site):
-    """The commands print the answers; a second process may not run with the same state."""
+    """The commands print the answers; a second process cannot run with the same state."""
     with long(site) as run:
         run.wait_for(CYCLE)
         done = negotiator("admin", "hold", "1", "--note", "so", "--state", "state", cwd=site)
@@ -157,8 +157,8 @@ def test_the_running_process_carries_out_requests(site):
         done = negotiator(*command, cwd=site)
         assert (done.returncode, done.stderr) == (0, "")
         run.wait_for(r'bundle reloaded bundle=\w+ trigger="command by \S+"$')
-        (kept,) = (site / "bundle").glob("queues.yaml.*~")
-        assert (kept.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
+        (with_state,) = (site / "bundle").glob("queues.yaml.*~")
+        assert (with_state.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
 
         done = negotiator("admin", "reload", "--state", "state", cwd=site)
         assert done.returncode == 0
@@ -189,8 +189,8 @@ def test_after_a_kill_it_continues_with_its_state(site):
     assert verify(site / "log").fault is None
 
 
-def test_one_run_after_the_other_keeps_queues_only_with_a_state(site):
-    """And what was matched: without it, a slot and a job of one run are free in the next, as their ads say."""
+def test_successive_runs_keep_queues_and_matches_only_with_a_state(site):
+    """Without it, a matched slot and job are free again in the next run, as in their ads."""
     (site / "pool" / "slots.ads").write_text(SLOT.format(1))
     assert negotiator(*arguments(), cwd=site).returncode == 0
     change(site, OTHER)
@@ -199,9 +199,9 @@ def test_one_run_after_the_other_keeps_queues_only_with_a_state(site):
     assert {each["reason"]["code"] for each in again["discard"]} == {"slot_matched", "job_matched"}
     (site / "pool" / "slots.ads").write_text(SLOT.format(1) + SLOT.format(2))
     (site / "pool" / "more.ads").write_text(JOB.format(1).replace("ProcId = 0", "ProcId = 1"))
-    kept = json.loads(negotiator(*arguments("--json"), cwd=site).stdout)
+    with_state = json.loads(negotiator(*arguments("--json"), cwd=site).stdout)
     new = json.loads(negotiator("run", "pool", "--bundle", "bundle", "--json", "--no-audit", cwd=site).stdout)
-    assert [each["match"][0]["queue"] for each in (kept, new)] == ["root.one", "root.above.late"]
+    assert [each["match"][0]["queue"] for each in (with_state, new)] == ["root.one", "root.above.late"]
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])

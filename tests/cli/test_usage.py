@@ -51,7 +51,7 @@ def runs(cluster, proc=0, user="sue", **more):
 
 @pytest.fixture
 def called(tmp_path):
-    """Call the command on the pool of these jobs; stop there, or go on."""
+    """Return a function that calls the command on a pool of given or default jobs."""
     queueing.write(tmp_path / "bundle", QUEUES, "placement: {groups: MY.Groups}\n")
 
     def call(*arguments, jobs=None):
@@ -72,12 +72,12 @@ def called(tmp_path):
 
 
 def rows(text):
-    """The cells of a table's lines, without the heading."""
+    """Return the cells of a table's lines, without the header."""
     return [line.split(maxsplit=5) for line in text.splitlines() if line.startswith("  ")][1:]
 
 
 def test_users_are_a_table_with_a_bar_for_each_limit(called):
-    """Each resource of each queue, from the root, then applications; what waits counts for nothing."""
+    """Each resource of each queue, from the root, then applications; waiting jobs do not count."""
     result = called("users", "sue")
     assert (result.exit_code, result.stderr) == (0, "")
     assert rows(result.stdout) == [
@@ -91,7 +91,7 @@ def test_users_are_a_table_with_a_bar_for_each_limit(called):
 
 
 def test_groups_are_those_named_by_limits(called):
-    """What no group counts for is not in the report."""
+    """Usage without a group is not in the report."""
     result = called("groups")
     assert result.exit_code == 0
     assert rows(result.stdout)[-2:] == [
@@ -101,7 +101,7 @@ def test_groups_are_those_named_by_limits(called):
 
 
 def test_usage_above_the_limit_is_a_full_bar_with_its_percentage(called):
-    """A bar never is full before, and never empty where something is used."""
+    """A bar is full only at the limit, and empty only without usage."""
     result = called("users", "sue", jobs=[runs(1, RequestCpus="6", RequestMemory="1")])
     assert rows(result.stdout)[:2] == [
         ["sue", "root", "memory", "1Mi", "4Gi", "[#-------------------]   0%"],
@@ -110,7 +110,7 @@ def test_usage_above_the_limit_is_a_full_bar_with_its_percentage(called):
 
 
 def test_json_has_the_shape_of_yunikorn(called):
-    """GET /ws/v1/partition/default/usage/groups; keys of what is zero or empty are absent."""
+    """GET /ws/v1/partition/default/usage/groups; keys of zero or empty values are absent."""
     result = called("groups", "--json")
     assert json.loads(result.stdout) == [GROUP]
     (bob, sue) = json.loads(called("users", "--json").stdout)
@@ -128,7 +128,7 @@ def test_json_has_the_shape_of_yunikorn(called):
 
 
 def test_spec_names_are_those_of_the_specification(called):
-    """Empty values are there, and a group has users."""
+    """Empty values are present, and a group has users."""
     ((entry),) = json.loads(called("groups", "--json", "--spec-names").stdout)
     assert (entry["groupName"], entry["users"]) == ("staff", ["sue"])
     (child,) = entry["queues"]["children"]
@@ -138,7 +138,7 @@ def test_spec_names_are_those_of_the_specification(called):
 
 @pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h")])
 def test_an_unknown_name_or_report_ends_with_code_1(called, arguments):
-    """Exit code 1, with a sentence; as JSON an empty list."""
+    """With a message; as JSON an empty list."""
     result = called(*arguments)
     assert result.exit_code == 1
     assert result.stdout.startswith("Nothing is used or limited")
@@ -152,7 +152,7 @@ def test_an_unreadable_pool_is_reported(tmp_path):
 
 
 def test_the_pool_may_be_set_in_the_environment(called, tmp_path, monkeypatch):
-    """As for other commands that are about a pool."""
+    """As for other commands with a pool."""
     wanted = called("users", "--json").stdout
     monkeypatch.setenv("NEGOTIATOR_POOL", str(tmp_path / "pool"))
     result = invoke(usage, ["users", "--json", "--bundle", str(tmp_path / "bundle"), "--now", str(NOW)])
@@ -160,7 +160,7 @@ def test_the_pool_may_be_set_in_the_environment(called, tmp_path, monkeypatch):
 
 
 def test_on_a_narrow_terminal_no_bar_is_folded(called, monkeypatch):
-    """The part stands there as a number."""
+    """The percentage is printed as a number."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
     text = re.sub(r"\x1b\[[0-9;]*m", "", called("users", "sue").stdout)
@@ -168,7 +168,7 @@ def test_on_a_narrow_terminal_no_bar_is_folded(called, monkeypatch):
 
 
 def test_with_a_state_matches_count_and_nothing_is_written(called, tmp_path):
-    """Also while the negotiator runs; what the pool shows counts once."""
+    """Also while the negotiator runs; a match that the pool shows counts once."""
     called("users")
     world = World(tmp_path, load_bundle(tmp_path / "bundle"))
     world.slots = [slot(number) for number in range(4)]
@@ -186,7 +186,7 @@ def test_with_a_state_matches_count_and_nothing_is_written(called, tmp_path):
 
 
 def test_a_folder_without_state_is_an_error(called, tmp_path):
-    """There is nobody's journal to read."""
+    """There is no journal to read."""
     (tmp_path / "none").mkdir()
     assert called("users", "--state", tmp_path / "none").exit_code == 6
 

@@ -1,4 +1,4 @@
-"""The cases of a folder as tests: one for each file and evaluator, and a table of what passed."""
+"""The cases of a folder as tests: one for each file and evaluator, and a summary table."""
 
 from collections import Counter
 from pathlib import Path
@@ -17,7 +17,7 @@ def _folder(config):
 
 
 def pytest_generate_tests(metafunc):
-    """Give each file of ``classad/``, ``yunikorn/`` and ``gridengine/``, and each section of its sessions."""
+    """Parametrize by each file of ``classad/``, ``yunikorn/`` and ``gridengine/``, and each section of sessions."""
     folder = _folder(metafunc.config)
     if "file_name" in metafunc.fixturenames:
         names = Folder(folder / "classad").files()
@@ -44,30 +44,30 @@ def _parametrize(metafunc, name, values, reason):
 
 @pytest.fixture(scope="session")
 def classad_cases(request):
-    """The folder of cases of the language."""
+    """Return the folder of cases of the language."""
     return Folder(_folder(request.config) / "classad")
 
 
 @pytest.fixture(scope="session")
 def queue_cases(request):
-    """The folder of cases of queues."""
+    """Return the folder of cases of queues."""
     return yunikorn.Folder(_folder(request.config) / "yunikorn")
 
 
 @pytest.fixture(scope="session")
 def quota_cases(request):
-    """The folder of cases of resource quota sets."""
+    """Return the folder of cases of resource quota sets."""
     return _quotas(_folder(request.config))
 
 
 @pytest.fixture
 def report(record_property):
-    """Have a line in the table that is printed at the end."""
+    """Return a function that adds a line to the table at the end."""
     return lambda where, counts: record_property("conformance", (where, counts))
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Print the counts of each file where a folder was asked for."""
+    """Print the counts of each file if a folder was given."""
     if not config.getoption("cases"):
         return
     terminalreporter.section(f"conformance: {_folder(config)}")

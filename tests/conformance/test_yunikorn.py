@@ -1,4 +1,4 @@
-"""Every case of queues, users and groups, against what YuniKorn's own code does."""
+"""Every case of queues, users and groups, compared with the results of YuniKorn's own code."""
 
 import pytest
 
@@ -8,23 +8,23 @@ NOT_PASSING: dict[str, str] = {}
 """Cases that cannot pass, by their id, with the reason: at most 20."""
 
 SHOWN = 20
-"""Failures that are told in full; of the others there is the number."""
+"""Number of failures that are printed in full; the others are counted."""
 
 
 def test_cases_of_queues(queue_cases, queue_file, report):
-    """Each case comes to what is expected; the failures are named by their ids."""
+    """Each case has the expected result; failures have their ids."""
     file = queue_cases.read(queue_file)
     counts, failures = verdict(file, NOT_PASSING)
     report(file.name, counts)
-    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    summary = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
     if failures:
         more = [f"... and {len(failures) - SHOWN} more"] if len(failures) > SHOWN else []
-        pytest.fail("\n".join([f"{file.name}: {told}", *failures[:SHOWN], *more]), pytrace=False)
+        pytest.fail("\n".join([f"{file.name}: {summary}", *failures[:SHOWN], *more]), pytrace=False)
     if not file.cases:
         pytest.skip(f"{file.name} has no cases")
 
 
 def test_few_cases_of_queues_cannot_pass():
-    """At most 20 are on the list, each with its reason."""
+    """The list has at most 20 cases, each with its reason."""
     assert len(NOT_PASSING) <= 20
     assert all(len(reason) > 20 for reason in NOT_PASSING.values())

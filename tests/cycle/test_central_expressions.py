@@ -1,4 +1,4 @@
-"""Each of the five expressions, and each of HTCondor's gates, changes who is matched; and no ad gets around them."""
+"""Each of the five expressions, and each of HTCondor's gates, changes the matches; no ad circumvents them."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_without_a_policy_both_jobs_are_matched(decide):
     assert len(matched(decide(POOL))) == 2
 
 
-def test_the_schedd_expression_keeps_out_a_schedd_with_its_submitters_and_jobs(decide):
+def test_the_schedd_expression_discards_a_schedd_with_its_submitters_and_jobs(decide):
     result = decide(POOL, "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == 'bad'".replace("'", '"'))
     assert [job_id for job_id, _ in matched(result)] == ["1.1"]
     assert {"policy_gate", "schedd_discarded"} <= reasons(result)
@@ -40,13 +40,13 @@ def test_the_schedd_expression_tests_submitter_ads_too(decide):
     assert [job_id for job_id, _ in matched(result)] == ["1.1"]
 
 
-def test_the_startd_expression_keeps_out_a_slot(decide):
+def test_the_startd_expression_discards_a_slot(decide):
     result = decide(POOL, "NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Memory < 128 || MY.Mips < 10")
     assert [name for _, name in matched(result)] == ["s1@h"]
     assert result.counts.admitted_slots == 1
 
 
-def test_the_job_expression_keeps_out_a_job(decide):
+def test_the_job_expression_discards_a_job(decide):
     result = decide(POOL, "NEGOTIATOR_PE_JOB_ONLY_EXPR: MY.NumJobStarts > 10")
     assert [job_id for job_id, _ in matched(result)] == ["1.0"]
 
@@ -73,7 +73,7 @@ def test_a_gate_discards_only_where_it_is_true(decide, kind, text):
 
 @pytest.mark.parametrize("text", ["undefined", "error", '"true"', "{ true }", "false", "0"])
 @pytest.mark.parametrize("kind", ["RESOURCE", "JOB"])
-def test_a_match_expression_lets_through_only_where_it_is_true(decide, kind, text):
+def test_a_match_expression_allows_only_matches_where_it_is_true(decide, kind, text):
     assert not matched(decide(POOL, f"NEGOTIATOR_PE_{kind}_EXPR: '{text}'"))
 
 
@@ -84,18 +84,18 @@ def test_a_match_expression_lets_through_only_where_it_is_true(decide, kind, tex
         ("NEGOTIATOR_SLOT_CONSTRAINT: MY.Mips == 9", {"s2@h"}),
     ],
 )
-def test_htcondors_slot_constraint_keeps_where_it_is_true_and_only_there(decide, text, left):
+def test_htcondors_slot_constraint_admits_slots_only_where_it_is_true(decide, text, left):
     assert {name for _, name in matched(decide(POOL, text))} == left
 
 
-def test_htcondors_job_and_submitter_constraints_keep_where_they_are_true(decide):
-    kept = decide(POOL, "NEGOTIATOR_JOB_CONSTRAINT: MY.NumJobStarts > 10")
-    assert [job_id for job_id, _ in matched(kept)] == ["1.1"]
-    kept = decide(POOL, 'NEGOTIATOR_SUBMITTER_CONSTRAINT: MY.ScheddName == "bad"')
-    assert [job_id for job_id, _ in matched(kept)] == ["1.0"]
+def test_htcondors_job_and_submitter_constraints_admit_ads_where_they_are_true(decide):
+    filtered = decide(POOL, "NEGOTIATOR_JOB_CONSTRAINT: MY.NumJobStarts > 10")
+    assert [job_id for job_id, _ in matched(filtered)] == ["1.1"]
+    filtered = decide(POOL, 'NEGOTIATOR_SUBMITTER_CONSTRAINT: MY.ScheddName == "bad"')
+    assert [job_id for job_id, _ in matched(filtered)] == ["1.0"]
 
 
-def test_a_file_of_the_original_system_says_the_same_as_pool_yaml(decide):
+def test_a_file_of_the_original_system_has_the_same_effect_as_pool_yaml(decide):
     conf = "# policies\nnegotiator_pe_startd_only_expr = MY.Memory < 128 || \\\n   MY.Mips < 10\n"
     assert [name for _, name in matched(decide(POOL, conf=conf))] == ["s1@h"]
 
@@ -112,13 +112,13 @@ class TestNamedPolicies:
             ("match", "TARGET.Mips =?= 9", 1),
         ],
     )
-    def test_a_policy_decides_in_mode_enforce_and_only_there(self, decide, kind, text, left):
+    def test_a_policy_decides_only_in_mode_enforce(self, decide, kind, text, left):
         assert len(matched(decide(POOL, self.NAMED.format(kind, text, "enforce")))) == left
         for mode in ("warn", "dryrun"):
             assert len(matched(decide(POOL, self.NAMED.format(kind, text, mode)))) == 2
 
     @pytest.mark.parametrize("mode", ["warn", "dryrun"])
-    def test_a_policy_that_does_not_enforce_is_counted_and_noted_on_the_match(self, decide, mode):
+    def test_a_policy_that_does_not_enforce_is_a_warning_on_the_match(self, decide, mode):
         result = decide(POOL, self.NAMED.format("match", "TARGET.Memory == 64", mode))
         warnings = [
             (reason.provenance.rule, reason.mode) for match in result.matches for reason in match.warnings
@@ -126,7 +126,7 @@ class TestNamedPolicies:
         assert warnings == [("p", mode)]
         assert {item.reason.mode for outcome in result.outcomes for item in outcome.removals} >= {mode}
 
-    def test_the_reason_names_the_policy_and_the_place_it_is_written_at(self, decide):
+    def test_the_reason_names_the_policy_and_its_place(self, decide):
         result = decide(POOL, self.NAMED.format("match", "false", "enforce"))
         (removal,) = [item for item in result.outcomes[0].removals if item.reason.code == "job_constraint"]
         where = removal.reason.provenance
@@ -135,7 +135,7 @@ class TestNamedPolicies:
         assert (removal.removed, removal.rejected) == (3, 3)
 
 
-class TestAnAdCannotGetAroundAPolicy:
+class TestAnAdCannotCircumventAPolicy:
     POLICY = (
         'NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips < 10\nNEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Owner == "alice"\n'
     )
@@ -171,7 +171,7 @@ class TestAnAdCannotGetAroundAPolicy:
     @pytest.mark.parametrize(
         "trick", [{"MY": "[ Memory = 9 ]"}, {"TARGET": "[ Memory = 9 ]"}, {"p": "false"}]
     )
-    def test_gates_mean_the_ad_itself(self, decide, kind, trick):
+    def test_gates_evaluate_the_ad_itself(self, decide, kind, trick):
         text = f"policies:\n  - {{name: p, applies_to: {kind}, expression: MY.Memory == 64}}\n"
         pool = snapshot(slots=[slot(Memory="64", **trick)], jobs=[job(Memory="64", **trick)])
         assert not matched(decide(pool, text))
@@ -183,15 +183,15 @@ def test_a_gate_takes_its_time_from_the_clock_and_not_from_an_ad(tmp_path, key):
         pools.write_bundle(tmp_path / "b", f"{key}: CurrentTime > 5\n")
 
 
-def test_each_conjunct_of_a_central_expression_says_how_many_slots_it_removed(decide):
+def test_each_conjunct_of_a_central_expression_counts_the_slots_it_removed(decide):
     text = 'NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100 && (TARGET.Mips =?= 9 && MY.Owner == "tester")\n'
     result = decide(POOL, text)
-    told = {
+    removed = {
         item.reason.text: (item.removed, item.rejected)
         for item in result.outcomes[0].removals
         if item.reason.code == "job_constraint"
     }
-    assert told == {
+    assert removed == {
         "NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100": (1, 1),
         "NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips =?= 9": (1, 2),
     }

@@ -1,4 +1,4 @@
-"""Station charge through whole cycles: how much each job gets, and the reasons of the others."""
+"""The station *charge* in whole cycles: the slots that each job gets, and the reasons of the others."""
 
 import attrs
 import pytest
@@ -30,7 +30,7 @@ def negotiator_charges(request, slots, queues, settings, cycle):
 
 
 def cpus(cluster, proc=0, number=1, **more):
-    """A job of an application with specified amounts."""
+    """Return a job of an application with specified amounts."""
     return app(cluster, proc, **({"RequestCpus": str(number), "RequestMemory": "100"} | more))
 
 
@@ -40,12 +40,12 @@ def runs(cluster, proc=0, where=8, **more):
 
 
 def decide(folder, jobs, queues, pool=GROUPS, slots=None):
-    """One cycle under these limits."""
+    """Run one cycle under these limits."""
     return cycle(snapshot(SLOTS if slots is None else slots, jobs), bundle(folder / "b", queues, pool))
 
 
 def plugged(folder, jobs, slots=None, **bodies):
-    """One cycle with quota plugins; the body of each is what its hook does."""
+    """Run one cycle with quota plugins; each text is the body of the hook."""
     own = write_bundle(folder / "b", plugins={name: HEAD + body for name, body in bodies.items()})
     return cycle(snapshot(SLOTS if slots is None else slots, jobs), own)
 
@@ -74,7 +74,7 @@ WAITS = {
 
 @pytest.mark.parametrize("case", WAITS)
 def test_a_waiting_reason_has_the_limit_the_numbers_and_the_line(tmp_path, case):
-    """With what was granted before counted; the line is that of queues.yaml."""
+    """Earlier grants are counted; the line is that of queues.yaml."""
     queues, (code, plugin, rule), text, numbers = WAITS[case]
     result = decide(tmp_path, [cpus(1, proc, Groups='"dev"') for proc in range(4)], queues)
     assert matched(result) == [("1.0", "s0@h"), ("1.1", "s1@h")]
@@ -89,28 +89,28 @@ def test_a_waiting_reason_has_the_limit_the_numbers_and_the_line(tmp_path, case)
 
 
 def test_a_job_that_exceeds_the_limit_by_itself_is_denied_and_does_not_wait(tmp_path):
-    """It would never run, whatever others give back."""
+    """It could never run, whatever others release."""
     result = decide(tmp_path, [cpus(1, number=3), cpus(2)], limited(TWO_CORES))
     assert matched(result) == [("2.0", "s0@h")]
     assert [(code, verdict) for code, verdict, *_ in denials(result)] == [("user_limit", "denied")]
 
 
 def test_the_first_jobs_in_the_schedds_order_get_what_fits(tmp_path):
-    """The highest priority first, whatever the order of the ads; a small one behind a large one still fits."""
+    """By priority, not by the order of the ads; a small job behind a large one still fits."""
     jobs = [cpus(1), cpus(2, number=2, JobPrio="9"), cpus(3, JobPrio="5"), cpus(4, JobPrio="7")]
     limit = "{limit: l, users: ['*'], maxresources: {vcore: 3}}"
     assert [job for job, _ in matched(decide(tmp_path, jobs, limited(limit)))] == ["2.0", "4.0"]
 
 
 @pytest.mark.parametrize(("status", "counts"), [(1, 0), (2, 1), (3, 0), (4, 0), (5, 0), (6, 1), (7, 1)])
-def test_what_has_a_slot_counts(tmp_path, status, counts):
-    """Running, transferring its output, suspended: JobStatus 2, 6 and 7."""
+def test_jobs_with_a_slot_count(tmp_path, status, counts):
+    """Running, transferring output and suspended jobs: JobStatus 2, 6 and 7."""
     jobs = [runs(1, JobStatus=str(status), JobUniverse="12"), *(cpus(2, proc) for proc in range(3))]
     assert len(decide(tmp_path, jobs, limited(TWO_CORES)).matches) == 2 - counts
 
 
-def test_what_runs_over_a_limit_goes_on_and_only_blocks_what_comes(tmp_path):
-    """And it blocks no other job."""
+def test_jobs_running_above_a_limit_continue_and_only_block_new_ones(tmp_path):
+    """They block no job under another limit."""
     jobs = [*(runs(1, proc) for proc in range(5)), cpus(2), cpus(3, user="sue")]
     result = decide(tmp_path, jobs, limited(TWO_CORES))
     assert [job for job, _ in matched(result)] == ["3.0"]
@@ -125,7 +125,7 @@ def test_what_runs_over_a_limit_goes_on_and_only_blocks_what_comes(tmp_path):
 NAMED = "{limit: a, users: [sue], maxresources: {vcore: 3}}"
 HOLDS = [
     ("a user who is named has nothing of the wildcard's", f"{NAMED}, {TWO_CORES}", "", "sue", "", 3),
-    ("whom no limit names has the wildcard's", f"{NAMED}, {TWO_CORES}", "", "bob", "", 2),
+    ("a user without a limit of their own has the wildcard's", f"{NAMED}, {TWO_CORES}", "", "bob", "", 2),
     ("without a wildcard others have no limit", NAMED, "", "bob", "", 9),
     ("a queue's limit holds beside that of the root", NAMED, TWO_CORES, "sue", "", 2),
     ("a group has one limit together", "{limit: g, groups: [dev], maxresources: {vcore: 4}}", "", "sue", "dev", 4),
@@ -136,7 +136,7 @@ HOLDS = [
 
 
 @pytest.mark.parametrize(("root", "one", "user", "groups", "most"), [each[1:] for each in HOLDS])
-def test_which_limits_hold(tmp_path, root, one, user, groups, most):
+def test_which_limits_apply(tmp_path, root, one, user, groups, most):
     """The reasons have the texts of the table."""
     jobs = [cpus(1, proc, user=user, Groups=f'"{groups}"') for proc in range(9)]
     assert len(decide(tmp_path, jobs, limited(root, one)).matches) == most
@@ -182,21 +182,21 @@ APPLICATIONS = {
 }
 
 
-@pytest.mark.parametrize("whose", APPLICATIONS)
-def test_an_application_counts_once_and_new_ones_are_passed_over(tmp_path, whose):
-    """Its jobs match also when the limit is reached; those of a new one wait, though they come first."""
+@pytest.mark.parametrize("owners", APPLICATIONS)
+def test_an_application_counts_once_and_new_ones_are_skipped(tmp_path, owners):
+    """Its jobs match even at the limit; those of a new application wait, although they are first."""
     jobs = [runs(1, Groups='"dev"'), runs(1, 1, Groups='"dev"'), runs(2, Groups='"dev"')]
     jobs += [cpus(*each, Groups='"dev"') for each in ((3, 0), (1, 2), (2, 1), (4, 0))]
     jobs += [cpus(5, JobPrio="9", Groups='"dev"')]
-    result = decide(tmp_path, jobs, APPLICATIONS[whose])
+    result = decide(tmp_path, jobs, APPLICATIONS[owners])
     assert [job for job, _ in matched(result)] == ["1.2", "2.1"]
     assert {(verdict, tuple(numbers.values())) for _, verdict, _, numbers in denials(result)} == {
         ("waiting", (1, 2, 2))
     }
 
 
-def test_the_jobs_of_several_applications_are_one_request_of_which_some_are_passed_over(tmp_path):
-    """The first two applications run; the third has to wait with all its jobs."""
+def test_some_jobs_of_a_request_of_several_applications_are_skipped(tmp_path):
+    """The first two applications run; all jobs of the third wait."""
     jobs = [cpus(cluster, proc) for proc in range(2) for cluster in (1, 2, 3)]
     result = decide(tmp_path, jobs, APPLICATIONS["queue"])
     assert result.counts.requests == 1
@@ -208,8 +208,8 @@ UNKNOWN = ["undefined", '"many"', "error", "-1", 'real("NaN")', "1.0/0", "{1}"]
 
 
 @pytest.mark.parametrize("memory", UNKNOWN)
-def test_an_amount_that_is_none_is_refused_where_it_is_limited(tmp_path, memory):
-    """And nowhere else; what the job asks for of other things is counted."""
+def test_an_invalid_amount_is_refused_where_it_is_limited(tmp_path, memory):
+    """But not in queues without that limit; the job's other requests are counted."""
     jobs = [cpus(1, RequestMemory=memory)]
     limit = "{limit: l, users: ['*'], maxresources: {memory: 1G}}"
     (tmp_path / "limited").mkdir()
@@ -217,8 +217,8 @@ def test_an_amount_that_is_none_is_refused_where_it_is_limited(tmp_path, memory)
     assert not matched(result)
     assert [(code, verdict) for code, verdict, *_ in denials(result)] == [("amount_unknown", "misconfigured")]
     assert "user tester in root: memory is limited to 1G" in denials(result)[0][2]
-    (told,) = (each.reason.provenance for outcome in result.outcomes for each in outcome.removals)
-    assert (told.plugin, told.source.file) == ("limits", "queues.yaml")
+    (provenance,) = (each.reason.provenance for outcome in result.outcomes for each in outcome.removals)
+    assert (provenance.plugin, provenance.source.file) == ("limits", "queues.yaml")
     (tmp_path / "free").mkdir()
     result = decide(tmp_path / "free", jobs, limited(TWO_CORES))
     assert len(result.matches) == 1
@@ -226,16 +226,16 @@ def test_an_amount_that_is_none_is_refused_where_it_is_limited(tmp_path, memory)
 
 
 @pytest.mark.parametrize("memory", ["1e300", "8e12", "8796093022208", "17592186044416"])
-def test_an_amount_that_is_more_than_can_be_counted_is_more_than_any_limit(tmp_path, memory):
-    """It is denied, and harms no other job."""
+def test_an_amount_too_large_to_count_exceeds_any_limit(tmp_path, memory):
+    """The job is denied, and affects no other job."""
     limit = "{limit: l, users: ['*'], maxresources: {memory: 7E}}"
     result = decide(tmp_path, [cpus(1, RequestMemory=memory), cpus(2)], limited(limit))
     assert [job for job, _ in matched(result)] == ["2.0"]
     assert denials(result)[0][:2] == ("user_limit", "denied")
 
 
-def test_a_further_resource_counts_where_a_job_asks_for_it(tmp_path):
-    """One that does not ask is not limited by it, and no expression of its own hides what it asks for."""
+def test_a_further_resource_counts_if_a_job_requests_it(tmp_path):
+    """Jobs without the request are not limited; no expression of a job hides its request."""
     queues = limited("{limit: l, users: ['*'], maxresources: {gpus: 1}}")
     jobs = [
         cpus(1, RequestGPUs="1"),
@@ -265,17 +265,17 @@ HOSTS = [
 
 
 def own(result, mode=Mode.ENFORCE):
-    """What is counted, but for limits of users: these count wherever there are queues."""
+    """Return the plugin's own counters, without those of limits of users."""
     return {key: amount for key, amount in used(result, mode).items() if not key.startswith("limits.")}
 
 
 def hosts(result):
-    """The hosts of the matches."""
+    """Return the hosts of the matches."""
     return sorted(match.slot_ad.string("Machine") for match in result.matches)
 
 
 def test_a_quota_of_each_host_leaves_the_best_slots_of_all_hosts(tmp_path):
-    """What runs on a host counts there; amounts and limits may differ from slot to slot."""
+    """Running jobs count on their hosts; amounts and limits may differ from slot to slot."""
     jobs = [runs(1, where=0, RemoteHost='"s0@h"'), *(cpus(2, proc) for proc in range(9))]
     result = plugged(tmp_path, jobs, HOSTS, q=PER_HOST.format(limit=2, mode="Mode.ENFORCE"))
     assert hosts(result) == ["h0", "h1", "h1", "h2", "h2"]
@@ -285,15 +285,15 @@ def test_a_quota_of_each_host_leaves_the_best_slots_of_all_hosts(tmp_path):
     assert hosts(result) == ["h1"]
 
 
-def test_few_jobs_look_beyond_the_best_slots_where_these_have_no_room(tmp_path):
-    """The best three are on hosts that are full."""
+def test_further_slots_are_tried_if_the_best_ones_have_no_capacity(tmp_path):
+    """The best three are on full hosts."""
     jobs = [*(runs(1, proc, RemoteHost=f'"s{proc}@h"') for proc in (0, 1)), cpus(2), cpus(2, 1)]
     result = plugged(tmp_path, jobs, HOSTS, q=PER_HOST.format(limit=1, mode="Mode.ENFORCE"))
     assert hosts(result) == ["h2"]
 
 
 def test_groupings_may_cross(tmp_path):
-    """A match needs room on its host and in its rack."""
+    """A match needs capacity on its host and in its rack."""
     result = plugged(
         tmp_path,
         [cpus(1, proc) for proc in range(9)],
@@ -305,7 +305,7 @@ def test_groupings_may_cross(tmp_path):
 
 
 def test_a_bound_is_a_limit_of_0_on_some_slots(tmp_path):
-    """It consumes nothing, and refuses where its limit is lower than its amount."""
+    """It consumes nothing, and refuses slots whose limit is below its amount."""
     body = """
     bad = slots.strings("Machine") == "h1"
     yield Charge(("bound",), bad.astype(np.int64), 0, Quota(rule="not h1", text="host h1 is not for all"))
@@ -319,8 +319,8 @@ ONE = "    yield Charge(('all',), 1, {limit}, Quota(rule='r', text='all jobs', m
 
 
 @pytest.mark.parametrize("mode", ["WARN", "DRYRUN"])
-def test_a_rule_that_does_not_enforce_notes_what_it_would_refuse(tmp_path, mode):
-    """The match is made; its counters are never those of a rule that enforces."""
+def test_a_rule_that_does_not_enforce_adds_a_warning(tmp_path, mode):
+    """The match is made; its counters are separate from those of enforcing rules."""
     body = ONE.format(limit=2, mode=mode) + ONE.format(limit=4, mode="ENFORCE")
     result = plugged(tmp_path, [runs(9), *(cpus(1, proc) for proc in range(9))], q=body)
     assert [len(match.warnings) for match in result.matches] == [0, 1, 1]
@@ -333,8 +333,8 @@ def test_a_rule_that_does_not_enforce_notes_what_it_would_refuse(tmp_path, mode)
     assert own(result) == own(result, Mode.WARN) == {"q.all": 4}
 
 
-def test_keys_that_do_not_enforce_are_noted_too(tmp_path):
-    """A new application beyond the limit is noted on each of its matches."""
+def test_keys_that_do_not_enforce_add_warnings_too(tmp_path):
+    """Each match of a new application beyond the limit has a warning."""
     body = """
     yield KeyCharge(("apps",), [str(number // 2) for number in range(len(request.applications))], 1,
                     Quota(rule="r", text="apps", mode=Mode.WARN))
@@ -343,8 +343,8 @@ def test_keys_that_do_not_enforce_are_noted_too(tmp_path):
     assert [len(match.warnings) for match in result.matches] == [0, 0, 1, 1]
 
 
-def test_two_plugins_with_counters_of_the_same_name_do_not_touch_each_other(tmp_path):
-    """The stamp of the plugin is part of every counter."""
+def test_plugins_with_counters_of_the_same_name_do_not_affect_each_other(tmp_path):
+    """The name of the plugin is part of every counter."""
     bodies = {"a": ONE.format(limit=3, mode="ENFORCE"), "b": ONE.format(limit=5, mode="ENFORCE")}
     result = plugged(tmp_path, [cpus(1, proc) for proc in range(9)], **bodies)
     assert own(result) == {"a.all": 3, "b.all": 3}
@@ -376,8 +376,8 @@ WRONG = {
 
 @pytest.mark.parametrize("body", WRONG)
 @pytest.mark.parametrize("mode", ["ENFORCE", "WARN"])
-def test_where_a_plugin_fails_a_request_gets_nothing(tmp_path, body, mode):
-    """Whatever the mode of its rule; the reason names the error, and nothing is charged."""
+def test_a_request_gets_no_slot_if_a_plugin_fails(tmp_path, body, mode):
+    """Whatever the mode of its rule; the reason has the error, and nothing is charged."""
     bodies = {"wrong": "    " + body.replace("text='t'", f"text='t', mode=Mode.{mode}") + "\n"}
     result = plugged(tmp_path, [cpus(1), cpus(1, 1)], right=ONE.format(limit=9, mode="ENFORCE"), **bodies)
     assert not matched(result)
@@ -387,8 +387,8 @@ def test_where_a_plugin_fails_a_request_gets_nothing(tmp_path, body, mode):
     assert own(result) == own(result, Mode.WARN) == {}
 
 
-def test_the_same_input_gives_the_same_output_and_leaves_the_state_as_it_was(tmp_path):
-    """The ledger of a cycle is its own."""
+def test_the_same_input_gives_the_same_output_and_does_not_change_the_state(tmp_path):
+    """Each cycle has its own ledger."""
     chosen = bundle(tmp_path / "b", limited(TWO_CORES), GROUPS)
     pool = snapshot(SLOTS, [runs(1), *(cpus(number, user=user) for number, user in enumerate("abcab"))])
     state = CycleState.new(chosen, NOW)
@@ -400,13 +400,13 @@ def test_the_same_input_gives_the_same_output_and_leaves_the_state_as_it_was(tmp
 
 
 def calls(chosen):
-    """The number of calls of the plugin."""
+    """Return the number of calls of the plugin."""
     (info,) = [each for each in chosen.hooks.plugins if each.name == "q"]
     return info.calls
 
 
-def test_ten_thousand_alike_jobs_are_one_question_and_one_admission(tmp_path):
-    """And what runs is one question for each kind."""
+def test_ten_thousand_alike_jobs_are_one_call_and_one_admission(tmp_path):
+    """Running jobs are one call for each kind."""
     chosen = write_bundle(tmp_path / "b", plugins={"q": HEAD + ONE.format(limit=1500, mode="ENFORCE")})
     jobs = [cpus(1, proc) for proc in range(10_000)]
     running = [runs(2, proc, Kind=str(proc % 10), RequestMemory="MY.Kind * 2") for proc in range(1000)]

@@ -1,4 +1,4 @@
-"""The receipts of running claims: releasing a slot gives back what its jobs were charged, and nothing else."""
+"""The receipts of running claims: releasing a slot returns exactly what its jobs were charged."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def counted(bundle, jobs, slots=SLOTS):
 
 
 def used(in_use):
-    """What is counted, of both modes; nothing that is 0."""
+    """Return the counters of both modes that are not 0."""
     found = {}
     for mode in (Mode.ENFORCE, Mode.WARN):
         counters = in_use.ledger.counters(mode)
@@ -61,7 +61,7 @@ JOBS = [runs(1, number, f"s{number}@h") for number in range(4)] + [runs(2, 0, "s
 
 @pytest.mark.parametrize("row", range(6))
 def test_a_released_slot_counts_as_if_its_job_did_not_run(bundle, row):
-    """Sums, sets of applications and shadow counters alike; a limit that is exceeded changes nothing."""
+    """Sums, sets of applications and shadow counters alike; even above a limit."""
     in_use = counted(bundle, JOBS)
     in_use.receipts.release(row, in_use.ledger)
     others = [each for each in JOBS if each.string("RemoteHost") != f"s{row}@h"]
@@ -70,7 +70,7 @@ def test_a_released_slot_counts_as_if_its_job_did_not_run(bundle, row):
     in_use.ledger.verify()
 
 
-def test_all_slots_released_leave_what_runs_on_unknown_slots(bundle):
+def test_after_releasing_all_slots_jobs_on_unknown_slots_still_count(bundle):
     in_use = counted(bundle, JOBS)
     for row in range(6):
         in_use.receipts.release(row, in_use.ledger)
@@ -86,8 +86,8 @@ def test_several_jobs_of_a_slot_are_released_together(bundle):
     assert used(in_use) == used(counted(bundle, jobs[-1:]))
 
 
-def test_amounts_that_cannot_be_summed_leave_receipts_of_the_others(bundle):
-    """A job of an impossible size is charged for everything else, and released for everything else."""
+def test_a_job_with_an_amount_too_large_to_sum_has_a_receipt_of_the_rest(bundle):
+    """Such a job is charged and released for everything else."""
     jobs = [runs(cluster, 0, f"s{cluster}@h", RequestMemory="8e12") for cluster in (1, 2, 3)]
     in_use = counted(bundle, jobs)
     for row in (1, 2, 3):
@@ -96,7 +96,7 @@ def test_amounts_that_cannot_be_summed_leave_receipts_of_the_others(bundle):
     in_use.ledger.verify()
 
 
-def test_nothing_is_given_back_twice(bundle):
+def test_a_slot_cannot_be_released_twice(bundle):
     in_use = counted(bundle, JOBS)
     in_use.receipts.release(2, in_use.ledger)
     before = used(in_use)

@@ -1,4 +1,4 @@
-"""Claimed slots whose job no ad tells of: what runs there counts all the same."""
+"""Claimed slots whose job has no ad: their jobs count like other running jobs."""
 
 import pytest
 
@@ -42,14 +42,14 @@ def vcore(counters, user="tester", queue="root.one"):
     return counters.get(("limits", "user", user, queue, "vcore"), 0)
 
 
-def test_a_claimed_slot_counts_for_its_user_with_all_it_has(bundle):
+def test_a_claimed_slot_counts_for_its_user_with_all_its_resources(bundle):
     counters, _ = used(bundle, [claimed(0), claimed(1, Cpus="1"), slot(2)])
     assert vcore(counters) == 3000
     assert vcore(counters, queue="root") == 3000
 
 
 def test_a_job_that_has_an_ad_is_counted_once(bundle):
-    """By its ad, which knows more than the slot: by the slot's name, or by the job's."""
+    """By its ad, which has more attributes than the slot; identified by the slot's name, or by the job's."""
     running = app(7, JobStatus="2", RequestCpus="1", RemoteHost='"slot1@n0"', GlobalJobId='"node1#7.0#1"')
     by_name = claimed(0, Name='"slot1@n0"')
     by_job = claimed(1, JobId='"7.0"', GlobalJobId='"node1#7.0#1"')
@@ -57,7 +57,7 @@ def test_a_job_that_has_an_ad_is_counted_once(bundle):
     assert vcore(used(bundle, [by_job], [running])[0]) == 1000
 
 
-def test_what_runs_keeps_others_out(bundle):
+def test_running_jobs_use_up_the_limit(bundle):
     waiting = [app(cluster, RequestCpus="1", RequestMemory="1") for cluster in range(3)]
     _, result = used(bundle, [claimed(0), claimed(1, Cpus="1"), slot(2), slot(3)], waiting)
     assert len(result.matches) == 1
@@ -81,20 +81,20 @@ partitions:
 """
 
 
-def test_a_queue_that_is_made_for_a_claimed_slot_has_its_maxima_at_once(tmp_path):
-    """Also where no job waits."""
+def test_a_queue_created_for_a_claimed_slot_has_its_maxima_at_once(tmp_path):
+    """Even if no job waits."""
     counters, _ = used(queueing.bundle(tmp_path / "bundle", MAXIMA), [claimed(0, Queue='"root.made.one"')])
     assert counters["maxima", "root.made.one", "vcore"] == 2000
 
 
-def test_what_is_of_no_application_counts_as_one_wherever_it_is(tmp_path):
-    """A running job, a waiting one and a slot whose job has no ad: none of them hides another."""
+def test_jobs_without_an_application_count_as_one_each(tmp_path):
+    """A running job, a waiting one and a slot whose job has no ad are separate applications."""
     own = queueing.bundle(tmp_path / "bundle", MAXIMA)
-    asked = {"ClusterId": None, "queue": "root.made.one", "RequestCpus": "1", "RequestMemory": "1"}
+    attributes = {"ClusterId": None, "queue": "root.made.one", "RequestCpus": "1", "RequestMemory": "1"}
     slots = [claimed(0, Queue='"root.made.one"'), slot(1)]
-    assert len(used(own, slots, [app(**asked)])[1].matches) == 1
-    running = app(**asked, JobStatus="2")
-    _, result = used(own, slots, [running, app(**asked)])
+    assert len(used(own, slots, [app(**attributes)])[1].matches) == 1
+    running = app(**attributes, JobStatus="2")
+    _, result = used(own, slots, [running, app(**attributes)])
     assert dict(result.ledger.counters().key_sets())["maxima", "root.made.one"].keys() == {
         *("claim 0", "running job 0"),
     }

@@ -1,4 +1,4 @@
-"""The canonical form of a cycle state: what is encoded is decoded, and nothing else is accepted."""
+"""The canonical form of a cycle state: decoded unchanged, and refused in any other form."""
 
 import attrs
 import pytest
@@ -68,13 +68,13 @@ STATES = st.builds(
 
 
 def parts(state):
-    """All that a state holds, as values that compare."""
+    """Return all parts of a state, as values that can be compared."""
     held, groups = list(state.held.items()), dict(state.groups)
     return list(state.queues), sorted(state.registry), held, state.journal, groups
 
 
 @given(STATES)
-def test_a_state_that_is_encoded_and_decoded_is_the_same(state):
+def test_a_state_is_decoded_as_it_was_encoded(state):
     decoded = CycleState.decode(state.encode())
     assert parts(decoded) == parts(state)
     assert (decoded.encode(), decoded.digest) == (state.encode(), state.digest)
@@ -82,7 +82,7 @@ def test_a_state_that_is_encoded_and_decoded_is_the_same(state):
 
 @given(STATES, st.data())
 def test_damaged_bytes_are_never_taken_for_another_state(state, data):
-    """They are refused with an error of the product, or are the canonical form of a state themselves."""
+    """They are refused with a NegotiatorError, or are themselves the canonical form of a state."""
     encoded = bytearray(state.encode())
     place = data.draw(st.integers(0, len(encoded) - 1))
     encoded[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
@@ -110,7 +110,7 @@ def test_other_bytes_are_refused_with_the_reason(data):
         CycleState.decode(data)
 
 
-def test_a_state_with_more_than_its_fields_is_not_canonical():
+def test_a_state_with_additional_fields_is_not_canonical():
     encoded = CycleState(QueueTree({})).encode()
     assert FORMAT.encode() in encoded
     for more in (encoded + b" ", encoded.replace(b"{", b'{"a":1,', 1), encoded.replace(b"[]", b"{}", 1)):
@@ -119,7 +119,7 @@ def test_a_state_with_more_than_its_fields_is_not_canonical():
 
 
 def test_a_cycle_decides_the_same_with_a_state_that_was_encoded(tmp_path):
-    """Also about queues that rules created, and about queues that are draining."""
+    """Also about queues created by rules, and about draining queues."""
     limits = limited(
         "{limit: l, users: ['*'], maxresources: {vcore: 4}}", more="resources: {max: {vcore: 3}}"
     )
@@ -165,11 +165,11 @@ partitions:
 
 
 def configured(queues):
-    """The configuration of a queue tree: each queue with its limits."""
+    """Return the configuration of a queue tree: each queue with its limits."""
     return sorted((each.path, each.limits) for each in queues.get("root").config.walk())
 
 
-def test_limits_below_the_root_hold_with_a_state_that_was_encoded(tmp_path):
+def test_limits_below_the_root_apply_with_a_decoded_state(tmp_path):
     bundle = queueing.bundle(tmp_path / "b", BELOW_ROOT, "placement: {groups: MY.Groups}\n")
     jobs = [
         app(number, user=user, queue=f"root.students.{queue}", RequestCpus="1", Groups='"physics"')
@@ -186,7 +186,7 @@ def test_limits_below_the_root_hold_with_a_state_that_was_encoded(tmp_path):
 
 
 def test_the_configuration_of_a_decoded_state_is_that_of_its_queues(tmp_path):
-    """Without queues that rules created, and without queues that left the configuration."""
+    """Without queues created by rules, and without queues removed from the configuration."""
     bundle = queueing.bundle(tmp_path / "b", BELOW_ROOT)
     queues = CycleState.new(bundle, NOW).queues.mutable()
     queues.create("root.students.made", NOW)

@@ -1,4 +1,4 @@
-"""One user's ads neither stop nor slow nor bend the cycle for the others."""
+"""The ads of one user neither stop nor slow down a cycle, nor change its decisions about other users."""
 
 import pytest
 
@@ -14,25 +14,25 @@ def test_a_cycle_in_which_every_slot_is_discarded_ends(tmp_path):
     assert not matched(pools.cycle(pool, bundle))
 
 
-def test_an_ad_that_stands_for_very_many_jobs_costs_no_more_than_there_are_slots():
-    asks = [job(n, JobStatus=None, _condor_RESOURCE_COUNT="100000") for n in range(2000)]
-    result = pools.cycle(snapshot([slot(0), slot(1)], asks))
+def test_an_ad_for_very_many_jobs_costs_no_more_than_the_slots():
+    requests = [job(n, JobStatus=None, _condor_RESOURCE_COUNT="100000") for n in range(2000)]
+    result = pools.cycle(snapshot([slot(0), slot(1)], requests))
     assert result.outcomes[0].request.count == 200_000_000
     assert len(result.matches) == 2
 
 
-def test_a_users_job_cannot_ask_for_the_slots_of_several():
+def test_a_job_with_a_resource_count_gets_one_slot():
     result = pools.cycle(snapshot([slot(n) for n in range(5)], [job(_condor_RESOURCE_COUNT="5")]))
     assert len(result.matches) == 1
 
 
-def test_one_job_that_looks_at_its_own_id_does_not_split_the_requests_of_others():
+def test_a_job_that_reads_its_own_id_does_not_split_the_requests_of_others():
     jobs = [job(n) for n in range(20)]
     alone = job(99, Rank="MY.ProcId", **OTHER)
     assert pools.cycle(snapshot([slot()], [*jobs, alone])).counts.requests == 2
 
 
-def test_what_one_users_jobs_make_a_policy_raise_denies_no_other_user(tmp_path):
+def test_an_exception_of_a_policy_for_one_users_jobs_denies_no_other_user(tmp_path):
     plugin = (
         "from negotiator.plugin import Filter, hookimpl\nimport numpy as np\n\n"
         "@hookimpl\ndef negotiator_job_attributes():\n    return ['Odd']\n\n"
@@ -76,7 +76,7 @@ def test_no_job_of_a_discarded_submitter_is_admitted_under_another_name(tmp_path
     assert matched(pools.cycle(snapshot([slot()], [job(**where, **OTHER)], submitters=submitters), bundle))
 
 
-def test_names_do_not_change_with_how_often_a_cycle_was_run():
+def test_names_do_not_depend_on_earlier_cycles():
     pool = snapshot([slot()], [job(GlobalJobId='strcat("s", string(random(1000000)), "#1.0#1")')])
     assert len({pools.cycle(pool).matches[0].schedd for _ in range(3)}) == 1
 
@@ -89,14 +89,14 @@ def test_names_do_not_change_with_how_often_a_cycle_was_run():
         f"NEGOTIATOR_PE_JOB_EXPR: {' || '.join(['TARGET.Cpus > 0'] * 300)}\n",
     ],
 )
-def test_how_an_expression_is_laid_out_does_not_matter(tmp_path, text):
+def test_the_layout_of_an_expression_does_not_matter(tmp_path, text):
     bundle = pools.write_bundle(tmp_path / "b", text)
     assert matched(pools.cycle(snapshot([slot()], [job()]), bundle))
 
 
 @pytest.mark.parametrize("name", ["MY", "my", "SELF"])
-def test_an_attribute_named_like_a_scope_does_not_make_a_job_another_users(name):
-    """What queues call user, groups, queue and resources is read of the job's ad itself."""
+def test_an_attribute_named_like_a_scope_does_not_change_the_user_of_a_job(name):
+    """User, groups, queue and resources are read from the job's ad itself."""
     borrowed = '[ Owner = "alice"; Queue = "root.alice"; RequestCpus = 0 ]'
     bundle = pools.load_bundle(pools.default_bundle())
     job = pools.job(**{name: borrowed}, RequestCpus="2", RequestMemory="1")
@@ -108,16 +108,16 @@ def test_an_attribute_named_like_a_scope_does_not_make_a_job_another_users(name)
 
 
 def test_an_amount_that_depends_on_the_slot_is_unspecified():
-    """Else it would be evaluated without the slot, and be more on the slot."""
+    """Otherwise it would be evaluated without the slot, and be larger on the slot."""
     bundle = pools.load_bundle(pools.default_bundle())
-    asked = {"RequestCpus": "isUndefined(TARGET.Cpus) ? 1 : 8", "RequestMemory": "1"}
-    ads = pools.snapshot([pools.slot()], [pools.job(**asked)])
+    attributes = {"RequestCpus": "isUndefined(TARGET.Cpus) ? 1 : 8", "RequestMemory": "1"}
+    ads = pools.snapshot([pools.slot()], [pools.job(**attributes)])
     (outcome,) = pools.cycle(ads, bundle).outcomes
     assert "vcore" in outcome.request.unknown
 
 
 def test_the_memory_expression_of_condor_submit_has_a_value_before_the_job_ran():
-    """Though slots in use have such an attribute too."""
+    """Although slots in use have such an attribute too."""
     written = "ifThenElse(MemoryUsage =!= undefined, MemoryUsage, (ImageSize + 1023) / 1024)"
     own = pools.job(RequestMemory=written, ImageSize="2048", RequestCpus="1")
     (outcome,) = pools.cycle(pools.snapshot([pools.slot(MemoryUsage="7")], [own])).outcomes

@@ -1,4 +1,4 @@
-"""Requirements of both sides, what each reason takes, and the same decisions as pair by pair."""
+"""Requirements of both sides, the slots that each reason removes, and decisions equal to pairwise evaluation."""
 
 import json
 
@@ -21,10 +21,10 @@ def removals(result, request=0):
     }
 
 
-def test_each_conjunct_says_how_many_slots_it_removed_in_turn_and_by_itself():
+def test_each_conjunct_counts_the_slots_it_removed_and_rejected_independently():
     slots = [slot(0, Memory="1", Arch='"ARM"'), slot(1, Arch='"ARM"'), slot(2, Memory="1")]
-    asks = job(Requirements='(TARGET.Memory >= 2) && (TARGET.Arch == "X86_64" && TARGET.NoSuch)')
-    assert removals(pools.cycle(snapshot(slots, [asks]))) == {
+    request_ad = job(Requirements='(TARGET.Memory >= 2) && (TARGET.Arch == "X86_64" && TARGET.NoSuch)')
+    assert removals(pools.cycle(snapshot(slots, [request_ad]))) == {
         "TARGET.Memory >= 2": (2, 2),
         'TARGET.Arch == "X86_64"': (1, 3),
         "TARGET.NoSuch": (0, 3),
@@ -87,12 +87,12 @@ def test_alike_jobs_are_one_request_and_get_as_many_slots_as_there_are():
 @pytest.mark.parametrize(
     ("count", "jobs"), [("3", 3), ("0", 1), ('"many"', 1), ("-5", 1), ('real("NaN")', 1)]
 )
-def test_an_ad_may_stand_for_several_jobs_as_schedds_send_them(count, jobs):
+def test_a_resource_request_ad_counts_for_several_jobs(count, jobs):
     pool = snapshot([slot(n) for n in range(5)], [job(JobStatus=None, _condor_RESOURCE_COUNT=count)])
     assert [match.job for match in pools.cycle(pool).matches] == ["1.0"] * jobs
 
 
-def test_jobs_differ_in_what_slots_and_policies_look_at_and_in_nothing_else():
+def test_jobs_differ_only_in_attributes_that_slots_and_policies_read():
     slots = [slot(Requirements="TARGET.Small || Wanted", Wanted="TARGET.Kind == 1")]
     alike = [job(0, Iwd='"/a"'), job(1, Iwd='"/b"')]
     assert pools.cycle(snapshot(slots, alike)).counts.requests == 1
@@ -114,13 +114,13 @@ def test_an_expression_gives_the_user_of_each_job(tmp_path):
     assert matched(pools.cycle(snapshot(states, [job()]))) == [("1.0", "s1@h")]
 
 
-def test_an_expression_says_of_each_job_how_urgent_it_is():
+def test_an_expression_gives_the_priority_of_each_job():
     jobs = [job(n, JobPrio="MY.Own", Own=str(n)) for n in range(3)]
     result = pools.cycle(snapshot([slot(n) for n in range(3)], jobs))
     assert [match.job for match in result.matches] == ["1.2", "1.1", "1.0"]
 
 
-def test_the_schedds_order_holds_priority_first_then_age():
+def test_the_schedds_order_is_by_priority_then_by_age():
     jobs = [
         job(0, QDate="5"),
         job(1, JobPrio="3", QDate="9"),
@@ -134,7 +134,7 @@ def test_the_schedds_order_holds_priority_first_then_age():
 @pytest.mark.parametrize(
     ("status", "code"), [("2", "job_running"), ("5", "job_held"), ("4", "job_completed"), ('"x"', None)]
 )
-def test_only_idle_jobs_ask_for_slots(status, code):
+def test_only_idle_jobs_request_slots(status, code):
     result = pools.cycle(snapshot([slot()], [job(JobStatus=status)]))
     assert (code in reasons(result)) if code else matched(result)
 
@@ -144,14 +144,14 @@ def test_jobs_of_universes_that_are_not_matched_are_discarded(universe):
     assert not matched(pools.cycle(snapshot([slot()], [job(JobUniverse=universe)])))
 
 
-def test_a_circular_requirements_is_no_way_in():
+def test_circular_requirements_do_not_match():
     assert not matched(pools.cycle(snapshot([slot()], [job(Requirements="MY.Requirements && true")])))
     assert matched(pools.cycle(snapshot([slot()], [job(Requirements="true || MY.Requirements")])))
 
 
-def test_requirements_of_very_many_conjuncts_are_decided_and_their_reasons_stay_few():
-    asks = job(Requirements=" && ".join(f"TARGET.Memory > {n}" for n in range(150)))
-    result = pools.cycle(snapshot([slot(0, Memory="150"), slot(1, Memory="-1")], [asks]))
+def test_requirements_of_very_many_conjuncts_have_a_bounded_number_of_reasons():
+    request_ad = job(Requirements=" && ".join(f"TARGET.Memory > {n}" for n in range(150)))
+    result = pools.cycle(snapshot([slot(0, Memory="150"), slot(1, Memory="-1")], [request_ad]))
     assert matched(result) == [("1.0", "s0@h")]
     assert len(result.outcomes[0].removals) <= 65
 
@@ -210,7 +210,7 @@ REQUIREMENTS = st.lists(CLAUSES, min_size=1, max_size=3).map(" && ".join)
     st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),
     st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),
 )
-def test_decisions_are_those_of_asking_pair_by_pair(slots, jobs):
+def test_decisions_equal_pairwise_evaluation(slots, jobs):
     slot_ads = [slot(n, **items, Requirements=text) for n, (items, text) in enumerate(slots)]
     job_ads = [job(n, **items, Requirements=text) for n, (items, text) in enumerate(jobs)]
     requirements = parse("MY.Requirements")
@@ -229,13 +229,13 @@ def test_decisions_are_those_of_asking_pair_by_pair(slots, jobs):
 class TestScheddsAndSubmitters:
     GATE = 'NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.Name == "bad"'
 
-    def test_where_a_schedd_is_discarded_a_job_without_a_schedd_is_too(self, tmp_path):
+    def test_if_a_schedd_is_discarded_a_job_without_a_schedd_is_too(self, tmp_path):
         bundle = pools.write_bundle(tmp_path / "b", self.GATE)
         schedds = [ad(Name='"bad"'), ad(Name='"good"')]
         assert not matched(pools.cycle(snapshot([slot()], [job()], schedds), bundle))
         assert matched(pools.cycle(snapshot([slot()], [job()], [schedds[1]]), bundle))
 
-    def test_a_submitter_is_its_name_at_its_schedd(self, tmp_path):
+    def test_a_submitter_is_identified_by_its_name_and_schedd(self, tmp_path):
         bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.IdleJobs == 7")
         submitters = [
             ad(Name='"tester@d"', ScheddName='"one"', IdleJobs="7"),
@@ -245,8 +245,8 @@ class TestScheddsAndSubmitters:
         result = pools.cycle(snapshot([slot(0), slot(1)], jobs, submitters=submitters), bundle)
         assert [job_id for job_id, _ in matched(result)] == ["1.1"]
 
-    def test_a_submitter_without_a_schedd_is_discarded_at_all_of_them(self, tmp_path):
-        """Also where another ad of its name is let in."""
+    def test_a_discarded_submitter_without_a_schedd_is_discarded_at_all_schedds(self, tmp_path):
+        """Even if another ad of its name is admitted."""
         bundle = pools.write_bundle(tmp_path / "b", "NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: MY.IdleJobs == 7")
         let_in = ad(Name='"tester@d"', ScheddName='"one"', IdleJobs="1")
         kept_out = ad(Name='"tester@d"', IdleJobs="7")

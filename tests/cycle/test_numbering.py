@@ -1,4 +1,4 @@
-"""Rows that are alike share a number, beside what a dictionary makes of the same rows."""
+"""Numbers for alike rows, compared with a dictionary over the same rows."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ def column(size, dtype=np.int64, elements=None):
 
 
 def few(size):
-    """Columns with few values, so that rows are alike."""
+    """Return a strategy for columns with few values, so that rows are alike."""
     return column(size, elements=st.integers(-2, 2))
 
 
 def wide(size):
-    """Columns from end to end of the numbers there are."""
+    """Return a strategy for columns over the whole range of integers."""
     ends = st.sampled_from((-(2**63), -1, 0, 1, 2**40, 2**63 - 1))
     return column(size, elements=ends)
 
@@ -43,13 +43,13 @@ def test_the_type_of_the_values_does_not_matter(dtype):
     assert (numbers.tolist(), count) == ([1, 0, 1, 1, 0], 2)
 
 
-def test_numbers_that_lie_far_apart_are_numbered_without_a_table_of_all_between():
+def test_sparse_values_are_numbered_without_a_dense_table():
     numbers, count = numbered(np.array([2**62, -(2**62), 5, 2**62]))
     assert (numbers.tolist(), count) == ([2, 0, 1, 2], 3)
 
 
 @given(COLUMNS)
-def test_rows_share_a_number_where_all_columns_are_alike_and_only_there(columns):
+def test_rows_share_a_number_only_if_all_columns_are_equal(columns):
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     numbers, count = combined(*columns)
     pairs = set(zip(rows, numbers.tolist(), strict=True))

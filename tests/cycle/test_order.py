@@ -1,4 +1,4 @@
-"""Station *order* as an allocator that is asked again and again: allowances, several turns, and the feedback."""
+"""The station *order* as an iterative allocator: allowances, several turns, and feedback."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def negotiator_filter_slots(request, slots):
 
 
 class Spins:
-    """Gives each request one job a turn, in turns, until it is stopped by something else than its allowance."""
+    """Gives each request one job a turn, in turns, until something other than its allowance stops it."""
 
     def __init__(self, requests):
         self.waiting = [request.without([], allowance=1) for request in requests]
@@ -91,7 +91,7 @@ def run(bundle, slots, jobs, make_order):
 
 
 def causes(bundle, slots, jobs):
-    """Why each turn ended under the order by names, how many slots it got, and how many jobs are left."""
+    """Return why each turn ended under the order by names, how many slots it got, and how many jobs are left."""
     feedbacks = []
 
     class Recorded(SubmitterNameOrder):
@@ -102,14 +102,14 @@ def causes(bundle, slots, jobs):
     return [(each.cause, len(each.slots), each.left) for each in feedbacks]
 
 
-def test_submitters_go_by_name_and_each_has_one_turn(plain):
+def test_submitters_are_ordered_by_name_and_each_has_one_turn(plain):
     jobs = [*jobs_of("sue", 2), *jobs_of("ann", 2)]
     result = run(plain, 3, jobs, SubmitterNameOrder)
     assert [match.submitter for match in result.matches] == ["ann@d", "ann@d", "sue@d"]
 
 
 def test_an_allowance_of_one_job_lets_submitters_take_turns(plain):
-    """A request with several turns has one outcome, and its matches are numbered in the order in which they were made."""
+    """A request with several turns has one outcome, and its matches are numbered in their order."""
     result = run(plain, 3, [*jobs_of("sue", 3), *jobs_of("ann", 3)], Spins)
     ids = {match.id: match.submitter for match in result.matches}
     assert ids == {"1.1": "ann@d", "1.2": "sue@d", "1.3": "ann@d"}
@@ -120,14 +120,14 @@ def test_an_allowance_of_one_job_lets_submitters_take_turns(plain):
     assert [entry.slot for entry in result.journal] == ["s0@h", "s1@h", "s2@h"]
 
 
-def test_turns_end_with_the_same_matches_as_one_turn_where_one_submitter_asks(limited):
+def test_with_one_submitter_several_turns_give_the_matches_of_one_turn(limited):
     for slots in (1, 2, 5):
         results = [run(limited, slots, jobs_of("ann", 4), make) for make in (SubmitterNameOrder, Spins)]
         assert matched(results[0]) == matched(results[1])
         assert results[0].outcomes[0].first_unmatched == results[1].outcomes[0].first_unmatched
 
 
-def test_the_feedback_says_why_a_turn_ended(plain, limited):
+def test_the_feedback_has_the_cause_of_the_end_of_a_turn(plain, limited):
     assert causes(plain, 3, jobs_of("ann", 2)) == [(StopCause.SERVED, 2, 0)]
     assert causes(plain, 1, jobs_of("ann", 2)) == [(StopCause.NO_SLOTS, 1, 1)]
     assert causes(plain, 0, jobs_of("ann", 1)) == [(StopCause.NO_SLOTS, 0, 1)]
@@ -141,7 +141,7 @@ def test_the_feedback_of_a_failed_filter_is_a_failure(tmp_path):
 
 
 def test_the_feedback_counts_all_jobs_without_a_slot(plain):
-    """Also those that can't be matched, because there are fewer slots."""
+    """Also those that cannot be matched, because there are fewer slots."""
     assert causes(plain, 2, jobs_of("ann", 9)) == [(StopCause.NO_SLOTS, 2, 7)]
     orders = []
     run(plain, 2, jobs_of("ann", 9), lambda requests: orders.append(Spins(requests)) or orders[0])
@@ -176,13 +176,13 @@ def test_rejections_name_each_request_with_jobs_left_and_the_decisive_reason(lim
     ]
 
 
-def test_jobs_beyond_the_slots_are_rejected_for_want_of_slots(plain):
+def test_jobs_beyond_the_slots_are_rejected_for_lack_of_slots(plain):
     (rejection,) = run(plain, 1, jobs_of("ann", 3), SubmitterNameOrder).rejections
     assert (rejection.jobs, rejection.first_job, rejection.reason.code) == (2, "7.1", "no_slots_left")
 
 
 def turns(number):
-    """An order that ends after a number of turns, of one job each."""
+    """Return an order that ends after a number of turns, of one job each."""
 
     class Some(Spins):
         def next(self):
@@ -191,8 +191,8 @@ def turns(number):
     return Some
 
 
-def test_what_an_allowance_left_over_is_rejected_for_the_allowance(plain):
-    """Not for want of slots, of which there are some."""
+def test_jobs_beyond_an_allowance_are_rejected_because_of_the_allowance(plain):
+    """Not for lack of slots, of which some are free."""
     result = run(plain, 5, jobs_of("ann", 4), turns(2))
     (rejection,) = result.rejections
     assert (rejection.jobs, rejection.reason.code, rejection.reason.provenance.station) == (
@@ -204,15 +204,15 @@ def test_what_an_allowance_left_over_is_rejected_for_the_allowance(plain):
     assert counts == [("taken", 1, 1), ("allowance_used", 3, 3)]
 
 
-def test_an_allowance_that_another_turn_made_good_is_no_reason(limited):
+def test_an_allowance_extended_by_a_later_turn_is_not_a_reason(limited):
     (rejection,) = run(limited, 5, jobs_of("ann", 4), Spins).rejections
     assert (rejection.jobs, rejection.reason.code) == (2, "quota")
     (outcome,) = run(limited, 5, jobs_of("ann", 4), Spins).outcomes
     assert [each.reason.code for each in outcome.removals] == ["taken", "quota"]
 
 
-def test_the_reasons_of_all_turns_are_kept_each_once_with_its_largest_counts(tmp_path):
-    """A filter that refuses other slots at each turn: the reasons of earlier turns come first, the last turn's last."""
+def test_an_outcome_has_the_reasons_of_all_turns_with_their_largest_counts(tmp_path):
+    """Reasons of earlier turns come first, those of the last turn last, if a filter refuses other slots at each turn."""
     bundle = write_bundle(tmp_path / "turns", plugins={"f": CHANGING})
     (outcome,) = run(bundle, 7, jobs_of("ann", 4), turns(3)).outcomes
     counts = [(each.reason.code, each.removed) for each in outcome.removals]

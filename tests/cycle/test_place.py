@@ -1,4 +1,4 @@
-"""The station *place*, through whole cycles: which application goes into which queue, once, and which is rejected and why."""
+"""The station *place* in whole cycles: the queue of each application, assigned once, and rejections."""
 
 import attrs
 import pytest
@@ -42,7 +42,7 @@ def state(bundle, **more):
 
 
 def after(result, **more):
-    """The state after a cycle."""
+    """Return the state after a cycle."""
     return attrs.evolve(result.state, **more)
 
 
@@ -50,11 +50,11 @@ def queues(result):
     return {(str(each.id), each.id.user): each.queue for each in result.state.registry}
 
 
-def kept_out(result):
+def discarded_jobs(result):
     return [(each.reason.code, each.reason.verdict, each.count) for each in result.discarded]
 
 
-def test_a_job_goes_where_its_rule_says_and_its_queue_stands_in_request_and_match(bundle):
+def test_a_job_is_placed_by_its_rule_and_its_queue_is_in_request_and_match(bundle):
     result = cycle(bundle, [app(1), app(2, queue="root.two")], slots=[slot(0), slot(1)])
     assert queues(result) == {("node1#1", "tester"): "root.one", ("node1#2", "tester"): "root.two"}
     assert [(each.request.queue, each.request.count) for each in result.outcomes] == [
@@ -68,7 +68,7 @@ def test_a_job_goes_where_its_rule_says_and_its_queue_stands_in_request_and_matc
 
 
 def test_jobs_alike_but_for_their_queue_are_different_requests(bundle):
-    """Those of one queue are one request, from whatever application."""
+    """Those of one queue are one request, even of several applications."""
     jobs = [app(1), app(2), app(3, queue="root.two"), app(4, queue="root.two")]
     result = cycle(bundle, jobs)
     assert [(each.request.queue, each.request.count) for each in result.outcomes] == [
@@ -77,7 +77,7 @@ def test_jobs_alike_but_for_their_queue_are_different_requests(bundle):
     ]
 
 
-def test_applications_that_are_alike_are_put_to_the_rules_once(tmp_path):
+def test_the_rules_are_applied_once_to_alike_applications(tmp_path):
     rules = queueing.QUEUES.replace("provided, create: true", "counted, create: true")
     bundle = queueing.bundle(tmp_path / "b", queues=rules, plugins={"counting": COUNTING})
     jobs = [
@@ -87,8 +87,8 @@ def test_applications_that_are_alike_are_put_to_the_rules_once(tmp_path):
         for proc in range(4)
     ]
     result = cycle(bundle, jobs)
-    asked = [(each.application.user, each.application.queue) for each in result.placements]
-    assert asked == [("ann", ""), ("ann", "root.two"), ("bob", ""), ("bob", "root.two")]
+    calls = [(each.application.user, each.application.queue) for each in result.placements]
+    assert calls == [("ann", ""), ("ann", "root.two"), ("bob", ""), ("bob", "root.two")]
     assert [(each.jobs, each.first_job) for each in result.placements] == [
         (8, "1.0"),
         (4, "3.0"),
@@ -99,7 +99,7 @@ def test_applications_that_are_alike_are_put_to_the_rules_once(tmp_path):
     assert len(rule.type.record.target.__globals__["ASKED"]) == 4
 
 
-def test_an_application_that_was_placed_stays_whatever_it_asks_for_now(bundle):
+def test_a_placed_application_keeps_its_queue_whatever_it_requests_later(bundle):
     first = cycle(bundle, [app(1)])
     second = cycle(bundle, [app(1, queue="root.two")], after(first))
     assert queues(second) == {("node1#1", "tester"): "root.one"}
@@ -107,14 +107,14 @@ def test_an_application_that_was_placed_stays_whatever_it_asks_for_now(bundle):
     assert second.outcomes[0].request.queue == "root.one"
 
 
-def test_a_job_that_comes_later_goes_where_its_application_is(bundle):
+def test_a_later_job_goes_to_the_queue_of_its_application(bundle):
     first = cycle(bundle, [app(1)])
     second = cycle(bundle, [app(1), app(1, 1, queue="root.two")], after(first))
     assert [(each.request.queue, each.request.count) for each in second.outcomes] == [("root.one", 2)]
 
 
-def test_an_application_is_in_one_queue_though_its_jobs_ask_for_several(bundle):
-    """It goes where its first job goes; no queue is made for what the others ask for."""
+def test_an_application_has_one_queue_even_if_its_jobs_request_several(bundle):
+    """It is that of its first job; no queue is created for the others."""
     jobs = [app(1, 0, queue="root.two"), app(1, 1, queue="root.made"), app(1, 2)]
     result = cycle(bundle, jobs)
     assert queues(result) == {("node1#1", "tester"): "root.two"}
@@ -141,7 +141,7 @@ def test_the_schedd_of_an_application_is_the_same_in_any_case_of_letters(bundle)
     "cluster", ["-1", "1.5", "4294967296", "1e300", '"x"', "undefined", 'real("NaN")', 'real("INF")']
 )
 def test_an_invalid_cluster_is_placed_and_not_registered(bundle, cluster):
-    """Each such job is placed by itself: they may be of different applications."""
+    """Each such job is placed separately, since they may be of different applications."""
     jobs = [app(1, 0, ClusterId=cluster), app(1, 1, ClusterId=cluster, queue="root.two")]
     result = cycle(bundle, jobs)
     assert sorted(each.request.queue for each in result.outcomes) == ["root.one", "root.two"]
@@ -165,8 +165,8 @@ def test_a_held_application_is_discarded_with_the_administrator_and_the_note(bun
     assert [each.request.first_job for each in result.outcomes] == ["2.0"]
 
 
-def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
-    """One that is in no queue could not be found by who is to release it."""
+def test_a_held_application_keeps_its_queue(bundle):
+    """Administrators of that queue may release it."""
     held = {ApplicationId("node1", "tester", 1): ApplicationHold("boss", NOW)}
     result = cycle(bundle, [app(1, queue="root.two")], state(bundle, held=held))
     assert queues(result) == {("node1#1", "tester"): "root.two"}
@@ -174,7 +174,7 @@ def test_an_application_that_is_held_is_in_its_queue_all_the_same(bundle):
 
 def test_a_job_without_a_valid_owner_is_discarded(bundle):
     result = cycle(bundle, [app(1, Owner=None), app(2, Owner="7"), app(3)])
-    assert kept_out(result) == [("no_user", "misconfigured", 2)]
+    assert discarded_jobs(result) == [("no_user", "misconfigured", 2)]
     assert queues(result) == {("node1#3", "tester"): "root.one"}
 
 
@@ -182,7 +182,7 @@ def test_a_user_with_unresolved_groups_is_discarded_and_an_unknown_user_is_in_no
     groups = {"ann": None, "bob": ("staff",)}
     jobs = [app(1, user="ann"), app(2, user="bob"), app(3, user="carl")]
     result = cycle(bundle, jobs, state(bundle, groups=groups))
-    assert kept_out(result) == [("groups_unknown", Verdict.BROKEN_PLUGIN, 1)]
+    assert discarded_jobs(result) == [("groups_unknown", Verdict.BROKEN_PLUGIN, 1)]
     assert {each.application.user: each.application.groups for each in result.placements} == {
         "ann": (),
         "bob": ("staff",),
@@ -194,14 +194,14 @@ def test_groups_that_the_job_specifies_need_no_plugin(tmp_path):
     bundle = queueing.bundle(tmp_path / "b", pool="placement: {groups: MY.Groups}\n")
     jobs = [app(1, user="ann", Groups='"x, y"')]
     result = cycle(bundle, jobs, state(bundle, groups={"ann": None}))
-    assert (kept_out(result), result.placements[0].application.groups) == ([], ("x", "y"))
+    assert (discarded_jobs(result), result.placements[0].application.groups) == ([], ("x", "y"))
 
 
 def test_an_application_that_no_rule_places_is_discarded_with_every_rule_that_was_tried(tmp_path):
     rules = queueing.QUEUES.replace("root.one}", "root.one, filter: {type: deny, users: [tester]}}")
     bundle = queueing.bundle(tmp_path / "b", queues=rules)
     result = cycle(bundle, [app(1), app(2, user="ann")])
-    assert kept_out(result) == [("no_rule_matched", "denied", 1)]
+    assert discarded_jobs(result) == [("no_rule_matched", "denied", 1)]
     (rejected, _) = result.placements
     assert [(step.rule, step.code) for step in rejected.placement.steps] == [
         ("provided", "no_value"),
@@ -210,7 +210,7 @@ def test_an_application_that_no_rule_places_is_discarded_with_every_rule_that_wa
     assert queues(result) == {("node1#2", "ann"): "root.one"}
 
 
-def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
+def test_queues_are_created_in_the_order_of_the_first_requests_for_them(bundle):
     names = ["z", "m", "a", "q"]
     jobs = [app(number, queue=f"root.above.{name}") for number, name in enumerate(names * 2)]
     result = cycle(bundle, jobs)
@@ -219,7 +219,7 @@ def test_queues_are_made_in_the_order_in_which_jobs_first_ask_for_them(bundle):
     assert all(not result.state.queues.get(f"root.above.{name}").managed for name in names)
 
 
-def test_a_cycle_changes_nothing_of_what_it_was_given(bundle):
+def test_a_cycle_does_not_change_its_inputs(bundle):
     given = state(bundle)
     before = given.queues.mutable().view
     result = cycle(bundle, [app(1, queue="root.above.new")], given)
@@ -237,7 +237,7 @@ def test_the_same_input_gives_the_same_output(bundle):
     assert list(results[0].state.registry) == list(results[1].state.registry)
 
 
-def test_without_any_jobs_nothing_is_done_to_the_queues(bundle):
+def test_without_jobs_the_queues_are_unchanged(bundle):
     result = pools.cycle(snapshot([slot()]), bundle)
     assert (list(result.state.registry), result.placements, result.changes) == ([], (), ())
 
@@ -250,19 +250,19 @@ def negotiator_application_groups(applications): raise OSError("no server")
 
 
 def test_new_applications_are_rejected_if_a_plugin_fails_to_choose_their_groups(tmp_path):
-    """They would count for the wrong group for life."""
+    """Otherwise they would count for the wrong group permanently."""
     bundle = queueing.bundle(tmp_path / "b", plugins={"failing": FAILING_GROUPS})
     result = cycle(bundle, [app(1), app(2)], slots=[slot(0)])
-    assert kept_out(result) == [("plugin_error", Verdict.BROKEN_PLUGIN, 2)]
+    assert discarded_jobs(result) == [("plugin_error", Verdict.BROKEN_PLUGIN, 2)]
     assert [failure.plugin for failure in result.failures] == ["failing"]
     assert queues(result) == {}
 
 
-def test_no_queue_is_created_for_applications_that_are_rejected_for_their_groups(tmp_path):
+def test_no_queue_is_created_for_applications_rejected_because_of_their_groups(tmp_path):
     bundle = queueing.bundle(tmp_path / "b", plugins={"failing": FAILING_GROUPS})
     before = state(bundle)
     jobs = [app(1, queue="root.above.made.new"), app(2, queue="root.above.made.other", JobStatus="2"), app(3)]
     result = cycle(bundle, jobs, before, slots=[slot(0)])
-    assert kept_out(result)[-1] == ("plugin_error", Verdict.BROKEN_PLUGIN, 2)
+    assert discarded_jobs(result)[-1] == ("plugin_error", Verdict.BROKEN_PLUGIN, 2)
     assert (result.changes, result.state.queues) == ((), before.queues)
     assert not result.state.queues.has_children("root.above")

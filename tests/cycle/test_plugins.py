@@ -1,4 +1,4 @@
-"""Plugins in a cycle: what they filter is counted in their name, and what fails grants nothing."""
+"""Plugins in a cycle: slots that they filter have their name, and a failure grants nothing."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def decide(tmp_path):
     )
 
 
-def test_a_filter_takes_slots_in_its_own_name(decide):
+def test_slots_removed_by_a_filter_have_its_name(decide):
     result = decide(odd=FILTER.format(body=ODD))
     assert matched(result) == [("1.0", "s1@h")]
     (removal,) = [item for item in result.outcomes[0].removals if item.reason.code == "odd"]
@@ -45,7 +45,7 @@ def test_a_filter_takes_slots_in_its_own_name(decide):
 
 
 @pytest.mark.parametrize("body", BROKEN)
-def test_where_a_filter_fails_nothing_is_granted_and_the_others_are_still_called(decide, body):
+def test_if_a_filter_fails_nothing_is_granted_and_the_others_are_still_called(decide, body):
     result = decide(a_broken=FILTER.format(body=body), b_odd=FILTER.format(body=ODD))
     assert not matched(result)
     assert {"plugin_error", "odd"} <= reasons(result)
@@ -56,7 +56,7 @@ def test_where_a_filter_fails_nothing_is_granted_and_the_others_are_still_called
     assert {item.plugin for item in result.failures} == {"a_broken"}
 
 
-def test_where_a_gate_fails_no_ad_of_that_kind_is_admitted(decide):
+def test_if_a_gate_fails_no_ad_of_that_kind_is_admitted(decide):
     result = decide(gate=GATE.format(body="if kind is AdKind.STARTD: raise ValueError('no')\n    return []"))
     assert result.counts.admitted_slots == 0
     assert result.counts.admitted_jobs == 2
@@ -70,7 +70,7 @@ def test_a_filter_that_does_not_declare_what_it_reads_is_called_for_every_job(de
     )
 
 
-def test_a_filter_sees_of_a_job_what_was_declared_and_nothing_else(decide):
+def test_a_filter_gets_only_the_declared_attributes_of_a_job(decide):
     body = "yield Filter(rule='r', allow=np.full(len(slots), 'Iwd' in request.ad), code='c', text='t')"
     pool = snapshot([slot()], [job(0, Iwd='"/home"')])
     assert not matched(decide(pool, undeclared=FILTER.format(body=body)))

@@ -1,4 +1,4 @@
-"""What is used in each queue: sums of what runs, of what slots tell of, and of matches that nothing shows yet."""
+"""Usage of each queue: running jobs, claimed slots, and matches that the pool does not show yet."""
 
 import attrs
 import pytest
@@ -45,14 +45,14 @@ def bundle(tmp_path_factory):
     return load_bundle(queueing.write(tmp_path_factory.mktemp("bundle"), QUEUES))
 
 
-def runs(cluster, proc=0, queue=None, **more):
-    """A running job of one core and one GiB."""
+def running_job(cluster, proc=0, queue=None, **more):
+    """Return a running job of one core and one GiB."""
     own = {"JobStatus": "2", "RequestCpus": "1", "RequestMemory": "1024"}
     return app(cluster, proc, queue=queue, **(own | more))
 
 
 def claimed(number, queue, **more):
-    """A claimed slot of two cores and one GiB, whose job requested a queue."""
+    """Return a claimed slot of two cores and one GiB, whose job requested a queue."""
     own = {
         "State": '"Claimed"',
         "Cpus": "2",
@@ -64,7 +64,7 @@ def claimed(number, queue, **more):
 
 
 def count(bundle, jobs=(), slots=(), state=None):
-    """By queue: vcore in whole ones, memory in GiB, gpus, and applications."""
+    """Return by queue: whole vcores, memory in GiB, gpus, and applications."""
     cycle = Cycle(1, NOW, bundle.digest)
     in_use = place(snapshot(slots, jobs), None, bundle, cycle, state or CycleState.new(bundle, NOW))
     found = queue_usage(in_use, bundle, cycle)
@@ -79,14 +79,14 @@ def count(bundle, jobs=(), slots=(), state=None):
     }
 
 
-def test_a_queue_has_what_runs_in_it_and_in_all_below_it(bundle):
-    """Waiting jobs do not count, and a queue in which nothing runs is not listed."""
+def test_usage_of_a_queue_includes_its_children(bundle):
+    """Waiting jobs do not count, and a queue without running jobs is not listed."""
     jobs = [
-        runs(1, queue="root.above.a", RequestGPUs="1"),
-        runs(1, 1, queue="root.above.a"),
-        runs(2, queue="root.above.b", RequestCpus="3"),
-        runs(3),
-        runs(4, queue="root.two", JobStatus="1"),
+        running_job(1, queue="root.above.a", RequestGPUs="1"),
+        running_job(1, 1, queue="root.above.a"),
+        running_job(2, queue="root.above.b", RequestCpus="3"),
+        running_job(3),
+        running_job(4, queue="root.two", JobStatus="1"),
     ]
     assert count(bundle, jobs) == {
         "root.above.a": (2, 2, 1, 1),
@@ -97,25 +97,27 @@ def test_a_queue_has_what_runs_in_it_and_in_all_below_it(bundle):
     }
 
 
-def test_what_no_rule_places_is_used_at_the_root(bundle):
-    assert count(bundle, [runs(1, queue="root.one.below")])["root"] == (1, 1, 0, 1)
+def test_jobs_that_no_rule_places_count_at_the_root(bundle):
+    assert count(bundle, [running_job(1, queue="root.one.below")])["root"] == (1, 1, 0, 1)
 
 
-def test_a_claimed_slot_counts_as_it_is_and_a_job_that_is_of_no_application_as_one(bundle):
-    found = count(bundle, [runs(1, ClusterId=None), runs(1, 1, ClusterId=None)], [claimed(0, "root.two")])
+def test_a_claimed_slot_counts_with_its_resources_and_a_job_without_an_application_as_one(bundle):
+    found = count(
+        bundle, [running_job(1, ClusterId=None), running_job(1, 1, ClusterId=None)], [claimed(0, "root.two")]
+    )
     assert found["root.two"] == (2, 1, 0, 1)
     assert found["root"] == (4, 3, 0, 3)
 
 
-def test_sums_are_exact_beyond_what_a_limit_can_be(bundle):
-    """Each job asks for almost the most that can be counted."""
-    jobs = [runs(cluster, RequestGPUs=str(2**63 - 1 - cluster)) for cluster in range(5)]
+def test_sums_are_exact_beyond_the_largest_limit(bundle):
+    """Each job requests almost the largest amount."""
+    jobs = [running_job(cluster, RequestGPUs=str(2**63 - 1 - cluster)) for cluster in range(5)]
     assert count(bundle, jobs)["root"][2] == 5 * (2**63 - 1) - 10
 
 
 def test_a_match_counts_until_its_job_runs(bundle):
-    """And with the application that it is of; one that was moved since counts once above both queues."""
-    waiting = [runs(1, JobStatus="1"), runs(1, 1, JobStatus="1")]
+    """With its application; one that was moved since counts once in the common parent of both queues."""
+    waiting = [running_job(1, JobStatus="1"), running_job(1, 1, JobStatus="1")]
     result = run_cycle(
         snapshot([slot(0), slot(1)], waiting),
         bundle,
@@ -124,11 +126,11 @@ def test_a_match_counts_until_its_job_runs(bundle):
     )
     state = result.state
     assert count(bundle, state=state)["root.one"] == (2, 2, 0, 1)
-    assert count(bundle, [runs(1)], state=state)["root.one"] == (2, 2, 0, 1)
-    assert count(bundle, [runs(1), runs(1, 1)], state=state)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [running_job(1)], state=state)["root.one"] == (2, 2, 0, 1)
+    assert count(bundle, [running_job(1), running_job(1, 1)], state=state)["root.one"] == (2, 2, 0, 1)
     moved = state.registry.copy()
     moved.move(ApplicationId("node1", "tester", 1), "root.two", NOW)
-    found = count(bundle, [runs(1)], state=attrs.evolve(state, registry=moved))
+    found = count(bundle, [running_job(1)], state=attrs.evolve(state, registry=moved))
     assert (found["root.one"], found["root.two"], found["root"]) == (
         *((1, 1, 0, 1), (1, 1, 0, 1), (2, 2, 0, 1)),
     )
@@ -136,7 +138,7 @@ def test_a_match_counts_until_its_job_runs(bundle):
 
 @given(st.lists(st.tuples(*[st.none() | st.sampled_from(VALUES)] * 3), min_size=1, max_size=12))
 def test_amounts_of_many_jobs_are_those_of_each(bundle, rows):
-    """By columns or one by one: also of expressions, of what is no number, and of what is more than can be counted."""
+    """By columns or one by one: also of expressions, of invalid amounts, and of amounts too large to count."""
     names = ("RequestCpus", "RequestMemory", "RequestGPUs")
     ads = [
         ClassAd([(name, parse_old(text)) for name, text in zip(names, row, strict=True) if text is not None])
@@ -146,8 +148,8 @@ def test_amounts_of_many_jobs_are_those_of_each(bundle, rows):
     found = amounts(Table.from_ads(ads), bundle, env)
     assert found.keys() == {"vcore", "memory", "gpus"}
     for row, each in enumerate(ads):
-        told, _ = requested(each, bundle, env)
-        assert {name: values[row] for name, values in found.items()} == told
+        expected, _ = requested(each, bundle, env)
+        assert {name: values[row] for name, values in found.items()} == expected
 
 
 @given(
@@ -160,10 +162,10 @@ def test_amounts_of_many_jobs_are_those_of_each(bundle, rows):
         max_size=20,
     )
 )
-def test_each_queue_is_the_sum_of_what_runs_below_it(bundle, drawn):
-    """Against a sum job by job, where the jobs were placed."""
+def test_usage_of_each_queue_is_the_sum_over_its_running_jobs(bundle, drawn):
+    """Compared with a sum job by job."""
     jobs = [
-        runs(cluster, proc, f"root.{queue}", RequestCpus=str(cpus))
+        running_job(cluster, proc, f"root.{queue}", RequestCpus=str(cpus))
         for proc, (cluster, queue, cpus) in enumerate(drawn)
     ]
     wanted = {}

@@ -14,7 +14,7 @@ NUMBERS = st.one_of(
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=30), st.data())
-def test_the_best_are_those_that_a_sort_of_all_would_put_first(pairs, data):
+def test_the_best_candidates_are_the_first_of_a_full_sort(pairs, data):
     count = data.draw(st.integers(1, len(pairs)))
     keys = [np.array(column) for column in zip(*pairs, strict=True)]
     low = float("-inf")
@@ -23,19 +23,19 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(pairs, data):
     assert best(count, *keys).tolist() == expected
 
 
-def test_small_slots_go_first_and_then_the_job_says_what_it_would_rather_have():
+def test_smaller_slots_come_first_then_those_of_higher_rank():
     slots = [slot(0, Memory="8192"), slot(1, Memory="2048", Mips="5"), slot(2, Memory="2048", Mips="9")]
     result = pools.cycle(snapshot(slots, [job(Rank="TARGET.Mips")]))
     assert matched(result) == [("1.0", "s2@h")]
     assert result.matches[0].rank == 9.0
 
 
-def test_a_rank_that_is_no_number_counts_as_zero():
+def test_a_rank_that_is_not_a_number_counts_as_zero():
     slots = [slot(0, Mips="-1"), slot(1), slot(2, Mips='"fast"')]
     result = pools.cycle(snapshot(slots, [job(Rank="TARGET.Mips")]))
     assert matched(result) == [("1.0", "s1@h")]
 
 
-def test_a_slot_that_prefers_the_job_goes_before_a_smaller_one():
+def test_a_slot_that_prefers_the_job_precedes_a_smaller_one():
     slots = [slot(0, Memory="1"), slot(1, Rank='TARGET.Owner == "tester"')]
     assert matched(pools.cycle(snapshot(slots, [job()]))) == [("1.0", "s1@h")]

@@ -1,4 +1,4 @@
-"""The groups of a user in requests: as the job says, else as who was asked; for what waits, what runs and the journal."""
+"""The groups of a user in requests: those of the job, else resolved ones; for waiting and running jobs and the journal."""
 
 import attrs
 import pytest
@@ -24,7 +24,7 @@ SLOTS = [slot(number) for number in range(4)]
 
 
 def counted(folder, jobs, groups=(), journal=(), pool="placement: {groups: MY.Groups}\n"):
-    """The users and groups that matches were charged on."""
+    """Return the users and groups that matches were charged on."""
     own = write_bundle(folder / "b", pool, plugins={"p": PLUGIN})
     state = attrs.evolve(CycleState.new(own, NOW), groups=dict(groups), journal=journal)
     result = run_cycle(snapshot(SLOTS, jobs), own, Cycle(1, NOW, own.digest), state)
@@ -48,19 +48,19 @@ RUNS = {"JobStatus": "2", "RemoteHost": '"s0@h"'}
     ],
 )
 def test_groups_come_from_the_job_or_are_resolved(tmp_path, more, specified, known, wanted):
-    """The primary one first; what can be no name is left out."""
+    """The primary group is first; invalid names are omitted."""
     found = counted(tmp_path, [job(0, Groups=specified, **more)], {"tester": known} if known else {})
     assert found == {("tester", *wanted): 1}
 
 
 def test_jobs_of_one_user_with_other_groups_are_other_requests(tmp_path):
-    """Each is charged for its own."""
+    """Each is charged for its own groups."""
     jobs = [job(0, Groups='"a"'), job(1, Groups='"b"'), job(2, Groups='"a"'), job(3, Groups='"b"', **RUNS)]
     assert counted(tmp_path, jobs) == {("tester", "a"): 2, ("tester", "b"): 2}
 
 
 def test_a_match_in_the_journal_has_the_groups_of_its_job(tmp_path):
-    """The journal keeps the ad."""
+    """The journal stores the ad."""
     specified = ad_text(job(0, Groups='"dev"'))
     entry = JournalEntry(
         "1.1", NOW, "tester@d", "", "1.0", "s0@h", "root.default", "tester", "", "#1", (), specified

@@ -1,4 +1,4 @@
-"""The stations *match* and *charge* with the slot matcher of a cycle: candidates, and the best of them for a job."""
+"""The stations *match* and *charge* with the slot matcher of a cycle: candidates, and the best of them."""
 
 import numpy as np
 import pytest
@@ -23,24 +23,24 @@ ENV = CYCLE.environment
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """A bundle without policies and plugins."""
+    """Return a bundle without policies and plugins."""
     folder = tmp_path_factory.mktemp("bare")
     (folder / "pool.yaml").write_text("audit: {matches: none}\n")
     return load_bundle(folder, entry_points=False)
 
 
 def request(ad, count=1):
-    """The request of so many jobs."""
+    """Return the request of so many jobs."""
     return Request("tester@d", "node1", ad, count, "1.0", applications=("node1#1",) * count)
 
 
 def candidates(matcher, ad, bundle):
-    """Whether each slot is a candidate of a job."""
+    """Return whether each slot is a candidate of a job."""
     return match(request(ad), matcher, bundle, CYCLE).among.tolist()
 
 
 def chosen(matcher, ad, among, count, bundle):
-    """The slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
+    """Return the slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
     found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
     in_use, queues = Recount(Ledger(), ClaimReceipts(), {}), QueueTree.of(bundle.partition.root, pools.NOW)
     granted = charge(request(ad, count), found, matcher, in_use, queues, bundle, CYCLE)
@@ -90,29 +90,29 @@ def ads(make, described, repeats=1):
 
 @settings(deadline=None)
 @given(pairs, pairs, st.integers(1, 2))
-def test_candidates_are_those_of_asking_pair_by_pair(bare, slots, jobs, repeats):
-    """Whatever the expressions of both sides, and in whatever order jobs that are alike and others come."""
+def test_candidates_equal_pairwise_evaluation(bare, slots, jobs, repeats):
+    """Whatever the expressions of both sides, and in whatever order alike and different jobs come."""
     slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
     matcher = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
     whole = parse("MY.Requirements")
-    for asking in [*job_ads, *job_ads]:
+    for job_ad in [*job_ads, *job_ads]:
         wanted = [
-            is_true(evaluate(whole, asking, offered, ENV)) and is_true(evaluate(whole, offered, asking, ENV))
+            is_true(evaluate(whole, job_ad, offered, ENV)) and is_true(evaluate(whole, offered, job_ad, ENV))
             for offered in slot_ads
         ]
-        assert candidates(matcher, asking, bare) == wanted
+        assert candidates(matcher, job_ad, bare) == wanted
 
 
-def test_the_rest_of_an_expression_is_where_a_call_has_moved_to(bare):
-    """After countMatches(TARGET.x, ...) names are looked up in the other ad: the conjuncts cannot be evaluated one by one."""
+def test_an_expression_with_a_call_that_changes_the_scope_is_not_split(bare):
+    """After countMatches(TARGET.x, ...) names are looked up in the other ad, so conjuncts are not evaluated separately."""
     moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
     offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
-    asking = job(Memory="1", Requirements=moved)
-    assert candidates(SlotMatcher.of(offered, ENV), asking, bare) == [True, False]
+    job_ad = job(Memory="1", Requirements=moved)
+    assert candidates(SlotMatcher.of(offered, ENV), job_ad, bare) == [True, False]
 
 
 def test_without_requirements_nothing_matches(bare):
-    """Neither a job without any nor a slot without any."""
+    """Neither a job nor a slot without them."""
     matcher = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
     assert candidates(matcher, job(), bare) == [True, False]
     assert candidates(matcher, job(Requirements=None), bare) == [False, False]
@@ -140,15 +140,17 @@ def test_a_thousand_classes_share_a_few_conjuncts(bare, counted):
         Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
     )
     for n in range(1000):
-        asks = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
-        asking = job(n, RequestMemory=str(64 * (n % 7)), Requirements=asks, Owner=f'"user{n % 3}"')
+        job_requirements = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
+        job_ad = job(
+            n, RequestMemory=str(64 * (n % 7)), Requirements=job_requirements, Owner=f'"user{n % 3}"'
+        )
         expected = [row > n % 5 and 256 * row >= 64 * (n % 7) for row in range(9)]
-        assert candidates(matcher, asking, bare) == expected
+        assert candidates(matcher, job_ad, bare) == expected
     assert len(counted) <= 7 + 5 + 3 + 2
 
 
-def test_slots_with_different_requirements_are_evaluated_apart(bare):
-    """Some slots share a START, some have another or none, and each is tested by its own."""
+def test_slots_with_different_requirements_are_evaluated_separately(bare):
+    """Some slots share a START, others have another or none."""
     starts = [START, "MY.Memory > 300", None, START, "TARGET.RequestMemory <= MY.Memory"]
     offered = [
         slot(n, Memory=str(256 * (n % 3)), Requirements="Start", Start=start)
@@ -158,12 +160,12 @@ def test_slots_with_different_requirements_are_evaluated_apart(bare):
     whole = parse("MY.Requirements")
     for memory in ("100", "400", "Base * 2"):
         for owner in ('"eve"', '"zoe"'):
-            asking = job(RequestMemory=memory, Base="150", Owner=owner, Requirements="TARGET.Memory < 600")
+            job_ad = job(RequestMemory=memory, Base="150", Owner=owner, Requirements="TARGET.Memory < 600")
             expected = [
-                is_true(evaluate(parse("Memory < 600"), each)) and is_true(evaluate(whole, each, asking))
+                is_true(evaluate(parse("Memory < 600"), each)) and is_true(evaluate(whole, each, job_ad))
                 for each in offered
             ]
-            assert candidates(matcher, asking, bare) == expected
+            assert candidates(matcher, job_ad, bare) == expected
 
 
 RANKS = st.sampled_from(["TARGET.Mips", "TARGET.Mips * MY.Factor", "0.0", 'real("NaN")', "TARGET.Text", None])
@@ -178,8 +180,8 @@ NUMBERS = st.sampled_from(["1", "2", "2.5", "-1", 'real("NaN")', 'real("-INF")',
     st.integers(0, 2**12 - 1),
 )
 @example([('real("NaN")', None, True), ('real("-INF")', None, True)], "TARGET.Mips", 5, 3)
-def test_the_best_are_those_that_a_sort_of_all_would_put_first(bare, offers, rank, count, bits):
-    """The pool's order first (a slot's Rank of the job, then small ones), then the job's Rank, then the order of rows."""
+def test_the_granted_slots_are_the_first_of_a_full_sort(bare, offers, rank, count, bits):
+    """By the pool's order (the slot's Rank of the job, then small slots), the job's Rank, and the order of rows."""
     table = Table.from_ads(
         [
             slot(n, Mips=mips, Rank=own, Memory="1" if small else "2")
@@ -187,10 +189,10 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(bare, offers, ran
         ]
     )
     matcher = SlotMatcher.of(table, ENV)
-    asking = job(Rank=rank, Factor="3")
+    job_ad = job(Rank=rank, Factor="3")
     among = np.array([bits >> row & 1 for row in range(len(offers))], bool)
-    rows, ranks = chosen(matcher, asking, among, count, bare)
-    by_pool, by_job = matcher.ranks.of(np.arange(len(offers)), asking, ENV)
+    rows, ranks = chosen(matcher, job_ad, among, count, bare)
+    by_pool, by_job = matcher.ranks.of(np.arange(len(offers)), job_ad, ENV)
     low = float("-inf")
     keys = [[low if np.isnan(value) else value for value in column.tolist()] for column in (by_pool, by_job)]
     expected = sorted(np.flatnonzero(among).tolist(), key=lambda row: (-keys[0][row], -keys[1][row], row))[
@@ -200,8 +202,8 @@ def test_the_best_are_those_that_a_sort_of_all_would_put_first(bare, offers, ran
     assert np.array_equal(ranks, by_job[expected], equal_nan=True)
 
 
-def test_a_rank_of_chance_is_drawn_for_the_candidates_only(bare):
-    """It is never cached: the numbers go to the slots that are left, in their order, each time from the cycle's seed."""
+def test_a_random_rank_is_drawn_for_the_candidates_only(bare):
+    """It is never cached: the candidates get the numbers in their order, each time from the cycle's seed."""
     matcher = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
     chance = job(Rank="random(1000000)")
     found = [
@@ -213,7 +215,7 @@ def test_a_rank_of_chance_is_drawn_for_the_candidates_only(bare):
     assert found[1][0].tolist() == [row + 5 for row in found[0][0].tolist()]
 
 
-def test_what_one_request_draws_does_not_depend_on_those_before_it():
+def test_the_random_numbers_of_a_request_do_not_depend_on_earlier_ones():
     """Each request draws from the cycle's seed anew, whatever is cached."""
     lucky = job(7, Requirements="random(1000) < 500 && TARGET.Memory > 1", Kind="7")
     alone = pools.cycle(snapshot([slot(n) for n in range(30)], [lucky]))

@@ -1,4 +1,4 @@
-"""What the documents promise is so: their bundles load, their commands run, their keys are those of the program."""
+"""The documents agree with the program: their bundles load, their commands run, their keys exist."""
 
 import inspect
 import os
@@ -34,7 +34,7 @@ DOCUMENTS = [
 
 
 def blocks(language, documents):
-    """Every fenced block of a language in some documents."""
+    """Return every fenced block of a language in some documents."""
     return [
         pytest.param(text, id=f"{document.relative_to(ROOT)}-{place + 1}")
         for document in documents
@@ -54,7 +54,7 @@ def test_every_piece_of_a_bundle_passes_check(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", blocks("console", DOCUMENTS))
-def test_every_command_that_is_shown_exists_and_takes_these_options(text):
+def test_every_documented_command_exists_and_has_these_options(text):
     for line in re.findall(r"^\$ .*\bnegotiator (\S.*)$", text, re.MULTILINE):
         command = main
         context = main.make_context("negotiator", [], resilient_parsing=True)
@@ -66,12 +66,12 @@ def test_every_command_that_is_shown_exists_and_takes_these_options(text):
         assert {word for word in words if word.startswith("--")} <= options, line
 
 
-def test_the_commands_of_the_readme_are_all_there_are():
+def test_the_readme_lists_all_commands():
     listed = set(re.findall(r"^\| `negotiator (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE))
     assert listed == set(main.commands)
 
 
-def test_the_first_look_of_the_readme_works(tmp_path):
+def test_the_first_example_of_the_readme_works(tmp_path):
     shutil.copytree(ROOT / "examples" / "first-pool", tmp_path / "examples" / "first-pool")
     shutil.copytree(ROOT / "policies" / "minimum-machine", tmp_path / "policies" / "minimum-machine")
     text = (ROOT / "README.md").read_text().partition("## A first look")[2]
@@ -84,19 +84,19 @@ def test_the_first_look_of_the_readme_works(tmp_path):
         assert (done.returncode, done.stderr) == (0, b""), command
 
 
-def test_the_defaults_of_placement_and_groups_are_told(tmp_path):
+def test_the_documented_defaults_of_placement_and_groups_are_those_of_the_program(tmp_path):
     text = (ROOT / "docs" / "bundle.md").read_text()
     (block,) = (text for text in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "placement:" in text)
     (tmp_path / "pool.yaml").write_text(block)
     (tmp_path / "groups.yaml").write_text("{}")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "pool.yaml").touch()
-    told, nothing = load_bundle(tmp_path), PlacementSettings()
-    assert told.resources == load_bundle(tmp_path / "empty").resources
+    loaded, nothing = load_bundle(tmp_path), PlacementSettings()
+    assert loaded.resources == load_bundle(tmp_path / "empty").resources
     for key in attrs.fields_dict(PlacementSettings).keys() - {"resources"}:
-        value, default = getattr(told.placement, key), getattr(nothing, key)
+        value, default = getattr(loaded.placement, key), getattr(nothing, key)
         assert key == "fallback" or getattr(value, "text", value) == getattr(default, "text", default), key
-    assert attrs.evolve(told.settings["groups"].groups, map=None) == GroupSources()
+    assert attrs.evolve(loaded.settings["groups"].groups, map=None) == GroupSources()
 
 
 def test_every_key_of_the_bundle_is_documented():
@@ -145,7 +145,7 @@ def test_every_kind_and_field_of_an_audit_record_is_documented():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_link_inside_the_project_leads_somewhere(document):
+def test_every_link_inside_the_project_has_a_target(document):
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
         assert (document.parent / target).exists(), target
 

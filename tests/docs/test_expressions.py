@@ -17,12 +17,12 @@ TEXT = (ROOT / "docs" / "expressions.md").read_text(encoding="utf-8")
 
 
 def blocks(language):
-    """The fenced blocks of a language."""
+    """Return the fenced blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 
 
 def shown_commands():
-    """Every command line of eval and repl, with what is shown below it."""
+    """Yield every command line of eval and repl, with the output shown below it."""
     for block in blocks("console"):
         for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
             if re.search(r"\bnegotiator (eval|repl)\b", command):
@@ -31,7 +31,7 @@ def shown_commands():
 
 @pytest.fixture
 def shell(tmp_path):
-    """Run a line of a shell where the project is, with the command on its path."""
+    """Return a function that runs a shell command in the project, with the program on its path."""
     script = tmp_path / "negotiator"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m negotiator "$@"\n')
     script.chmod(0o755)
@@ -47,22 +47,22 @@ def shell(tmp_path):
 
 
 @pytest.mark.parametrize(("command", "output"), list(shown_commands()))
-def test_a_command_prints_what_is_shown(shell, command, output):
-    """To the letter."""
+def test_a_command_prints_the_shown_output(shell, command, output):
+    """Character by character."""
     assert shell(command) == output
 
 
-def test_the_conversation_goes_as_shown(monkeypatch):
-    """Lines after the prompt give the lines below them."""
+def test_the_session_prints_the_shown_output(monkeypatch):
+    """The lines after the prompt give the lines below them."""
     monkeypatch.chdir(ROOT)
     (block,) = (block for block in blocks("text") if block.startswith("> "))
-    said = [line[2:] for line in block.splitlines() if line.startswith("> ")]
+    inputs = [line[2:] for line in block.splitlines() if line.startswith("> ")]
     shown = [line for line in block.splitlines() if not line.startswith("> ")]
-    done = CliRunner().invoke(main, ["repl"], input="\n".join(said))
+    done = CliRunner().invoke(main, ["repl"], input="\n".join(inputs))
     assert done.stderr == ""
     assert done.stdout.splitlines() == shown
 
 
-def test_every_command_of_the_repl_is_told():
-    """With what it takes."""
+def test_every_command_of_the_repl_is_documented():
+    """With its arguments."""
     assert [command.usage for command in COMMANDS.values() if f"`{command.usage}`" not in TEXT] == []

@@ -1,4 +1,4 @@
-"""What the page for authors says of lint is what lint says."""
+"""The documented codes of lint are those that lint reports."""
 
 import re
 import shlex
@@ -28,12 +28,12 @@ def here(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def test_every_code_is_told_in_its_order():
+def test_every_code_is_documented_in_its_order():
     assert [code for code, _, _ in ROWS] == list(LintCode)
 
 
 @pytest.mark.parametrize(("code", "text"), [(code, text) for code, _, text in ROWS if text])
-def test_each_example_is_one(code, text):
+def test_each_example_has_its_finding(code, text):
     option, _, rest = text.replace(r"\|", "|").partition(" ")
     words = [option, rest] if option.startswith("--") else [text.replace(r"\|", "|")]
     pool = POOL[:2] if option == "--alone" else POOL
@@ -45,11 +45,11 @@ def test_each_example_is_one(code, text):
     ("command", "output"),
     re.findall(r"^\$ negotiator lint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE),
 )
-def test_a_command_prints_what_is_shown(command, output):
+def test_a_command_prints_the_shown_output(command, output):
     assert CliRunner().invoke(lint_command, shlex.split(command)).stdout == output
 
 
-def test_check_prints_what_the_page_of_bundles_shows():
+def test_check_prints_the_output_shown_in_the_page_of_bundles():
     text = (ROOT / "docs" / "bundle.md").read_text(encoding="utf-8")
     command, output = re.search(r"^\$ negotiator check (.*)\n((?:(?!```).*\n)*)", text, re.MULTILINE).groups()
     assert CliRunner().invoke(check, shlex.split(command)).stdout == output

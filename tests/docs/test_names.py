@@ -1,4 +1,4 @@
-"""Class names are unique in the production code, and names that readers did not understand are not used again."""
+"""Class names are unique in the production code, and retired names are not used again."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The pages about queues and placement rules are so: their examples are run, their tables compared with the program."""
+"""The pages about queues and placement rules agree with the program: their examples are run, their tables compared."""
 
 import json
 import re
@@ -38,7 +38,7 @@ class Example:
 
 
 def pieces(text):
-    """The blocks of YAML and the tables of a page, and where its sections begin, in their order."""
+    """Yield the blocks of YAML and the tables of a page, and the beginnings of its sections, in their order."""
     form = r"^#{2,3} .*$|^```yaml\n(?P<yaml>(?s:.*?))^```$|^(?P<table>(?:\|.*\n)+)|^```\w*\n(?s:.*?)^```$"
     for hit in re.finditer(form, text, re.MULTILINE):
         if hit["yaml"] is not None or hit["table"] is not None:
@@ -48,19 +48,19 @@ def pieces(text):
 
 
 def cells(table):
-    """The rows of a table, its head first, without the backticks."""
+    """Return the rows of a table, its header first, without backticks."""
     lines = [line for line in table.splitlines() if "| --- |" not in line]
     return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
 
 
 def tables(page, head):
-    """The rows of all tables of a page with this head."""
+    """Return the rows of all tables of a page with this header."""
     found = [cells(piece) for kind, piece in pieces(PAGES[page]) if kind == "table"]
     return [row for table in found if table[0] == head for row in table[1:]]
 
 
 def examples(page):
-    """Every queue configuration of a page; rules alone take the place of those of the first one."""
+    """Return every queue configuration of a page; rules alone replace those of the first one."""
     base = pool = queues = ""
     for kind, piece in pieces(PAGES[page]):
         if kind == "section":
@@ -84,7 +84,7 @@ ROWS = [
 
 
 def folder_of(folder, queues, pool=""):
-    """A bundle of these settings, with a file of groups."""
+    """Write a bundle with these settings and a file of groups; return its folder."""
     folder.mkdir(exist_ok=True)
     (folder / "queues.yaml").write_text(queues)
     (folder / "pool.yaml").write_text(pool)
@@ -93,16 +93,16 @@ def folder_of(folder, queues, pool=""):
 
 
 def names(cell):
-    """The names in a cell, separated by commas."""
+    """Return the names in a cell, separated by commas."""
     return tuple(filter(None, (name.strip() for name in cell.split(","))))
 
 
 def placed(bundle, user, groups=(), queue="", tag=""):
-    """What becomes of one job in a cycle: where it goes, and the code of each rule."""
+    """Return the result of one job in a cycle: its queue, and the code of each rule."""
     key, _, value = tag.partition("=")
-    asked = {"Queue": f'"{queue}"'} if queue else {}
+    requested = {"Queue": f'"{queue}"'} if queue else {}
     tags = {key: f'"{value}"'} if key else {}
-    job = pools.job(Owner=f'"{user}"', **asked, **tags)
+    job = pools.job(Owner=f'"{user}"', **requested, **tags)
     state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: groups})
     cycle = Cycle(1, pools.NOW, bundle.digest)
     result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, state)
@@ -112,7 +112,7 @@ def placed(bundle, user, groups=(), queue="", tag=""):
 
 
 def test_each_rule_has_an_example():
-    """So has each of the older document but two, of which it has none itself."""
+    """So has each rule of the older document, except two without an example there."""
     used = {
         name.lower()
         for _, example in EXAMPLES
@@ -123,14 +123,14 @@ def test_each_rule_has_an_example():
 
 
 @pytest.mark.parametrize(("example", "row"), ROWS)
-def test_an_application_goes_where_the_table_says(tmp_path, example, row):
+def test_an_application_is_placed_as_in_the_table(tmp_path, example, row):
     user, groups, queue, tag, target, codes = row
     bundle = load_bundle(folder_of(tmp_path, example.queues, example.pool))
     assert placed(bundle, user, names(groups), queue, tag) == (target, list(names(codes)))
 
 
 @pytest.mark.parametrize("example", [example for _, example in EXAMPLES])
-def test_check_has_no_remark_about_an_example(tmp_path, example):
+def test_check_reports_nothing_about_an_example(tmp_path, example):
     assert list(check_bundle(folder_of(tmp_path, example.queues, example.pool))) == []
 
 
@@ -155,21 +155,21 @@ WHY = ["user", "groups", "RequestCpus", "jobs", "matched", "verdict", "why not a
 
 
 @pytest.mark.parametrize("row", tables("queues", WHY))
-def test_as_many_jobs_are_matched_as_the_table_says_and_the_others_are_told_why(tmp_path, row):
+def test_matches_and_reasons_are_those_of_the_table(tmp_path, row):
     user, groups, cpus, jobs, matched, verdict, why = row
     bundle = load_bundle(folder_of(tmp_path, COUNTED))
-    asked = {"Owner": f'"{user}"', "Queue": '"root.students"', "RequestMemory": "1024"}
-    ads = [pools.job(number, **asked, RequestCpus=cpus or None) for number in range(int(jobs))]
+    requested = {"Owner": f'"{user}"', "Queue": '"root.students"', "RequestMemory": "1024"}
+    ads = [pools.job(number, **requested, RequestCpus=cpus or None) for number in range(int(jobs))]
     slots = [pools.slot(number, Cpus="16") for number in range(4)]
     state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: names(groups)})
     result = run_cycle(pools.snapshot(slots, ads), bundle, Cycle(1, pools.NOW, bundle.digest), state)
-    (told,) = (each.reason for outcome in result.outcomes for each in outcome.removals)
-    assert (str(len(result.matches)), told.verdict, told.text) == (matched, verdict, why)
-    assert told.code in {"amount_unknown", "user_limit", "group_limit"}
+    (documented,) = (each.reason for outcome in result.outcomes for each in outcome.removals)
+    assert (str(len(result.matches)), documented.verdict, documented.text) == (matched, verdict, why)
+    assert documented.code in {"amount_unknown", "user_limit", "group_limit"}
 
 
-def test_the_numbers_and_codes_of_all_sorts_of_limits_are_told():
-    """Of the plugins that come along: their codes stand in the page."""
+def test_the_numbers_and_codes_of_all_kinds_of_limits_are_documented():
+    """The codes of bundled plugins are in the page."""
     sources = "".join(path.read_text() for path in (ROOT / "plugins").glob("negotiator_[lmc]*/*.py"))
     codes = {"user_limit", "group_limit", "quota", *re.findall(r'code="(\w+)"', sources)}
     assert {"concurrency_limit", "concurrency_limit_invalid"} <= codes
@@ -178,23 +178,23 @@ def test_the_numbers_and_codes_of_all_sorts_of_limits_are_told():
 
 @pytest.mark.parametrize("report", ["users", "groups"])
 @pytest.mark.parametrize("spec_names", [False, True])
-def test_every_key_of_a_report_of_usage_is_told(report, spec_names):
+def test_every_key_of_a_usage_report_is_documented(report, spec_names):
     command = f"usage {report} --pool examples/first-pool --bundle policies/limits --json"
     words = [*shlex.split(command), *(["--spec-names"] if spec_names else [])]
     entries = json.loads(CliRunner().invoke(main, words).stdout)
     keys = {key for entry in entries for key in entry}
     keys |= {key for entry in entries for key in (*entry["queues"], *entry["queues"]["children"][0])}
     assert "queues" in keys
-    told = {
+    documented = {
         word
         for row in tables("queues", ["key", "", "with --spec-names"])
         for word in re.findall(r"\w+", " ".join(row))
     }
-    assert keys - told == set()
+    assert keys - documented == set()
 
 
 class TestThePublishedExamples:
-    """What the pages say of the two that do not work as printed."""
+    """The pages describe the two published examples that do not work as printed."""
 
     def test_without_create_at_its_parent_the_first_sends_sarah_to_the_default_queue(self, tmp_path):
         (example,) = (each for _, each in EXAMPLES if "published" in each.queues)
@@ -216,12 +216,12 @@ partitions:
         create: true
 """
 
-    def test_the_second_lets_nobody_else_in_anywhere(self, tmp_path):
+    def test_the_second_gives_nobody_else_access_to_any_queue(self, tmp_path):
         bundle = load_bundle(folder_of(tmp_path, self.SECOND))
         assert placed(bundle, "john") == ("root.production", ["matched"])
         assert placed(bundle, "sue") == ("rejected", ["access_denied", "access_denied"])
 
-    def test_with_an_open_root_its_production_is_open_too(self, tmp_path):
+    def test_with_submit_access_to_its_root_production_is_accessible_too(self, tmp_path):
         queue = "      - name: production\n        submitacl: john,bob\n"
         root = '      - name: root\n        submitacl: "*"\n        queues:\n'
         opened = self.SECOND.replace(queue, root + re.sub("^(?=.)", "    ", queue, flags=re.MULTILINE))
@@ -232,24 +232,24 @@ class TestTables:
     """The rows of the pages, one by one."""
 
     @pytest.mark.parametrize("row", tables("queues", ["list", "user", "groups", "access"]))
-    def test_a_list_gives_access_as_the_table_says(self, row):
+    def test_a_list_gives_access_as_in_the_table(self, row):
         text, user, groups, access = row
         assert bool(Acl.parse(text).allows(user, names(groups))) is {"yes": True, "no": False}[access]
 
     @pytest.mark.parametrize("row", tables("queues", ["who", "groups", "queue", "submits", "administers"]))
-    def test_the_first_example_gives_access_as_the_table_says(self, tmp_path, row):
+    def test_the_first_example_gives_access_as_in_the_table(self, tmp_path, row):
         user, groups, queue, *wanted = row
         bundle = load_bundle(folder_of(tmp_path, next(examples("queues")).queues))
-        asked = [
+        requested = [
             AccessQuestion(user, names(groups), act, queue)
             for act in (AccessKind.SUBMIT, AccessKind.ADMINISTER)
         ]
-        answers, _ = bundle.hooks.access(asked, QueueTree.of(bundle.partition.root, 0), bundle.settings)
+        answers, _ = bundle.hooks.access(requested, QueueTree.of(bundle.partition.root, 0), bundle.settings)
         got = ["yes" if each.record.decision is AccessDecision.GRANT else "no" for each in answers]
         assert got == wanted
 
     @pytest.mark.parametrize("row", tables("queues", ["resource", "written", "is"]))
-    def test_an_amount_is_what_the_table_says(self, row):
+    def test_an_amount_has_the_value_of_the_table(self, row):
         resource, text, amount = row
         if amount != "refused":
             assert parse_quantity(resource, text) == int(amount)
@@ -261,7 +261,7 @@ class TestTables:
         ("key", "text"),
         [(row[0], row[2]) for row in tables("queues", ["key", "", "here"]) if "no effect here" in row[2]],
     )
-    def test_what_has_no_effect_is_named_by_check(self, tmp_path, key, text):
+    def test_check_reports_settings_without_effect(self, tmp_path, key, text):
         partition = {
             "preemption": "{enabled: true}",
             "nodesortpolicy": "{type: fair}",
@@ -282,10 +282,10 @@ partitions:
       - name: default
         {f"{key}: {queue[key]}" if key in queue else ""}
 """
-        told = [problem.message for problem in check_bundle(folder_of(tmp_path, queues))]
-        said = text[text.index("no effect here") :].partition(" see")[0]
-        assert told
-        assert [message for message in told if said not in message] == []
+        documented = [problem.message for problem in check_bundle(folder_of(tmp_path, queues))]
+        expected = text[text.index("no effect here") :].partition(" see")[0]
+        assert documented
+        assert [message for message in documented if expected not in message] == []
 
 
 @pytest.mark.parametrize(
@@ -297,14 +297,14 @@ partitions:
         for pair in re.findall(r"^\$ negotiator (.*)\n((?:(?!\$ ).*\n)+)", block, re.MULTILINE)
     ],
 )
-def test_a_command_prints_what_is_shown(monkeypatch, command, output):
-    """To the letter, but for an empty line at the end."""
+def test_a_command_prints_the_shown_output(monkeypatch, command, output):
+    """Character by character, except an empty line at the end."""
     monkeypatch.chdir(ROOT)
     assert CliRunner().invoke(main, shlex.split(command)).stdout.rstrip("\n") == output.rstrip("\n")
 
 
-class TestNothingIsLeftOut:
-    """What the program has is told."""
+class TestTheDocumentsAreComplete:
+    """Keys, codes and other words of the program are documented."""
 
     def test_every_key_of_the_file(self):
         classes = [
@@ -312,8 +312,8 @@ class TestNothingIsLeftOut:
         ]
         keys = {field.name for each in classes for field in attrs.fields(each)} - {"source"}
         text = "".join(PAGES.values())
-        told = {key for key in keys if re.search(rf"^\| `{key}`|^\|.*`{key}`", text, re.MULTILINE)}
-        assert keys - told == set()
+        documented = {key for key in keys if re.search(rf"^\| `{key}`|^\|.*`{key}`", text, re.MULTILINE)}
+        assert keys - documented == set()
 
     def test_every_key_of_placement(self):
         keys = [field.name for field in attrs.fields(PlacementSettings)]

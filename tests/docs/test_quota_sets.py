@@ -1,4 +1,4 @@
-"""The page about resource quota sets is so: its example is worked by the program, its pieces of files are read."""
+"""The page about resource quota sets agrees with the program: its example is run, its files are read."""
 
 import re
 from pathlib import Path
@@ -15,48 +15,48 @@ HEAD = "| user | project | requests | running | matched | reason |"
 
 
 def rows(head):
-    """The rows of the table with this head, without backticks."""
+    """Return the rows of the table with this header, without backticks."""
     lines = PAGE.split(head, 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
 
 
 def blocks(language):
-    """The blocks of code in a language."""
+    """Return the blocks of code in a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def job(number, user, project, licences, **more):
-    """A job of a user that asks for so many licences."""
-    asked = {"RequestCompiler_lic": licences} if licences else {}
+    """Return a job of a user that requests so many licences."""
+    requested = {"RequestCompiler_lic": licences} if licences else {}
     if project:
-        asked["Project"] = f'"{project}"'
-    return pools.job(number, Owner=f'"{user}"', RequestCpus="1", RequestMemory="1", **asked, **more)
+        requested["Project"] = f'"{project}"'
+    return pools.job(number, Owner=f'"{user}"', RequestCpus="1", RequestMemory="1", **requested, **more)
 
 
 @pytest.mark.parametrize("row", rows(HEAD), ids=lambda row: " ".join(row[:4]))
-def test_the_example_of_the_specification_comes_to_what_the_table_says(row):
-    user, project, asks, running, matched, because = row
+def test_the_example_of_the_specification_gives_the_results_of_the_table(row):
+    user, project, licences_requested, running, matched, because = row
     runs = re.findall(r"(\w+)(?: in (\w+))? (\d+)", running)
     slots = [pools.slot(number, Machine=f'"h{number}"', TotalCpus="64") for number in range(1 + len(runs))]
-    jobs = [job(9, user, project, asks)]
-    for number, (whose, where, licences) in enumerate(runs):
-        jobs.append(job(number, whose, where, licences, JobStatus="2", RemoteHost=f'"s{number}@h"'))
+    jobs = [job(9, user, project, licences_requested)]
+    for number, (owner, where, licences) in enumerate(runs):
+        jobs.append(job(number, owner, where, licences, JobStatus="2", RemoteHost=f'"s{number}@h"'))
         slots[number] = pools.slot(number, Machine=f'"h{number}"', TotalCpus="64", State='"Claimed"')
     result = pools.cycle(pools.snapshot(slots, jobs), BUNDLE)
     assert bool(result.matches) is (matched == "yes")
     reasons = " ".join(text for _, _, text, _ in pools.denials(result))
-    said = because.partition(":")[0]
-    assert matched == "yes" or f"cannot run because it {said}" in reasons
+    reason = because.partition(":")[0]
+    assert matched == "yes" or f"cannot run because it {reason}" in reasons
 
 
 def test_the_sets_of_the_page_are_those_of_the_example_bundle():
     shown = blocks("")[1]
-    kept = (BUNDLE / "licences.rqs").read_text("utf-8")
-    without = re.sub(r"^#.*\n|^   description .*\n", "", kept, flags=re.MULTILINE)
+    sets_text = (BUNDLE / "licences.rqs").read_text("utf-8")
+    without = re.sub(r"^#.*\n|^   description .*\n", "", sets_text, flags=re.MULTILINE)
     assert without == shown
 
 
-def test_the_declarations_of_the_page_are_read_without_a_remark(tmp_path):
+def test_the_declarations_of_the_page_have_no_problems(tmp_path):
     (declared,) = blocks("yaml")
     (tmp_path / "pool.yaml").write_text("")
     (tmp_path / "gridengine.yaml").write_text(declared)

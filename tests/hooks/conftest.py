@@ -1,4 +1,4 @@
-"""Plugin files in a folder of their own, and the manager that was made of them."""
+"""Plugin files in a folder, and the manager that loads them."""
 
 import textwrap
 
@@ -16,7 +16,7 @@ from negotiator.classad import parse; from negotiator.records import Source
 
 @attrs.define
 class Clock:
-    """A clock that goes on by itself only as far as a plugin's call is said to take."""
+    """A clock that advances only by the given duration of each plugin call."""
 
     takes: list
     now: float = 0.0
@@ -52,7 +52,7 @@ class Plugins:
         return manager
 
     def refusals(self, **settings):
-        """The problems, as text, of files of which none may be loaded."""
+        """Return the problems, as text, if none of the files may be loaded."""
         manager = self.load(**settings)
         assert manager.plugin_set == ()
         return [str(problem) for problem in self.problems]

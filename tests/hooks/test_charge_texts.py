@@ -1,4 +1,4 @@
-"""What a charge on the counters of many hosts says where it does not fit, and charges of nothing."""
+"""Texts of charges on counters of many hosts, and charges of 0."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def negotiator_charges(request, slots):
 
 
 def run(folder, machines, after="text_after='>'", amount="1", limit="1", probes="False", jobs=9, running=()):
-    """One cycle with a plugin that charges by host, over two slots on each machine."""
+    """Run one cycle with a plugin that charges by host, over two slots on each machine."""
     text = (
         BY_HOST.replace("TEXT_AFTER", after)
         .replace("AMOUNT", amount)
@@ -38,17 +38,17 @@ def run(folder, machines, after="text_after='>'", amount="1", limit="1", probes=
     return len(result.matches), sorted(text for _, _, text, _ in pools.denials(result))
 
 
-def test_the_full_host_is_named_between_the_text_and_what_comes_after(tmp_path):
+def test_the_full_host_is_named_between_the_text_and_the_text_after(tmp_path):
     """With its numbers."""
     assert run(tmp_path, ["a"], jobs=2) == (1, ["no room on <a>: uses 1, needs 1, may have 1"])
 
 
-def test_of_several_the_first_is_named_and_how_many_more(tmp_path):
-    """In the order of the candidates; the numbers that differ are left out."""
+def test_of_several_full_hosts_the_first_and_their_number_are_named(tmp_path):
+    """In the order of the candidates; numbers that differ are omitted."""
     assert run(tmp_path, ["a", "b", "c"]) == (3, ["no room on <a> and 2 more: needs 1, may have 1"])
 
 
-def test_without_it_no_host_is_named(tmp_path):
+def test_without_a_text_after_no_host_is_named(tmp_path):
     """As ever."""
     count, (text,) = run(tmp_path, ["a", "b"], after="resource=''")
     assert (count, text) == (2, "no room on <: needs 1, may have 1")
@@ -56,7 +56,7 @@ def test_without_it_no_host_is_named(tmp_path):
 
 @pytest.mark.parametrize("machine", ["x" * 5000, "\x1b[2J"])
 def test_a_name_in_a_reason_is_short_and_printable(tmp_path, machine):
-    """Plugins take the names of counters from ads."""
+    """Plugins use names from ads for counters."""
     _, (text,) = run(tmp_path, [machine], limit="0")
     assert len(text) < 500
     assert text.isprintable()
@@ -84,8 +84,8 @@ def test_text_after_must_be_a_string(plugins):
 
 
 @pytest.mark.parametrize("probes", ["1", "None", "np.array([True, False])"])
-def test_whether_a_charge_probes_is_a_bool(plugins, probes):
-    """An array would end the cycle where it is asked whether it is true."""
+def test_probe_must_be_a_bool(plugins, probes):
+    """The truth value of an array would raise an exception and end the cycle."""
     text = (
         BY_HOST.replace("TEXT_AFTER", "")
         .replace("AMOUNT", "1")
@@ -111,8 +111,8 @@ def test_whether_a_charge_probes_is_a_bool(plugins, probes):
 @pytest.mark.parametrize(
     ("probes", "limit", "matches"), [("True", "0", 4), ("True", "-1", 0), ("False", "-1", 4)]
 )
-def test_a_charge_of_nothing_is_held_against_the_limit_where_it_probes(tmp_path, probes, limit, matches):
-    """One job or many."""
+def test_a_charge_of_0_is_compared_with_the_limit_if_it_probes(tmp_path, probes, limit, matches):
+    """For one job or many."""
     for jobs in (1, 9):
         (tmp_path / str(jobs)).mkdir()
         found, _ = run(tmp_path / str(jobs), ["a", "b"], amount="0", limit=limit, probes=probes, jobs=jobs)

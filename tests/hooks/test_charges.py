@@ -1,4 +1,4 @@
-"""What a plugin declares as charges: which records are refused, and what the core makes of those that are right."""
+"""Charges that plugins declare: invalid records are refused, valid ones are charged by the core."""
 
 import pytest
 
@@ -17,29 +17,29 @@ LABEL = "Quota(rule='r', text='jobs')"
 
 
 def charge(**changed):
-    """A Charge that has one field otherwise than it should be, as text."""
+    """Return a Charge as text, with one field changed."""
     fields = {"counter": "('a',)", "amount": "1", "limit": "2", "label": LABEL} | changed
     return f"Charge({', '.join(f'{name}={value}' for name, value in fields.items())})"
 
 
 def key_charge(**changed):
-    """The same of a KeyCharge."""
+    """Return a KeyCharge as text, with one field changed."""
     fields = {"counter": "('a',)", "keys": "['x', 'y']", "limit": "2", "label": LABEL} | changed
     return f"KeyCharge({', '.join(f'{name}={value}' for name, value in fields.items())})"
 
 
 def grouping(codes, keys="[('a',), ('b',)]"):
-    """A Charge on a Grouping."""
+    """Return a Charge on a Grouping, as text."""
     return charge(counter=f"Grouping({codes}, {keys})")
 
 
 def quota(field):
-    """A Charge for a Quota that has one field otherwise than it should be."""
+    """Return a Charge for a Quota as text, with one field changed."""
     return charge(label=f"Quota(**(dict(rule='r', text='t') | dict({field})))")
 
 
 def charges_of(plugins, answer):
-    """The answer of a plugin to a request of two jobs over three slots."""
+    """Return the answer of a plugin to a request of two jobs over three slots."""
     plugins.write("p.py", f"@hookimpl\ndef negotiator_charges(): return {answer}\n", HEADER)
     return plugins.load().ask(
         specs.negotiator_charges,
@@ -98,8 +98,8 @@ def charges_of(plugins, answer):
         (quota("source='a:3'"), "a Source or None as source of a Quota, got str"),
     ],
 )
-def test_a_wrong_charge_is_a_failure_that_says_what_was_expected(plugins, record, expected):
-    """One wrong record is a wrong answer: none of the others counts."""
+def test_an_invalid_charge_is_a_failure_with_the_expected_value(plugins, record, expected):
+    """One invalid record makes the whole answer invalid."""
     answers = charges_of(plugins, f"[{charge()}, {record}]")
     assert answers.records == ()
     assert [failure.message for failure in answers.failures] == [f"wrong answer: expected {expected}"]
@@ -118,8 +118,8 @@ def test_a_wrong_charge_is_a_failure_that_says_what_was_expected(plugins, record
         quota("resource='memory', scale=1000, mode=Mode.DRYRUN, code='c'"),
     ],
 )
-def test_a_right_charge_passes(plugins, record):
-    """One value or a column, with a limit or without, on one counter or on many."""
+def test_a_valid_charge_is_accepted(plugins, record):
+    """One value or a column, with or without a limit, on one counter or many."""
     answers = charges_of(plugins, f"[{record}]")
     assert (len(answers.records), answers.failures) == (1, ())
 
@@ -137,8 +137,8 @@ def test_a_right_charge_passes(plugins, record):
         ),
     ],
 )
-def test_an_entry_of_a_report_is_a_dict_of_values_that_json_has(plugins, entry, expected):
-    """What can't be printed as JSON is refused where the plugin is known by name."""
+def test_an_entry_of_a_report_is_a_dict_of_json_values(plugins, entry, expected):
+    """Other values are refused when the plugin returns them."""
     plugins.write("p.py", f"@hookimpl\ndef negotiator_usage(): return [{entry}]\n", HEADER)
     answers = plugins.load().ask(
         specs.negotiator_usage,
@@ -153,7 +153,7 @@ def test_an_entry_of_a_report_is_a_dict_of_values_that_json_has(plugins, entry, 
 
 @pytest.mark.parametrize("number", ["float('nan')", "float('inf')"])
 def test_a_number_that_json_lacks_is_refused_in_a_report(plugins, number):
-    """No infinity, and nothing that is no number."""
+    """Infinity and NaN."""
     plugins.write("p.py", f"@hookimpl\ndef negotiator_usage(): yield {{'used': {number}}}\n", HEADER)
     (failure,) = (
         plugins.load()
@@ -170,7 +170,7 @@ def test_a_number_that_json_lacks_is_refused_in_a_report(plugins, number):
 
 
 def plugin(*records):
-    """A plugin that charges each request so, as the text of a file."""
+    """Return the text of a plugin that charges each request this way."""
     lines = "".join(f"    yield {record}\n" for record in records)
     reads = "@hookimpl\ndef negotiator_job_attributes(): return []\n"
     return f"{HEADER}{reads}@hookimpl\ndef negotiator_charges(request, slots):\n{lines}"
@@ -180,7 +180,7 @@ class TestInACycle:
     """Four jobs of one application, four slots on two machines."""
 
     def run(self, folder, running=0, jobs=4, **sources):
-        """One cycle with these plugins; the first jobs run already."""
+        """Run one cycle with these plugins; the first jobs are running."""
         bundle = pools.write_bundle(folder / "bundle", plugins=sources)
         ads = [
             pools.job(
@@ -196,8 +196,8 @@ class TestInACycle:
         ]
         return pools.cycle(pools.snapshot(slots, ads), bundle)
 
-    def told(self, result):
-        """The reasons of quotas: verdict and text."""
+    def quota_reasons(self, result):
+        """Return the verdict and the text of each reason of a quota."""
         return [
             (removal.reason.verdict, removal.reason.text)
             for outcome in result.outcomes
@@ -208,40 +208,40 @@ class TestInACycle:
     def test_as_many_are_matched_as_fit(self, tmp_path):
         result = self.run(tmp_path, p=plugin(charge(limit="3")))
         assert len(result.matches) == 3
-        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
+        assert self.quota_reasons(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
 
-    def test_what_never_fits_is_denied(self, tmp_path):
+    def test_a_charge_that_can_never_fit_is_denied(self, tmp_path):
         result = self.run(tmp_path, p=plugin(charge(amount="5", limit="3")))
-        assert self.told(result) == [(Verdict.DENIED, "jobs: uses 0, needs 5, may have 3")]
+        assert self.quota_reasons(result) == [(Verdict.DENIED, "jobs: uses 0, needs 5, may have 3")]
 
-    def test_numbers_are_told_in_units_for_people(self, tmp_path):
+    def test_numbers_are_printed_in_units_for_people(self, tmp_path):
         label = "Quota(rule='r', text='halves', scale=1000)"
         result = self.run(tmp_path, p=plugin(charge(amount="1500", limit="2500", label=label)))
-        assert self.told(result) == [(Verdict.WAITING, "halves: uses 1.5, needs 1.5, may have 2.5")]
+        assert self.quota_reasons(result) == [(Verdict.WAITING, "halves: uses 1.5, needs 1.5, may have 2.5")]
 
     def test_a_plugin_cannot_charge_the_counters_of_another(self, tmp_path):
-        """Two plugins that name a counter alike have one each."""
+        """Two plugins with the same name of a counter have one each."""
         one = plugin(charge(amount="1", limit="4"))
         assert len(self.run(tmp_path, a=one, b=one).matches) == 4
 
-    def test_the_charges_of_all_plugins_hold(self, tmp_path):
+    def test_the_charges_of_all_plugins_apply(self, tmp_path):
         result = self.run(tmp_path, a=plugin(charge(limit="3")), b=plugin(charge(limit="2")))
         assert len(result.matches) == 2
 
-    def test_a_match_that_one_charge_refuses_is_charged_with_none(self, tmp_path):
+    def test_a_match_that_one_charge_refuses_is_not_charged_at_all(self, tmp_path):
         result = self.run(tmp_path, a=plugin(charge(limit="9")), b=plugin(charge(amount="2", limit="3")))
         assert dict(result.ledger.counters()) == {("a", "a"): 1, ("b", "a"): 2}
 
     def test_jobs_that_run_count_by_the_same_hook(self, tmp_path):
         result = self.run(tmp_path, running=2, p=plugin(charge(limit="3")))
         assert len(result.matches) == 1
-        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
+        assert self.quota_reasons(result) == [(Verdict.WAITING, "jobs: uses 3, needs 1, may have 3")]
 
-    def test_what_runs_counts_beyond_the_limit(self, tmp_path):
+    def test_running_jobs_count_beyond_the_limit(self, tmp_path):
         result = self.run(tmp_path, running=2, p=plugin(charge(limit="1")))
-        assert self.told(result) == [(Verdict.WAITING, "jobs: uses 2, needs 1, may have 1")]
+        assert self.quota_reasons(result) == [(Verdict.WAITING, "jobs: uses 2, needs 1, may have 1")]
 
-    def test_a_grouping_counts_the_slots_of_each_machine_apart(self, tmp_path):
+    def test_a_grouping_counts_the_slots_of_each_machine_separately(self, tmp_path):
         codes = "np.unique(slots.strings('Machine').astype(str), return_inverse=True)[1]"
         source = plugin(charge(counter=f"Grouping({codes}, Family(('m',), ['m0', 'm1']))", limit="1"))
         assert [match.slot for match in self.run(tmp_path, p=source).matches] == ["s0@h", "s2@h"]
@@ -255,20 +255,20 @@ class TestInACycle:
         source = plugin(charge(amount="np.array([9, 1, 9, 1])", limit="2"))
         assert [match.slot for match in self.run(tmp_path, p=source).matches] == ["s1@h", "s3@h"]
 
-    def test_a_key_costs_nothing_where_it_is_in_the_set(self, tmp_path):
+    def test_a_key_already_in_the_set_costs_nothing(self, tmp_path):
         """All jobs are of one application."""
         source = plugin(key_charge(keys="request.applications", limit="1"))
         assert len(self.run(tmp_path, p=source).matches) == 4
         none = plugin(key_charge(keys="request.applications", limit="0"))
         assert len(self.run(tmp_path / "none", p=none).matches) == 0
 
-    def test_none_only_counts(self, tmp_path):
+    def test_a_charge_without_a_limit_only_counts(self, tmp_path):
         result = self.run(tmp_path, p=plugin(charge(amount="7", limit="None")))
         assert dict(result.ledger.counters()) == {("p", "a"): 28}
 
     @pytest.mark.parametrize("mode", [Mode.WARN, Mode.DRYRUN])
-    def test_what_does_not_enforce_counts_on_shadow_counters_and_is_noted(self, tmp_path, mode):
-        """The first three fit; an enforcing quota on a counter of the same name sees nothing of them."""
+    def test_charges_that_do_not_enforce_use_shadow_counters_and_give_warnings(self, tmp_path, mode):
+        """The first three fit; an enforcing quota on a counter of the same name is not affected."""
         label = f"Quota(rule='r', text='jobs', mode=Mode.{mode.name})"
         result = self.run(tmp_path, running=1, p=plugin(charge(limit="3", label=label), charge(limit="9")))
         assert [len(match.warnings) for match in result.matches] == [0, 0, 1]
@@ -282,8 +282,8 @@ class TestInACycle:
         assert not result.matches
         assert [(failure.plugin, failure.message) for failure in result.failures] == [("p", "ValueError: no")]
 
-    def test_a_job_that_does_not_tell_what_is_limited_gets_nothing(self, tmp_path):
-        """Nor does one of which the plugin counts 0, as the request has it; without a limit it is let through."""
+    def test_a_job_without_a_limited_amount_gets_no_slot(self, tmp_path):
+        """A charge of 0 for a missing amount is refused; without a limit the job is matched."""
         label = "Quota(rule='r', text='t', resource='memory')"
         result = self.run(tmp_path, p=plugin(charge(amount="0", label=label)))
         assert not result.matches

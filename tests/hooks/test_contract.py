@@ -1,4 +1,4 @@
-"""The contract itself: every hook is documented with its exact arguments, has an example that runs, and a test."""
+"""The plugin contract: every hook is documented with its exact arguments, and has an example that runs and a test."""
 
 import ast
 import inspect
@@ -33,7 +33,7 @@ HOOKS = pytest.mark.parametrize("spec", DECLARED.values(), ids=DECLARED)
 
 
 def documented(name):
-    """The part of docs/hooks.md that is about one hook."""
+    """Return the section of docs/hooks.md about one hook."""
     parts = re.split(r"^### ", DOCUMENT, flags=re.MULTILINE)[1:]
     return {part.split("(")[0].strip("`"): part.split("\n## ")[0] for part in parts}.get(name, "")
 
@@ -43,7 +43,7 @@ def snippets(text):
 
 
 def run(code):
-    """Execute an example with what it may be expected to have imported or defined before."""
+    """Execute an example in a scope with the names that the document imports or defines elsewhere."""
     scope = {name: getattr(negotiator.plugin, name) for name in dir(negotiator.plugin)}
     scope |= {"attrs": attrs, "np": np, "parse": parse, "Path": Path, "DOWN": ["a"]}
     scope |= {"show_calendar": click.Command("calendar"), "__name__": "example"}
@@ -76,14 +76,14 @@ def ask(name, code):
 
 
 def test_there_are_hooks():
-    """Without any, the tests below would test nothing."""
+    """Without hooks the tests below would test nothing."""
     assert len(DECLARED) >= 13
     assert all(name.startswith("negotiator_") for name in DECLARED)
 
 
 @HOOKS
 def test_the_document_has_the_exact_arguments(spec):
-    """The heading is the signature, and each argument is explained in the order of the signature."""
+    """The heading is the signature, and the arguments are explained in its order."""
     text = documented(spec.name)
     assert text.startswith(f"`{spec.name}({', '.join(spec.arguments)})`\n")
     assert tuple(re.findall(r"^- `(\w+)`: \S", text, flags=re.MULTILINE)) == spec.arguments
@@ -92,13 +92,13 @@ def test_the_document_has_the_exact_arguments(spec):
 
 
 def test_the_document_has_no_other_hooks():
-    """What is not in the contract is not in the document."""
+    """Every documented hook is declared."""
     assert re.findall(r"^### `(\w+)\(", DOCUMENT, flags=re.MULTILINE) == list(DECLARED)
 
 
 @HOOKS
 def test_the_docstring_has_summary_arguments_example_and_answer(spec):
-    """As the code is read: one line first, each argument, an example, what is returned."""
+    """One line first, then each argument, an example, and the returned value."""
     text = inspect.getdoc(spec.function)
     assert re.match(r"[A-Z][^\n]*\.\n\n", text)
     assert tuple(re.findall(r"^:param (\w+): \S", text, flags=re.MULTILINE)) == spec.arguments
@@ -108,7 +108,7 @@ def test_the_docstring_has_summary_arguments_example_and_answer(spec):
 
 
 #: What the examples of observers print.
-TOLD = {
+PRINTED = {
     "negotiator_matches_made": "1.0 slot1@a\n",
     "negotiator_cycle_ended": "1 matched, 0 waiting\n",
     "negotiator_queues_changed": "('bob',) root.old is closing, since 2 days: move your jobs\n",
@@ -117,14 +117,14 @@ TOLD = {
 
 @HOOKS
 def test_the_examples_run(spec, capsys):
-    """The one in the document and the one in the docstring are plugins that work."""
+    """The examples in the document and in the docstring are working plugins."""
     docstring = inspect.getdoc(spec.function)
     indented = re.search(r"^Example::\n\n(.*?)^(?=:|\Z)", docstring, flags=re.MULTILINE | re.DOTALL)[1]
     (written,) = snippets(documented(spec.name))
     with plugin_output_to_stderr():
         for code in (written, inspect.cleandoc(indented)):
-            assert bool(ask(spec.name, code)) == (spec.name not in TOLD)
-    assert capsys.readouterr().err == TOLD.get(spec.name, "") * 2
+            assert bool(ask(spec.name, code)) == (spec.name not in PRINTED)
+    assert capsys.readouterr().err == PRINTED.get(spec.name, "") * 2
 
 
 def test_the_placement_rules_of_the_examples_return_a_queue():
@@ -141,7 +141,7 @@ def test_the_placement_rules_of_the_examples_return_a_queue():
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):
-    """The first piece of code of the document is the plugin, the last two are its tests."""
+    """The first block of code in the document is the plugin, the last two are its tests."""
     first, *_, with_cycle, with_call = snippets(DOCUMENT)
     (tmp_path / "only_linux.py").write_text(first)
     monkeypatch.chdir(tmp_path)

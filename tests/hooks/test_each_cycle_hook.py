@@ -14,8 +14,8 @@ from negotiator.testing import cycle_record, match, queues, request, summary, ta
 SLOTS = 'Name = "slot1@a"\nMachine = "a"\n\nName = "slot1@b"\nMachine = "b"'
 
 
-def test_negotiator_gate_ads_is_asked_with_kind_table_and_cycle(plugins):
-    """A gate sees all ads of a kind at once and answers with a mask over them."""
+def test_negotiator_gate_ads_gets_kind_table_and_cycle(plugins):
+    """A gate gets all ads of a kind at once and returns a mask over them."""
     plugins.write(
         "stale.py",
         """
@@ -42,8 +42,8 @@ def test_negotiator_gate_ads_is_asked_with_kind_table_and_cycle(plugins):
     )
 
 
-def test_negotiator_filter_slots_is_asked_with_request_slots_and_cycle(plugins):
-    """A filter sees one request and all slots."""
+def test_negotiator_filter_slots_gets_request_slots_and_cycle(plugins):
+    """A filter gets one request and all slots."""
     plugins.write(
         "owner.py",
         """
@@ -66,8 +66,8 @@ def test_negotiator_filter_slots_is_asked_with_request_slots_and_cycle(plugins):
     assert stamped.record.text == "s in cycle 4"
 
 
-def test_negotiator_charges_is_asked_with_request_slots_queues_and_cycle(plugins):
-    """A policy sees who asks for how much, the slots, and what the queues say; its charges come back as they are."""
+def test_negotiator_charges_gets_request_slots_queues_and_cycle(plugins):
+    """The charges are returned as the plugin declares them."""
     plugins.write(
         "quota.py",
         """
@@ -78,11 +78,11 @@ def test_negotiator_charges_is_asked_with_request_slots_queues_and_cycle(plugins
             yield KeyCharge((queues.get(request.queue).path,), request.applications, None, label)
         """,
     )
-    asked = request(count=2, first_job="7.0", queue="root.a", group="dev", resources={"memory": 5})
+    charged_request = request(count=2, first_job="7.0", queue="root.a", group="dev", resources={"memory": 5})
     manager = plugins.load()
     answers = manager.ask(
         specs.negotiator_charges,
-        request=asked,
+        request=charged_request,
         slots=table(SLOTS),
         queues=queues({"root.a": ""}),
         cycle=cycle_record(number=4),
@@ -100,8 +100,8 @@ def test_negotiator_charges_is_asked_with_request_slots_queues_and_cycle(plugins
     }
 
 
-def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(plugins):
-    """With the report's name, the queues and its settings; a plugin that fails is in nobody's way."""
+def test_negotiator_usage_gives_each_plugin_its_own_counters(plugins):
+    """With the name of the report, the queues and its settings; a failure does not affect other plugins."""
     source = """
         @hookimpl
         def negotiator_usage(report, used, queues, settings):
@@ -130,8 +130,8 @@ def test_negotiator_usage_gives_each_plugin_what_is_counted_on_its_own_counters(
     assert [(failure.plugin, failure.message) for failure in answers.failures] == [("b", "ValueError: no")]
 
 
-def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):
-    """An observer gets the matches in a form that it can't change for the next one."""
+def test_negotiator_matches_made_gets_the_matches_as_a_tuple(plugins):
+    """An observer cannot change them for the next one."""
     plugins.write(
         "a.py",
         """
@@ -140,7 +140,7 @@ def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):
             matches.clear()
         """,
     )
-    told = plugins.write(
+    output = plugins.write(
         "b.py",
         """
         from pathlib import Path
@@ -158,14 +158,14 @@ def test_negotiator_matches_made_is_told_of_the_matches_as_a_tuple(plugins):
     assert [(failure.plugin, failure.message) for failure in failures] == [
         ("a", "AttributeError: 'tuple' object has no attribute 'clear'")
     ]
-    assert told.read_text() == "3: ['1.0', '2.0']"
+    assert output.read_text() == "3: ['1.0', '2.0']"
     assert len(made) == 2
 
 
-def test_negotiator_cycle_ended_is_given_the_summary(plugins):
-    """The whole result of the cycle, which an observer can't change for the next one."""
+def test_negotiator_cycle_ended_gets_the_summary(plugins):
+    """An observer cannot change it for the next one."""
     plugins.write("a.py", "@hookimpl\ndef negotiator_cycle_ended(summary): summary.seconds['match'] = 0\n")
-    told = plugins.write(
+    output = plugins.write(
         "b.py",
         """
         from pathlib import Path
@@ -177,13 +177,13 @@ def test_negotiator_cycle_ended_is_given_the_summary(plugins):
     given = {"summary": summary([match()]), "cycle": cycle_record(number=3), "settings": {"b": "mine"}}
     (failure,) = plugins.load().ask(specs.negotiator_cycle_ended, **given).failures
     assert failure.message == "TypeError: 'mappingproxy' object does not support item assignment"
-    assert told.read_text() == "mine 3 (('1.0', 'slot1@a'),) ()"
+    assert output.read_text() == "mine 3 (('1.0', 'slot1@a'),) ()"
 
 
-def test_negotiator_queues_changed_is_told_of_the_changes_as_a_tuple(plugins):
-    """Each observer is told of all changes; one that fails is in nobody's way."""
+def test_negotiator_queues_changed_gets_the_changes_as_a_tuple(plugins):
+    """Each observer gets all changes; a failure does not affect the others."""
     plugins.write("a.py", "@hookimpl\ndef negotiator_queues_changed(changes): changes.clear()\n")
-    told = plugins.write(
+    output = plugins.write(
         "b.py",
         """
         from pathlib import Path
@@ -206,5 +206,5 @@ def test_negotiator_queues_changed_is_told_of_the_changes_as_a_tuple(plugins):
     )
     assert (failure.plugin, failure.hook) == ("a", "negotiator_queues_changed")
     assert failure.message == "AttributeError: 'tuple' object has no attribute 'clear'"
-    assert told.read_text() == "mine 3 root.a draining ('bob',)\nmine 3 root.b created ()"
+    assert output.read_text() == "mine 3 root.a draining ('bob',)\nmine 3 root.b created ()"
     assert len(changes) == 2

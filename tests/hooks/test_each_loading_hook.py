@@ -15,7 +15,7 @@ from negotiator.plugin import (
 from negotiator.testing import rule
 
 
-def test_negotiator_section_is_stamped_with_the_plugin(plugins):
+def test_negotiator_section_has_the_name_and_version_of_the_plugin(plugins):
     """A section comes back with the name and the version of the plugin that the guard knows it by."""
     plugins.write(
         "night.py",
@@ -38,7 +38,7 @@ def test_negotiator_section_is_stamped_with_the_plugin(plugins):
 
 
 def test_negotiator_commands_of_all_plugins_come_in_order(plugins):
-    """Commands of every plugin are collected, by plugin name."""
+    """Commands of all plugins are collected, sorted by plugin name."""
     for name in ("b", "a"):
         plugins.write(
             f"{name}.py",
@@ -54,7 +54,7 @@ def test_negotiator_commands_of_all_plugins_come_in_order(plugins):
 
 
 def test_negotiator_constraints_gets_the_plugins_own_settings(plugins):
-    """Each plugin is passed its own part of the bundle, and None where it has none."""
+    """Each plugin gets its own section of the bundle, None without one."""
     for name in ("a", "b"):
         plugins.write(
             f"{name}.py",
@@ -83,22 +83,22 @@ def test_negotiator_constraints_gets_the_plugins_own_settings(plugins):
 
 
 def test_negotiator_job_attributes_are_joined_in_lower_case(plugins):
-    """What all plugins read is one set; the case of a name does not matter."""
+    """The attributes of all plugins are one set; names ignore case."""
     for name, attributes in (("a", ["Owner", "JobUniverse"]), ("b", ["OWNER", "Queue"])):
         plugins.write(f"{name}.py", f"@hookimpl\ndef negotiator_job_attributes(): return {attributes}\n")
     assert plugins.load().job_attributes({}) == (frozenset({"owner", "jobuniverse", "queue"}), ())
 
 
 @pytest.mark.parametrize("hook", ["filter_slots", "charges"])
-def test_negotiator_job_attributes_are_unknown_where_a_plugin_does_not_tell(plugins, hook):
-    """One plugin that filters or charges without naming what it reads switches the grouping of jobs off."""
+def test_negotiator_job_attributes_are_unknown_if_a_plugin_does_not_declare_them(plugins, hook):
+    """One plugin that filters or charges without declaring attributes switches the grouping of jobs off."""
     plugins.write("a.py", "@hookimpl\ndef negotiator_job_attributes(): return ['Owner']\n")
     plugins.write("b.py", f"@hookimpl\ndef negotiator_{hook}(): return []\n")
     assert plugins.load().job_attributes({}) == (None, ())
 
 
-def test_negotiator_job_attributes_are_known_where_every_filter_tells(plugins):
-    """A filter that reads no attribute says so with an empty list."""
+def test_negotiator_job_attributes_are_known_if_every_filter_declares_them(plugins):
+    """A filter without attributes declares an empty list."""
     plugins.write(
         "a.py",
         """
@@ -112,7 +112,7 @@ def test_negotiator_job_attributes_are_known_where_every_filter_tells(plugins):
 
 
 def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(plugins):
-    """The functions of a rule are the plugin's own; its name is one whatever its case."""
+    """The functions of a rule are the plugin's own; names of rules ignore case."""
     plugins.write(
         "b.py",
         """

@@ -12,24 +12,24 @@ from negotiator.records import Source
 from negotiator.testing import queues
 
 
-def test_negotiator_access_is_asked_with_all_questions_and_the_queues(plugins):
-    """A policy sees who asks for what, the queues with their lists, and its own settings."""
+def test_negotiator_access_gets_all_questions_and_the_queues(plugins):
+    """And the plugin's own settings; questions have user and kind, queues have their lists."""
     plugins.write(
         "acl.py",
         """
         @hookimpl
         def negotiator_access(questions, queues, settings):
-            for asked in questions:
-                queue = queues.get(asked.queue)
-                whom = queue.config.submit.allows(asked.user, asked.groups) if queue else ""
-                yield Access(AccessDecision.GRANT if whom else AccessDecision.ABSTAIN, f"{settings} {asked.act}", whom,
+            for question in questions:
+                queue = queues.get(question.queue)
+                subject = queue.config.submit.allows(question.user, question.groups) if queue else ""
+                yield Access(AccessDecision.GRANT if subject else AccessDecision.ABSTAIN, f"{settings} {question.act}", subject,
                              Source("queues.yaml", 3))
         """,
     )
-    asked = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a") for user in ("bob", "eve")]
-    asked.append(AccessQuestion("eve", (), AccessKind.CONFIGURE))
+    questions = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a") for user in ("bob", "eve")]
+    questions.append(AccessQuestion("eve", (), AccessKind.CONFIGURE))
     manager = plugins.load()
-    answers, failures = manager.access(asked, queues({"root.a": "bob"}), {"acl": "mine"})
+    answers, failures = manager.access(questions, queues({"root.a": "bob"}), {"acl": "mine"})
     assert failures == ()
     assert [(each.record.decision, each.record.rule, each.record.text) for each in answers] == [
         (AccessDecision.GRANT, "mine submit", "user bob"),
@@ -41,7 +41,7 @@ def test_negotiator_access_is_asked_with_all_questions_and_the_queues(plugins):
 
 
 def knows(**groups):
-    """A plugin that knows these users."""
+    """Return a plugin that knows these users."""
     return f"""
         @hookimpl
         def negotiator_user_groups():
@@ -51,7 +51,7 @@ def knows(**groups):
 
 
 def test_negotiator_application_groups_come_from_the_first_plugin_that_names_one(plugins):
-    """One for each application, in the bundle's order of plugins; empty if none names a group."""
+    """One for each application, in the bundle's order of plugins; empty if no plugin names a group."""
     plugins.write(
         "a.py",
         """
@@ -89,8 +89,8 @@ def test_negotiator_application_groups_fails_on_an_invalid_answer(plugins, answe
     assert [failure.plugin for failure in failures] == ["p"]
 
 
-def test_negotiator_user_groups_is_asked_with_users_settings_and_time(plugins):
-    """A plugin sees all users at once and answers for those that it knows; a list will do for a tuple."""
+def test_negotiator_user_groups_gets_users_settings_and_time(plugins):
+    """A plugin gets all users at once and returns those that it knows; groups may be a list."""
     plugins.write(
         "p.py",
         """
@@ -106,7 +106,7 @@ def test_negotiator_user_groups_is_asked_with_users_settings_and_time(plugins):
 
 
 def test_negotiator_user_groups_come_from_the_first_plugin_that_knows_a_user(plugins):
-    """In the bundle's order; a user without groups is known as well, and who was not asked about is passed over."""
+    """In the bundle's order; a user without groups is known too; other users than the given ones are ignored."""
     plugins.write("a.py", knows(bob=("a",), ann=()))
     plugins.write("b.py", knows(bob=("b",), ann=("b",), eve=("b", "b2"), zoe=("b",)))
     users = ["eve", "bob", "ann", "nobody"]
@@ -117,7 +117,7 @@ def test_negotiator_user_groups_come_from_the_first_plugin_that_knows_a_user(plu
 
 
 def test_negotiator_user_groups_takes_the_first_record_of_a_user(plugins):
-    """As with two plugins: the first that says something is believed."""
+    """As with two plugins, the first record counts."""
     plugins.write(
         "p.py",
         """
@@ -129,8 +129,8 @@ def test_negotiator_user_groups_takes_the_first_record_of_a_user(plugins):
     assert plugins.load().user_groups(["bob"], 0.0, {}) == ({"bob": ("first",)}, ())
 
 
-def test_negotiator_user_groups_after_a_plugin_that_failed_are_not_believed(plugins):
-    """It might have known the user, and with other groups; what plugins before it know stands."""
+def test_negotiator_user_groups_after_a_failed_plugin_are_ignored(plugins):
+    """The failed plugin might have known the user with other groups; answers of plugins before it count."""
     plugins.write("a.py", knows(bob=("a",)))
     plugins.write("b.py", "@hookimpl\ndef negotiator_user_groups(): raise OSError('no server')\n")
     plugins.write("c.py", knows(bob=("c",), eve=("c",)))
@@ -142,8 +142,8 @@ def test_negotiator_user_groups_after_a_plugin_that_failed_are_not_believed(plug
     assert [failure.plugin for failure in failures] == ["b"]
 
 
-def test_negotiator_user_groups_has_room_for_all_users_that_are_asked_about(plugins):
-    """As many records as there are users, and no fewer than an answer may have otherwise."""
+def test_negotiator_user_groups_may_return_as_many_records_as_users(plugins):
+    """But never fewer than other answers may have."""
     plugins.write(
         "p.py",
         """
@@ -158,9 +158,9 @@ def test_negotiator_user_groups_has_room_for_all_users_that_are_asked_about(plug
     found, failures = manager.user_groups(users, 0.0, {"p": len(users)})
     assert (len(found), failures) == (20_001, ())
     assert manager.user_groups(users[:1], 0.0, {"p": 10_000}) == ({"user0": ("staff",)}, ())
-    for asked, records in ((1, 10_001), (20_001, 20_002)):
-        found, (failure,) = manager.user_groups(users[:asked], 0.0, {"p": records})
+    for count, records in ((1, 10_001), (20_001, 20_002)):
+        found, (failure,) = manager.user_groups(users[:count], 0.0, {"p": records})
         assert (found, failure.message) == (
             {},
-            f"wrong answer: expected at most {max(asked, 10_000)} records, got more",
+            f"wrong answer: expected at most {max(count, 10_000)} records, got more",
         )

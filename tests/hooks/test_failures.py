@@ -27,16 +27,16 @@ from negotiator.records import Source
         ("raise ValueError('two\\nlines \\x1b[2J')", "ValueError: two lines \N{REPLACEMENT CHARACTER}[2J"),
     ],
 )
-def test_what_is_raised_is_a_failure_of_that_plugin_alone(plugins, body, message):
-    """Whatever a plugin raises, even to end the program, names it and leaves the others' answers alone."""
+def test_an_exception_is_a_failure_of_that_plugin_alone(plugins, body, message):
+    """Any exception, even one that ends programs, has the plugin's name and does not affect other answers."""
     assert failure_of(plugins, body).message.startswith(message)
 
 
 def test_a_failure_names_plugin_version_and_hook(plugins):
-    """As one line for people."""
+    """Its text is one line."""
     failure = failure_of(plugins, "raise ValueError('no')")
-    told = f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
-    assert str(failure) == f"{told} ({failure.source})"
+    expected = f"plugin bad {failure.version}, hook negotiator_filter_slots: ValueError: no"
+    assert str(failure) == f"{expected} ({failure.source})"
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_a_failure_names_plugin_version_and_hook(plugins):
     [
         ("return helper()", 9),  # deeper than the hook, above the core's code that it calls
         ("yield helper()", 9),
-        ("return 3", 5),  # found after the function returned: its first line
+        ("return 3", 5),  # detected after the function returned: its first line
         ("return [Quota(rule='', text='t')]", 7),
     ],
 )
 def test_a_failure_names_the_innermost_line_of_the_plugins_own_code(plugins, body, line):
-    """Neither a line of the core nor of a library that the plugin called."""
+    """Not a line of the core or of a library that the plugin called."""
     own = f"""
         @hookimpl
         def negotiator_filter_slots():
@@ -63,7 +63,7 @@ def test_a_failure_names_the_innermost_line_of_the_plugins_own_code(plugins, bod
 
 
 def test_keyboard_interrupt_ends_the_program(plugins):
-    """A person who presses Ctrl-C is not a failure of a plugin."""
+    """Ctrl-C is not a failure of a plugin."""
     plugins.write("bad.py", FILTER.format(body="raise KeyboardInterrupt"))
     manager = plugins.load()
     with pytest.raises(KeyboardInterrupt):
@@ -71,14 +71,14 @@ def test_keyboard_interrupt_ends_the_program(plugins):
 
 
 def test_the_text_of_an_error_is_bounded_and_may_fail_itself(plugins):
-    """Neither a huge text nor one that can't be had gets through."""
+    """Huge texts are cut, and a failing ``__str__`` is replaced by a message."""
     assert len(failure_of(plugins, "raise ValueError('x' * 10**6)").message) < 400
     body = "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})"
     assert failure_of(plugins, body).message == "Odd: its text can't be read"
 
 
 def test_the_traceback_goes_to_the_log(plugins, caplog):
-    """Records hold one line; who debugs a plugin finds the rest in the log."""
+    """Records have one line; the traceback is in the log."""
     with caplog.at_level(logging.DEBUG, "negotiator.hooks"):
         failure = failure_of(plugins, "raise ValueError('no')")
     assert "Traceback" in caplog.text

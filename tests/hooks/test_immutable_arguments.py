@@ -1,4 +1,4 @@
-"""What plugins are given, and the masks they return, cannot be changed afterwards."""
+"""Arguments of hooks, and masks that plugins returned, cannot be changed."""
 
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ SLOTS = 'Name = "slot1@a"\nMachine = "a"\n\nName = "slot1@b"\nMachine = "b"'
 
 @pytest.mark.parametrize("getter", ["numbers('Cpus')", "column('Cpus').kinds", "column('Cpus').data[4]"])
 def test_a_plugin_cannot_change_the_table_for_the_next(plugins, getter):
-    """Whatever a plugin does to the arrays of a table, the next plugin sees the ads as they are."""
+    """The next plugin gets the ads unchanged."""
     plugins.write(
         "a.py",
         f"""
@@ -48,8 +48,8 @@ def test_a_plugin_cannot_change_the_table_for_the_next(plugins, getter):
         "settings['limit'] = 0",
     ],
 )
-def test_a_plugin_cannot_change_what_it_is_given(plugins, change):
-    """Else a plugin would lift a limit silently."""
+def test_a_plugin_cannot_change_its_arguments(plugins, change):
+    """Otherwise a plugin could silently lift a limit."""
     body = f"@hookimpl\ndef negotiator_charges(request, queues, settings):\n    {change}\n    return []\n"
     plugins.write("a.py", body)
     given = {
@@ -68,13 +68,13 @@ def test_a_plugin_cannot_change_what_it_is_given(plugins, change):
 
 
 def test_the_tags_of_an_application_cannot_be_changed():
-    """A placement rule is given them."""
+    """Placement rules get them."""
     with pytest.raises(TypeError, match="does not support item assignment"):
         Application("bob", tags={"project": "a"}).tags["project"] = "b"
 
 
 def test_a_mask_is_copied_and_read_only(plugins):
-    """A plugin that keeps its mask can't change its answer later; nor can whoever reads it."""
+    """A plugin cannot change its answer later, and its readers cannot either."""
     plugins.write(
         "a.py",
         """

@@ -1,4 +1,4 @@
-"""The three ways a plugin comes in, and what is said of those that are refused."""
+"""The three sources of plugins, and the problems of refused ones."""
 
 import gc
 import sys
@@ -17,7 +17,7 @@ _numbers = count()
 
 
 def install(folder, name, value, *, by="", source=None):
-    """Make a distribution of one module with one entry point, the way pip lays it out."""
+    """Write a distribution of one module with one entry point, with the layout of pip."""
     distribution = by or f"{name}-dist"
     info = folder / f"{distribution.replace('-', '_')}-1.2.3.dist-info"
     info.mkdir(parents=True)
@@ -31,7 +31,7 @@ OURS = tuple(entry.name for entry in distribution("negotiator").entry_points.sel
 
 
 def load(**settings):
-    """Load what is installed besides the plugins that come along."""
+    """Load what is installed besides the bundled plugins."""
     disabled = (*settings.pop("disable", ()), *OURS)
     manager, problems = load_plugins(PluginSettings(disable=disabled, **settings))
     return manager, [str(p) for p in problems if not any(f"plugin {name}" in p.message for name in OURS)]
@@ -39,7 +39,7 @@ def load(**settings):
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    """A name for a module that can be imported from ``tmp_path`` and was not yet."""
+    """Return the name of a module that can be imported from ``tmp_path`` and was not yet imported."""
     monkeypatch.syspath_prepend(tmp_path)
     name = f"tested_module_{next(_numbers)}"
     yield name
@@ -50,7 +50,7 @@ HEADER = "import click\nfrom negotiator.plugin import *\n"
 
 
 def test_an_entry_point_may_name_a_module(tmp_path, module):
-    """The name is the entry point's, the version the distribution's."""
+    """The plugin has the entry point's name and the distribution's version."""
     install(tmp_path, "night-shift", module, source=HEADER + CONTENT.format("night"))
     manager, problems = load()
     assert problems == []
@@ -87,7 +87,7 @@ def test_an_entry_point_may_name_an_object(tmp_path, module):
     ],
 )
 def test_an_entry_point_that_names_no_plugin_is_refused(tmp_path, module, what, message):
-    """The problem names the entry point."""
+    """The problem has the name of the entry point."""
     install(tmp_path, "night", f"{module}:{what}", source=HEADER + OBJECT)
     manager, problems = load()
     assert manager.plugin_set == ()
@@ -109,7 +109,7 @@ def test_an_entry_point_without_its_module_is_refused(tmp_path, module):
 
 
 def test_a_bundle_may_name_modules(tmp_path, module):
-    """The name is the module's; its version is its own, if it has one, and the hash of its file, which may be edited."""
+    """The plugin has the module's name; its version is the module's, if any, and the hash of its file."""
     (tmp_path / f"{module}.py").write_text(HEADER + CONTENT.format("x"))
     manager, problems = load_plugins(PluginSettings(modules=(module,)), entry_points=False)
     assert problems == ()
@@ -118,8 +118,8 @@ def test_a_bundle_may_name_modules(tmp_path, module):
     assert manager.plugins[0].origin == f"module {module}"
     sys.modules[module].__version__ = "4 beta"
     manager, _ = load_plugins(PluginSettings(modules=(module,)), entry_points=False)
-    (told,) = manager.plugin_set
-    assert told.startswith(f"{module} 4beta+sha256:")
+    (listed,) = manager.plugin_set
+    assert listed.startswith(f"{module} 4beta+sha256:")
 
 
 def test_one_module_is_not_two_plugins(tmp_path, module):
@@ -133,7 +133,7 @@ def test_one_module_is_not_two_plugins(tmp_path, module):
 
 
 def test_files_and_packages_of_a_folder_are_plugins(plugins):
-    """Each under its own name; what begins with _ or . and what is no Python is passed over."""
+    """Each under its own name; names that begin with _ or . and other files than Python's are ignored."""
     for name in ("b.py", "a/__init__.py", "_helper.py", ".hidden.py", "notes.txt", "data/table.csv"):
         plugins.write(name, CONTENT.format(name))
     manager = plugins.load()
@@ -146,7 +146,7 @@ def test_files_and_packages_of_a_folder_are_plugins(plugins):
 
 
 def test_the_version_of_a_file_is_the_hash_of_its_content(plugins):
-    """An edit shows in the audit log, even where nobody changed ``__version__``."""
+    """An edit is visible in the audit log, even if ``__version__`` is unchanged."""
     plugins.write("a.py", CONTENT.format("x"))
     first = plugins.load().plugin_set
     plugins.write("a.py", CONTENT.format("y"))
@@ -173,7 +173,7 @@ def test_the_version_of_a_package_covers_all_its_modules(plugins):
 
 
 def test_a_folder_is_loaded_anew_each_time(plugins):
-    """The old manager goes on with the old code, so that a bundle can be swapped as a whole."""
+    """The old manager still uses the old code, so that a bundle can be replaced as a whole."""
     plugins.write(
         "a/__init__.py",
         "@hookimpl\ndef negotiator_commands():\n    from . import name\n    yield name.command\n",
@@ -196,23 +196,23 @@ def test_a_package_imports_its_own_modules(plugins):
 
 
 def test_no_compiled_files_are_written_or_read(plugins):
-    """What runs is what was checked, not what lies in ``__pycache__``."""
+    """The checked code is run, not a file of ``__pycache__``."""
     plugins.write("a/__init__.py", "from . import b\n" + CONTENT.format("x"))
     plugins.write("a/b.py", "")
     assert plugins.load().plugin_set
     assert sorted(path.name for path in plugins.folder.rglob("*")) == ["__init__.py", "a", "b.py"]
 
 
-def test_a_dropped_in_plugin_takes_no_other_modules_place(plugins):
-    """A file called ``json.py`` is a plugin called json, and nothing else."""
+def test_a_dropped_in_plugin_replaces_no_other_module(plugins):
+    """A file ``json.py`` is a plugin called json, and does not replace the module json."""
     plugins.write("json.py", CONTENT.format("x"))
     plugins.write("b.py", "import json\njson.dumps(1)\n" + CONTENT.format("x"))
     assert len(plugins.load().plugin_set) == 2
     assert plugins.problems == ()
 
 
-def test_what_is_disabled_is_not_imported(plugins, tmp_path, module):
-    """By name, in all three ways, and even where it would have been refused."""
+def test_disabled_plugins_are_not_imported(plugins, tmp_path, module):
+    """By name, from all three sources, even if they would have been refused."""
     install(tmp_path, "night", module, source="1 / 0")
     plugins.write("a.py", "1 / 0")
     plugins.write("b.py", CONTENT.format("x")).chmod(0o666)
@@ -231,7 +231,7 @@ def test_what_is_disabled_is_not_imported(plugins, tmp_path, module):
 
 @pytest.mark.parametrize("key", ["disable", "order"])
 def test_an_unknown_name_is_warned_of(plugins, key):
-    """With the name that was meant, where one is near."""
+    """With a similar name, if there is one."""
     plugins.write("maintenance.py", CONTENT.format("x"))
     plugins.load(**{key: ("maintenence", "zzz")})
     assert [str(problem) for problem in plugins.problems] == [
@@ -268,7 +268,7 @@ def test_of_two_installed_plugins_of_one_name_the_same_is_loaded_each_time(tmp_p
 
 
 def test_metadata_that_cannot_be_read_is_an_error(tmp_path, module, plugins):
-    """Which plugins there are is unknown then; those of folders are loaded and listed."""
+    """The installed plugins are unknown then; those of folders are loaded and listed."""
     install(tmp_path, "night", module)
     (tmp_path / "night_dist-1.2.3.dist-info" / "entry_points.txt").write_bytes(b"[negotiator]\nx = \xff\n")
     plugins.write("a.py", CONTENT.format("x"))
@@ -280,7 +280,7 @@ def test_metadata_that_cannot_be_read_is_an_error(tmp_path, module, plugins):
 
 
 def test_the_code_of_a_plugin_is_compiled_as_it_is(plugins):
-    """The ``from __future__`` of the program is not the plugin's: its annotations are real."""
+    """The ``from __future__`` imports of the program do not apply to it: its annotations are evaluated."""
     plugins.write(
         "a.py", "class A:\n    x: int\nassert A.__annotations__ == {'x': int}\n" + CONTENT.format("x")
     )
@@ -289,23 +289,23 @@ def test_the_code_of_a_plugin_is_compiled_as_it_is(plugins):
 
 
 def test_a_folder_that_is_named_twice_is_loaded_once(plugins):
-    """The same file is not two plugins of one name."""
+    """A file is not two plugins of one name."""
     plugins.write("a.py", CONTENT.format("x"))
     settings = PluginSettings(folders=(plugins.folder, plugins.folder))
     manager, problems = load_plugins(settings, entry_points=False)
     assert (len(manager.plugins), problems) == (1, ())
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path):
-    """A bundle that relies on it must not be used without a word."""
+def test_a_missing_folder_is_an_error(tmp_path):
+    """A bundle that relies on it must not be used."""
     _, (problem,) = load_plugins(PluginSettings(folders=(tmp_path / "gone",)), entry_points=False)
     assert str(problem) == (
         f"{tmp_path / 'gone'}: error: the plugins folder can't be read: No such file or directory"
     )
 
 
-def test_a_name_that_is_no_name_is_refused(plugins):
-    """Names stand in records and in command lines."""
+def test_an_invalid_plugin_name_is_refused(plugins):
+    """Names are used in records and command lines."""
     plugins.write("two words.py", "1 / 0")
     assert plugins.refusals() == [
         (
@@ -338,16 +338,16 @@ def test_a_plugin_that_fails_at_import_is_refused_at_its_line(plugins, source, l
     assert problem.message.startswith(f"plugin bad can't be loaded: {message}")
 
 
-def test_a_syntax_error_comes_with_its_line(plugins):
-    """For the caret below it."""
+def test_a_syntax_error_has_its_line(plugins):
+    """And its column."""
     plugins.write("bad.py", "x = 1\ny = )\n", header="")
     plugins.load()
     (problem,) = plugins.problems
     assert (problem.source.line, problem.source.column, problem.excerpt) == (2, 5, "y = )")
 
 
-def test_bytes_that_are_no_python_are_refused(plugins):
-    """NUL and wrong encodings are told as what they are."""
+def test_bytes_that_are_not_python_are_refused(plugins):
+    """The problem names the NUL or the wrong encoding."""
     plugins.write("a.py", "").write_bytes(b"x = '\xff'\n")
     plugins.write("b.py", "").write_bytes(b"\x00\x00")
     a, b = plugins.refusals()
@@ -355,14 +355,14 @@ def test_bytes_that_are_no_python_are_refused(plugins):
     assert "null bytes" in b
 
 
-def test_nothing_is_loaded_from_nothing():
-    """No plugin is no problem."""
+def test_without_sources_no_plugin_is_loaded():
+    """And there is no problem."""
     manager, problems = load_plugins(PluginSettings(), entry_points=False)
     assert (manager.plugins, manager.plugin_set, problems) == ((), (), ())
 
 
-def test_the_plugins_that_come_along_register_like_anybodys():
-    """All are found by their entry points, the central expressions among them."""
+def test_bundled_plugins_are_loaded_by_their_entry_points():
+    """The central expressions among them."""
     assert set(OURS) >= {"access", "expressions", "groups", "placement"}
     manager, _ = load_plugins(PluginSettings())
     origins = {info.name: info.origin for info in manager.plugins}
@@ -371,12 +371,12 @@ def test_the_plugins_that_come_along_register_like_anybodys():
 
 
 def dropped_in():
-    """The modules of dropped-in plugins that Python knows."""
+    """Return the modules of dropped-in plugins in ``sys.modules``."""
     return {name for name in sys.modules if name.startswith(dropins.PREFIX)}
 
 
-def test_the_modules_of_dropped_in_plugins_go_with_their_manager(plugins):
-    """A process that loads bundles again and again does not grow."""
+def test_the_modules_of_dropped_in_plugins_are_freed_with_their_manager(plugins):
+    """The memory of a process that reloads bundles does not grow."""
     gc.collect()  # the managers of earlier tests
     before = dropped_in()
     plugins.write("a/__init__.py", "from . import name\n@hookimpl\ndef negotiator_commands(): return []\n")
@@ -392,8 +392,8 @@ def test_the_modules_of_dropped_in_plugins_go_with_their_manager(plugins):
 @pytest.mark.parametrize(
     "source", ["from . import name\n1 / 0\n", "@hookimpl\ndef negotiator_nothing(): pass\n"]
 )
-def test_the_modules_of_a_refused_plugin_go_at_once(plugins, source):
-    """Whether it fails, or something is wrong with it."""
+def test_the_modules_of_a_refused_plugin_are_freed_at_once(plugins, source):
+    """Whether it raises, or has a problem."""
     before = dropped_in()
     plugins.write("a/__init__.py", source)
     plugins.write("a/name.py", "x = 1")

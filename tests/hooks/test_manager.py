@@ -1,4 +1,4 @@
-"""The order in which plugins are asked, and what is told of a call."""
+"""The order of plugins, and the trace of calls."""
 
 import click
 import pytest
@@ -21,15 +21,15 @@ def write_all(plugins):
 
 
 @pytest.mark.parametrize(
-    ("order", "asked"), [((), "abcd"), (("d", "b"), "dbac"), (("c",), "cabd"), (("b", "d", "b"), "bdac")]
+    ("order", "names"), [((), "abcd"), (("d", "b"), "dbac"), (("c",), "cabd"), (("b", "d", "b"), "bdac")]
 )
-def test_the_bundles_order_decides_then_the_name(plugins, order, asked):
-    """Who registered first or last has no say."""
+def test_the_bundles_order_decides_then_the_name(plugins, order, names):
+    """The order of registration does not matter."""
     write_all(plugins)
     manager = plugins.load(order=order)
-    assert "".join(stamped.plugin for stamped in manager.ask(specs.negotiator_commands).records) == asked
-    assert "".join(each.split()[0] for each in manager.plugin_set) == asked
-    assert "".join(info.name for info in manager.plugins) == asked
+    assert "".join(stamped.plugin for stamped in manager.ask(specs.negotiator_commands).records) == names
+    assert "".join(each.split()[0] for each in manager.plugin_set) == names
+    assert "".join(info.name for info in manager.plugins) == names
 
 
 class Policy:
@@ -42,8 +42,8 @@ class Policy:
 
 @settings(deadline=None)
 @given(st.permutations(list("abcdef")), st.lists(st.sampled_from("abcdefxyz")))
-def test_no_order_of_registration_changes_the_order_of_asking(registered, order):
-    """For any registration and any order in the bundle: those it lists, once each, then the others by name."""
+def test_the_order_of_registration_does_not_change_the_order_of_calls(registered, order):
+    """Plugins in the bundle's list come first, once each, then the others by name."""
     registry = Registry(HOOKS)
     for name in registered:
         registry.register(Policy(), name)
@@ -56,7 +56,7 @@ def test_no_order_of_registration_changes_the_order_of_asking(registered, order)
 
 
 def test_tryfirst_has_no_effect(plugins):
-    """It is said, and the order stays."""
+    """It gives a warning, and the order stays."""
     write_all(plugins)
     plugins.write("e.py", '@hookimpl(tryfirst=True)\ndef negotiator_commands(): yield click.Command("x")\n')
     assert (
@@ -71,8 +71,8 @@ def test_tryfirst_has_no_effect(plugins):
     ]
 
 
-def test_an_argument_with_a_default_is_passed_all_the_same(plugins):
-    """It is not left out, which would make the plugin work with its default without a word."""
+def test_an_argument_with_a_default_is_passed(plugins):
+    """If it were omitted, the plugin would silently use its default."""
     plugins.write(
         "a.py",
         """
@@ -86,7 +86,7 @@ def test_an_argument_with_a_default_is_passed_all_the_same(plugins):
 
 
 def test_a_function_may_have_another_name(plugins):
-    """``specname`` says which hook it implements."""
+    """``specname`` is the name of its hook."""
     plugins.write(
         "a.py",
         """
@@ -114,8 +114,8 @@ def negotiator_job_attributes():
 """
 
 
-def test_the_trace_tells_every_call_and_no_value_of_an_ad(plugins):
-    """Plugin, hook, sizes, rules and milliseconds; the text of an error might quote an ad, so only its kind."""
+def test_the_trace_has_every_call_and_no_value_of_an_ad(plugins):
+    """Plugin, hook, sizes, rules and milliseconds; of an error only its type, since its text might quote an ad."""
     plugins.write("p.py", TRACED)
     lines = []
     manager = plugins.load(tracer=lines.append, takes=[0.25, 0.5, 0.125], max_failures=1)
@@ -149,8 +149,8 @@ def test_the_trace_tells_every_call_and_no_value_of_an_ad(plugins):
     assert "hush" not in "".join(lines)
 
 
-def test_the_trace_tells_of_a_policy_that_is_not_called_any_more(plugins):
-    """Otherwise its denials would come from nowhere."""
+def test_the_trace_has_policies_that_are_no_longer_called(plugins):
+    """Their denials would be unexplained otherwise."""
     plugins.write("p.py", "@hookimpl\ndef negotiator_constraints(): return []\n")
     lines = []
     manager = plugins.load(tracer=lines.append, takes=(60, 60), max_failures=1)

@@ -1,4 +1,4 @@
-"""What plugins print goes to standard error, also in threads that they start."""
+"""Output of plugins goes to standard error, also from threads that they start."""
 
 import sys
 import threading
@@ -25,7 +25,7 @@ def test_only_what_a_plugin_prints_goes_to_standard_error(plugins, capsys):
 
 
 def test_a_hook_does_not_replace_standard_output(plugins):
-    """Other threads go on printing where they did."""
+    """Output of other threads is unchanged."""
     plugins.write(
         "p.py",
         "import sys\nseen = []\n@hookimpl\ndef negotiator_constraints(settings):\n    settings.append(sys.stdout)\n    return []\n",

@@ -33,7 +33,7 @@ from negotiator.testing import PluginFailedError, call, cycle_record, queues, ta
     ],
 )
 def test_an_answer_of_another_type_is_a_failure(plugins, body, expected):
-    """The failure says what was expected and what came."""
+    """The failure has the expected and the actual type."""
     message = failure_of(plugins, body).message
     assert message.startswith("wrong answer: expected ")
     assert expected in message
@@ -68,7 +68,7 @@ def test_an_answer_of_another_type_is_a_failure(plugins, body, expected):
     ],
 )
 def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
-    """A record whose fields are of other types would fail later and elsewhere, where nobody knows whose it is."""
+    """Fields of other types would fail later, without the name of the plugin."""
     body = RECORD.format(field=repr(field), value=value).replace("{{", "{").replace("}}", "}")
     assert failure_of(plugins, body).message == f"wrong answer: expected {expected}"
 
@@ -77,7 +77,7 @@ NOTHING = " where there is nothing to say"
 
 
 def a_rule_with(field):
-    """An answer with one placement rule that has one field otherwise than it should be."""
+    """Return an answer with one placement rule, with one field changed."""
     return "placement_rules", f"[PlacementRule(**(dict(name='r', target=print) | dict({field})))]"
 
 
@@ -174,7 +174,7 @@ def a_rule_with(field):
     ],
 )
 def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
-    """Each hook has its own kind of record."""
+    """Each hook has its own record type."""
     plugins.write("bad.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
     manager = plugins.load()
     failures = {
@@ -197,8 +197,8 @@ def test_the_answer_of_every_hook_is_checked(plugins, hook, answer, expected):
     assert [failure.message for failure in failures] == [f"wrong answer: expected {expected}"]
 
 
-def test_job_attributes_are_unknown_where_a_plugin_fails_to_name_them(plugins):
-    """Half an answer must not group jobs that a filter tells apart."""
+def test_job_attributes_are_unknown_if_a_plugin_fails_to_declare_them(plugins):
+    """A partial answer must not group jobs that a filter distinguishes."""
     plugins.write("bad.py", "@hookimpl\ndef negotiator_job_attributes(): return 1 / 0\n")
     plugins.write("good.py", GOOD)
     attributes, failures = plugins.load().job_attributes({})
@@ -207,7 +207,7 @@ def test_job_attributes_are_unknown_where_a_plugin_fails_to_name_them(plugins):
 
 
 def test_a_gate_is_checked_against_the_rows_of_its_own_table(plugins):
-    """The length of a mask is that of the ads the gate was asked about."""
+    """The length of its mask is that of the ads of the call."""
     plugins.write(
         "bad.py",
         """
@@ -232,7 +232,7 @@ def test_a_gate_is_checked_against_the_rows_of_its_own_table(plugins):
 
 
 def answer_of(policy):
-    """What comes through the guard: the records, or the text of the failure."""
+    """Return the records that pass the guard, or the text of the failure."""
     try:
         return call(policy, "negotiator_filter_slots", slots=SLOTS)
     except PluginFailedError as error:
@@ -259,8 +259,8 @@ FIELDS = [field.name for field in attrs.fields(Filter)]
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
 @example({"rule": Mode.ENFORCE, "code": Verdict.DENIED, "text": Mode.WARN})
-def test_whatever_stands_in_a_record_it_is_whole_or_a_failure(fields):
-    """No value of any field gets through as another type, and none makes the guard itself fail."""
+def test_a_record_with_any_values_is_valid_or_a_failure(fields):
+    """No field of another type passes, and no value makes the guard itself fail."""
     record = Filter(**({"rule": "r", "allow": np.ones(3, bool), "code": "c", "text": "t"} | fields))
 
     class Policy:
@@ -272,9 +272,9 @@ def test_whatever_stands_in_a_record_it_is_whole_or_a_failure(fields):
     if isinstance(answer, str):
         assert "wrong answer: expected " in answer
     else:
-        (kept,) = answer
-        types = {name: type(getattr(kept, name)) for name in FIELDS}
+        (record_returned,) = answer
+        types = {name: type(getattr(record_returned, name)) for name in FIELDS}
         assert types.pop("source") in {Source, type(None)}
         assert list(types.values()) == [str, np.ndarray, str, str, Verdict, Mode]
-        assert (kept.allow.dtype, kept.allow.shape) == (np.bool_, (3,))
-        assert (kept.rule + kept.code + kept.text).isprintable()
+        assert (record_returned.allow.dtype, record_returned.allow.shape) == (np.bool_, (3,))
+        assert (record_returned.rule + record_returned.code + record_returned.text).isprintable()

@@ -9,7 +9,7 @@ from negotiator.testing import cycle_record, queues, request
 
 
 def test_names_of_rules_are_made_printable_and_shortened(plugins):
-    """They may contain the names of users' queues."""
+    """They may contain names of users' queues."""
     rule = RECORD.format(field="'rule'", value="'a\\x1b' + 'x' * 300").replace("{{", "{").replace("}}", "}")
     plugins.write("p.py", FILTER.format(body=rule))
     (answer,) = filter_slots(plugins.load()).records
@@ -25,7 +25,7 @@ def test_names_of_rules_are_made_printable_and_shortened(plugins):
     ],
 )
 def test_texts_are_made_printable_and_shortened(plugins, text, expected):
-    """So that no plugin has to."""
+    """Plugins need not do it."""
     plugins.write(
         "p.py",
         FILTER.format(body=RECORD.format(field="'text'", value=text).replace("{{", "{").replace("}}", "}")),
@@ -57,7 +57,7 @@ def negotiator_constraints():
 
 
 def test_the_file_of_a_source_is_made_printable_and_shortened(plugins):
-    """It is copied: it ends up in terminals and in the audit log, whatever class of strings a plugin uses."""
+    """It is printed on terminals and in the audit log, and copied from whatever subclass of str a plugin uses."""
     plugins.write("p.py", SOURCES)
     manager = plugins.load()
     given = {
@@ -67,12 +67,12 @@ def test_the_file_of_a_source_is_made_printable_and_shortened(plugins):
         "cycle": cycle_record(),
         "settings": {},
     }
-    asked = [AccessQuestion("sue", (), AccessKind.CONFIGURE)]
+    questions = [AccessQuestion("sue", (), AccessKind.CONFIGURE)]
     records = [
         manager.ask(hook, **arguments).records[0].record
         for hook, arguments in (
             (specs.negotiator_filter_slots, {n: v for n, v in given.items() if n != "queues"}),
-            (specs.negotiator_access, {"questions": asked, "queues": queues(), "settings": {}}),
+            (specs.negotiator_access, {"questions": questions, "queues": queues(), "settings": {}}),
             (specs.negotiator_charges, given),
             (specs.negotiator_constraints, {"settings": {}}),
         )

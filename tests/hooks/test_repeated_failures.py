@@ -1,4 +1,4 @@
-"""Plugins that keep failing or are slow: counted, switched off or denying."""
+"""Plugins that keep failing or are slow: counted, switched off, or denying."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from negotiator.hooks.manager import PluginStatus
 from negotiator.testing import cycle_record
 
 
-def test_a_policy_that_keeps_failing_is_asked_each_time_and_denies_what_it_was_asked_about(plugins):
-    """What the jobs of one user make it raise must not deny everybody."""
+def test_a_policy_that_keeps_failing_is_called_each_time_and_denies_its_request(plugins):
+    """Exceptions caused by one user's jobs must not deny other users."""
     calls = plugins.write(
         "bad.py",
         """
@@ -31,7 +31,7 @@ def test_a_policy_that_keeps_failing_is_asked_each_time_and_denies_what_it_was_a
 
 
 def test_an_observer_that_keeps_failing_is_switched_off(plugins):
-    """Nothing depends on it, so it is silent from then on; the other hooks of the plugin go on."""
+    """No decision depends on it; the other hooks of the plugin are still called."""
     plugins.write(
         "bad.py",
         """
@@ -56,7 +56,7 @@ def test_an_observer_that_keeps_failing_is_switched_off(plugins):
 
 
 def test_failures_must_be_in_a_row(plugins):
-    """A plugin that recovers starts anew."""
+    """A successful call resets the count."""
     plugins.write(
         "bad.py",
         """
@@ -75,7 +75,7 @@ def test_failures_must_be_in_a_row(plugins):
     ("hook", "status"), [("filter_slots", PluginStatus.DENYING), ("matches_made", PluginStatus.OFF)]
 )
 def test_slow_calls_have_an_effect_only_when_the_cycle_ends(plugins, hook, status):
-    """Inside a cycle the clock changes nothing; afterwards a slow policy denies and a slow observer is off."""
+    """Within a cycle the clock has no effect; after it a slow policy denies and a slow observer is off."""
     answer = "[]" if hook == "filter_slots" else "None"
     plugins.write("slow.py", f"@hookimpl\ndef negotiator_{hook}(): return {answer}\n")
     manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 1.5, 0.5, 1.0, 1.5])
@@ -97,7 +97,7 @@ def test_slow_calls_have_an_effect_only_when_the_cycle_ends(plugins, hook, statu
 
 
 def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
-    """One slow call now and then is reported and forgiven."""
+    """Single slow calls are only reported."""
     plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
     manager = plugins.load(slow_seconds=1.0, max_failures=2, takes=[1.5, 0.1, 1.5, 0.1])
     for _ in range(4):
@@ -107,7 +107,7 @@ def test_slow_calls_that_are_not_in_a_row_have_no_effect(plugins):
 
 
 def test_slow_calls_are_named_at_the_end_of_their_cycle(plugins):
-    """Once, and with how long they took; nothing is decided by it."""
+    """Once, with their duration, and without any effect."""
     plugins.write("slow.py", "@hookimpl\ndef negotiator_filter_slots(): return []\n")
     manager = plugins.load(slow_seconds=1.0, max_failures=9, takes=[1.5, 0.1, 2.5, 0.5, 3.0])
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Which files are never executed: those that somebody else could have written."""
+"""Plugin files that other users could have written are not executed."""
 
 import os
 
@@ -7,20 +7,20 @@ import pytest
 from negotiator.hooks import trust
 from negotiator.hooks.trust import UntrustedError, read_trusted
 
-SOMEBODY = 12345
+OTHER_USER = 12345
 CONTENT = "@hookimpl\ndef negotiator_commands(): yield click.Command('x')\n"
 
 
 def give_away(path, monkeypatch):
-    """Make ``path`` belong to somebody else: by its owner where we may, else by who we say we are."""
+    """Change the owner of ``path`` to another user if permitted, otherwise the user id of this process."""
     if os.geteuid() == 0:
-        os.chown(path, SOMEBODY, -1)
+        os.chown(path, OTHER_USER, -1)
     else:
-        monkeypatch.setattr(trust.os, "geteuid", lambda: SOMEBODY)
+        monkeypatch.setattr(trust.os, "geteuid", lambda: OTHER_USER)
 
 
 def test_a_world_writable_file_is_refused(plugins):
-    """The file is named, and what to do; the other plugins are loaded."""
+    """The problem names the file and the remedy; the other plugins are loaded."""
     file = plugins.write("bad.py", "raise ValueError('was executed')")
     file.chmod(0o646)
     plugins.write("good.py", CONTENT)
@@ -31,7 +31,7 @@ def test_a_world_writable_file_is_refused(plugins):
 
 
 def test_a_world_writable_plugins_folder_is_refused(plugins):
-    """Anybody could drop a file in."""
+    """Any user could add a file."""
     plugins.write("a.py", CONTENT)
     plugins.folder.chmod(0o1777)
     assert plugins.refusals() == [
@@ -44,7 +44,7 @@ def test_a_world_writable_plugins_folder_is_refused(plugins):
 
 @pytest.mark.parametrize("mode", [0o757, 0o1777])
 def test_a_world_writable_folder_of_a_package_is_refused(plugins, mode):
-    """Anybody could replace a module of it, now or later; the sticky bit does not help inside."""
+    """Any user could replace its modules; the sticky bit does not prevent it inside."""
     plugins.write("a/__init__.py", CONTENT)
     inner = plugins.write("a/inner/b.py", "")
     inner.parent.chmod(mode)
@@ -61,7 +61,7 @@ def test_a_world_writable_module_of_a_package_refuses_the_package(plugins):
     assert message.startswith(f"{module}: error: plugin a is refused: world-writable")
 
 
-def test_a_file_of_somebody_else_is_refused(plugins, monkeypatch):
+def test_a_file_of_another_user_is_refused(plugins, monkeypatch):
     """Only root and the caller may write policies."""
     file = plugins.write("a.py", "raise ValueError('was executed')")
     give_away(file, monkeypatch)
@@ -70,8 +70,8 @@ def test_a_file_of_somebody_else_is_refused(plugins, monkeypatch):
     assert "neither to root nor to the caller" in plugins.refusals()[0]
 
 
-def test_a_folder_of_somebody_else_is_refused(plugins, monkeypatch):
-    """Its owner could replace what is in it."""
+def test_a_folder_of_another_user_is_refused(plugins, monkeypatch):
+    """Its owner could replace its contents."""
     plugins.write("a.py", "raise ValueError('was executed')")
     give_away(plugins.folder, monkeypatch)
     assert plugins.refusals()[0].startswith(
@@ -80,13 +80,13 @@ def test_a_folder_of_somebody_else_is_refused(plugins, monkeypatch):
 
 
 def test_a_group_writable_file_is_not_refused(plugins):
-    """A group of administrators is the site's own business."""
+    """Sites may have a group of administrators."""
     plugins.write("a.py", CONTENT).chmod(0o664)
     assert len(plugins.load().plugins) == 1
 
 
 def test_a_link_is_followed(plugins, tmp_path):
-    """To a file that nobody else could have written, through folders of which the same is true."""
+    """To a file that no other user could have written, through folders that none could have changed."""
     target = tmp_path / "elsewhere.py"
     target.write_text("import click\nfrom negotiator.plugin import *\n" + CONTENT)
     target.chmod(0o644)
@@ -97,8 +97,8 @@ def test_a_link_is_followed(plugins, tmp_path):
 
 
 @pytest.mark.parametrize("open_to_all", ["file", "folder", "folder above", "folder of a link"])
-def test_the_target_of_a_link_is_held_to_the_same(plugins, tmp_path, open_to_all):
-    """Every folder in which a name on the way is looked up counts, also that of a link between."""
+def test_the_target_of_a_link_is_checked_alike(plugins, tmp_path, open_to_all):
+    """With every folder on the way, also that of a link between."""
     target = tmp_path / "above" / "elsewhere" / "a.py"
     target.parent.mkdir(mode=0o755, parents=True)
     target.write_text("raise ValueError('was executed')")
@@ -119,7 +119,7 @@ def test_the_target_of_a_link_is_held_to_the_same(plugins, tmp_path, open_to_all
 
 
 def test_a_sticky_folder_on_the_way_of_a_link_is_allowed(plugins, tmp_path):
-    """Nobody can replace what belongs to others in a folder such as /tmp."""
+    """In a folder such as /tmp nobody can replace files of other users."""
     target = tmp_path / "sticky" / "a.py"
     target.parent.mkdir()
     target.parent.chmod(0o1777)
@@ -130,7 +130,7 @@ def test_a_sticky_folder_on_the_way_of_a_link_is_allowed(plugins, tmp_path):
 
 
 def test_the_plugins_folder_may_be_a_link(plugins, tmp_path):
-    """What counts is the folder it leads to."""
+    """The folder that it leads to is checked."""
     plugins.write("a.py", CONTENT)
     (tmp_path / "link").symlink_to(plugins.folder)
     assert b"negotiator_commands" in read_trusted(tmp_path / "link" / "a.py", tmp_path / "link")
@@ -156,8 +156,8 @@ def test_a_link_to_nowhere_is_refused(plugins):
     assert "plugin a can't be loaded: FileNotFoundError" in message
 
 
-def test_what_is_no_file_is_refused(plugins):
-    """A pipe would wait for a writer for ever."""
+def test_a_path_that_is_not_a_regular_file_is_refused(plugins):
+    """Opening a pipe would block."""
     os.mkfifo(plugins.folder / "a.py")
     (plugins.folder / "b.py").mkdir()
     messages = plugins.refusals()

@@ -1,4 +1,4 @@
-"""What a plugin is refused for, or warned of, before any of its hooks is called."""
+"""Checks of a plugin before any of its hooks is called."""
 
 import pytest
 
@@ -89,14 +89,14 @@ from negotiator.hooks import specs
         ),
     ],
 )
-def test_a_plugin_with_an_impossible_hook_is_refused(plugins, source, line, text):
-    """At the line of the function, with what would be right."""
+def test_a_plugin_with_an_invalid_hook_is_refused(plugins, source, line, text):
+    """At the line of the function, with the valid form."""
     file = plugins.write("p.py", source)
     assert plugins.refusals() == [f"{file}:{line}: {text}"]
 
 
-def test_every_problem_of_a_plugin_is_told_at_once(plugins):
-    """And none of its hooks is used, not even those that are right."""
+def test_every_problem_of_a_plugin_is_reported_at_once(plugins):
+    """And none of its hooks is used, even valid ones."""
     plugins.write(
         "p.py",
         """
@@ -113,7 +113,7 @@ def test_every_problem_of_a_plugin_is_told_at_once(plugins):
 
 
 def test_an_unmarked_function_is_warned_of(plugins):
-    """It looks like a policy and would never be asked."""
+    """It looks like a hook but would never be called."""
     file = plugins.write(
         "p.py",
         """
@@ -133,7 +133,7 @@ def test_an_unmarked_function_is_warned_of(plugins):
 
 
 def test_a_plugin_without_any_hook_is_warned_of(plugins):
-    """It is loaded, and does nothing."""
+    """It is loaded, and has no effect."""
     file = plugins.write("p.py", "x = 1")
     assert plugins.load().plugins[0].hooks == ()
     assert [str(problem) for problem in plugins.problems] == [
@@ -142,7 +142,7 @@ def test_a_plugin_without_any_hook_is_warned_of(plugins):
 
 
 def test_a_hook_of_another_version_may_be_optional(plugins):
-    """Whoever says so is warned only, and the rest of the plugin is used."""
+    """With ``optionalhook`` it is only a warning, and the other hooks are used."""
     file = plugins.write(
         "p.py",
         """
@@ -161,7 +161,7 @@ def test_a_hook_of_another_version_may_be_optional(plugins):
     ]
 
 
-def test_an_object_that_fails_when_it_is_looked_at_is_refused(plugins):
+def test_an_object_that_fails_on_inspection_is_refused(plugins):
     """A module may define ``__dir__``, which may raise."""
     file = plugins.write("p.py", "def __dir__(): raise SystemExit('no')\n")
     assert plugins.refusals() == [f"{file}:4: error: plugin p can't be loaded: SystemExit: no"]

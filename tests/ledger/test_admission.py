@@ -1,4 +1,4 @@
-"""Admission in columns equals going row by row, and the same charges refuse."""
+"""Admission by columns gives the results of admission row by row, and the same refusing charges."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def column(draw, values, low=-(2**63)):
 
 @st.composite
 def groupings(draw, number):
-    """Hosts, racks of hosts, or groups that cross them; some slots may be uncharged."""
+    """Return a strategy for groupings: hosts, racks, or groups that cross them; some slots may be uncharged."""
     sort = draw(st.sampled_from(("host", "rack", "crossing", "shared")))
     slots = np.arange(SLOTS)
     codes = {"host": slots // 2, "rack": slots // 4, "crossing": slots % 4, "shared": slots // 3}[sort]
@@ -75,7 +75,7 @@ def requests(draw):
 
 
 def used_before(draw, charges, key_charges):
-    """Usage that the counters of a request may hold before it."""
+    """Return a strategy for earlier usage of a request's counters."""
     counters = []
     for charge in charges:
         counters += list(charge.counter.keys) if isinstance(charge.counter, Grouping) else [charge.counter]
@@ -87,7 +87,7 @@ def used_before(draw, charges, key_charges):
 
 
 def check(ledger, model, request):
-    """Admit and commit by both."""
+    """Admit and commit both ways, and compare."""
     granted, stops, copy_stops, after = model.admit(*request)
     admission = ledger.admit(*request)
     assert list(zip(admission.positions.tolist(), admission.copies.tolist(), strict=True)) == granted
@@ -127,8 +127,8 @@ def force(patch, way):
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @settings(max_examples=300)
 @given(data=st.data())
-def test_admission_equals_going_row_by_row(way, data):
-    """Whatever the charges: nested and crossing groups, shared counters, columns, and numbers near the largest."""
+def test_admission_equals_row_by_row_admission(way, data):
+    """For any charges: nested and crossing groups, shared counters, columns, and numbers near the largest."""
     request = data.draw(requests())
     before = used_before(data.draw, *request[:2])
     ledger, model = Ledger(), Model()

@@ -1,4 +1,4 @@
-"""Small requests with their expected outcome."""
+"""Small requests with their expected results."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_earlier_charges_count():
 
 
 def test_a_counter_above_its_limit_refuses_until_matches_are_released():
-    """A lowered limit stops nothing that runs."""
+    """A lowered limit does not stop running jobs."""
     ledger = Ledger()
     running = charge_all(ledger, Postings(((("user", "sue"), 9),)))
     assert len(ledger.admit([user(1, 6)], [], np.arange(6), 4)) == 0
@@ -119,7 +119,7 @@ def test_a_counter_above_its_limit_refuses_until_matches_are_released():
     assert len(ledger.admit([user(1, 6)], [], np.arange(6), 4)) == 4
 
 
-def test_each_match_is_released_by_itself():
+def test_each_match_is_released_separately():
     """A receipt has the amounts of its own match on its own counters."""
     ledger = Ledger()
     charges = [user(SIZES, None), by(np.array([0, 0, 1, 1, -1, -1]), 2, None)]
@@ -130,8 +130,8 @@ def test_each_match_is_released_by_itself():
     assert dict(ledger.counters().key_sets()) == {("apps", "sue"): {"b": 1}}
 
 
-def test_shadow_counters_are_apart():
-    """Modes warn and dryrun share them, and never meet the enforcing ones."""
+def test_shadow_counters_are_separate():
+    """Modes warn and dryrun share them; enforcing charges use others."""
     ledger = Ledger()
     ledger.commit(ledger.admit([user(1, 2)], [], np.arange(6), 4, Mode.WARN))
     assert dict(ledger.counters()) == {}

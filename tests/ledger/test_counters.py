@@ -42,7 +42,7 @@ def test_an_invalid_key_is_refused_and_nothing_is_charged(sums, keys, code, copi
 
 
 def test_a_key_is_in_a_set_until_its_last_reference_is_released():
-    """Two matches of one application: it runs until both have ended."""
+    """An application with two matches runs until both have ended."""
     ledger = Ledger()
     first, second = (charge_all(ledger, Postings((), ((APPS, "a1"),))) for _ in range(2))
     ledger.release(first)
@@ -109,7 +109,7 @@ def admitted(ledger, limit=9):
 
 
 def test_an_admission_is_committed_once_and_only_while_nothing_changed():
-    """Else more could be charged than the limits allow."""
+    """Otherwise more than the limits could be charged."""
     ledger = Ledger()
     admission, other = admitted(ledger), admitted(ledger)
     ledger.commit(admission)
@@ -120,7 +120,7 @@ def test_an_admission_is_committed_once_and_only_while_nothing_changed():
     assert ledger.counters().used(SUE) == 2
 
 
-def test_an_admission_on_a_key_of_the_other_sort_is_refused_whole():
+def test_an_admission_with_a_key_of_the_other_kind_is_refused_as_a_whole():
     ledger = Ledger()
     admission = ledger.admit([Charge(SUE, 1, 1)], [KeyCharge(SUE, ["a"], 1)], np.arange(1), 1)
     with pytest.raises(LedgerError) as raised:
@@ -142,7 +142,7 @@ def test_several_receipts_are_released_together_or_not_at_all():
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_verify_names_the_counters_that_are_off(mode):
+def test_verify_names_inconsistent_counters(mode):
     """Counters that were changed without a receipt."""
     ledger = Ledger()
     ledger.commit(admitted(ledger))

@@ -1,4 +1,4 @@
-"""The ledger beside a model in dictionaries."""
+"""The ledger compared with a model in dictionaries."""
 
 import numpy as np
 import pytest
@@ -29,8 +29,8 @@ def charges(draw):
     return Charge(draw(SUMS | groups), draw(AMOUNTS | columns), draw(LIMITS))
 
 
-class Beside(RuleBasedStateMachine):
-    """After each step the counters are those of a model, and each receipt releases exactly what it charged."""
+class LedgerComparison(RuleBasedStateMachine):
+    """After each step the counters equal those of a model, and each receipt releases exactly what it charged."""
 
     def __init__(self):
         super().__init__()
@@ -102,4 +102,4 @@ class Beside(RuleBasedStateMachine):
         self.ledger.verify()
 
 
-TestBeside = Beside.TestCase
+TestBeside = LedgerComparison.TestCase

@@ -1,4 +1,4 @@
-"""Admission of one copy, candidate by candidate, equals the ways that work on columns."""
+"""Admission of one copy, candidate by candidate, equals admission by columns."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ ROWS = st.lists(st.integers(0, SLOTS - 1), max_size=SLOTS, unique=True).map(
 
 
 def charged(used):
-    """A ledger with this usage, by key."""
+    """Return a ledger with this usage, by key."""
     ledger = Ledger()
     for key, amount in used.items():
         ledger.commit(ledger.admit([Charge(key, amount, None)], (), np.zeros(1, np.intp), 1))
@@ -58,7 +58,7 @@ def charged(used):
 
 
 def by_hand(ledger, charges, row):
-    """The charges that refuse a candidate, in order, as ``Charge`` defines it."""
+    """Return the charges that refuse a candidate, in order, as ``Charge`` defines them."""
 
     def at(value):
         return int(value[row]) if isinstance(value, np.ndarray) else value
@@ -93,7 +93,7 @@ def test_the_first_candidate_that_fits_and_the_first_refusing_charges_are_found(
 
 @given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
 @settings(max_examples=500)
-def test_it_grants_what_the_ways_on_columns_grant(charges, rows, used):
+def test_a_single_admission_grants_what_admission_by_columns_grants(charges, rows, used):
     """Without probes the same charge refuses; in columns a probe comes before all others."""
     ledger = charged(used)
     with pytest.MonkeyPatch.context() as patch:
@@ -150,8 +150,8 @@ def test_an_invalid_charge_is_refused_for_one_copy_and_for_two(bad, code):
         assert dict(ledger.counters()) == {}
 
 
-def test_beyond_the_first_candidates_the_other_ways_look():
-    """None of the first fits; a later one does."""
+def test_beyond_the_first_candidates_admission_is_by_columns():
+    """None of the first candidates fits, a later one does."""
     size = 3 * FEW
     limits = np.where(np.arange(size) == 2 * FEW, 1, 0)
     rows = np.arange(size)

@@ -46,18 +46,18 @@ def limit(users=(), groups=(), applications=1):
     ],
 )
 def test_a_queue_has_one_limit_for_a_name(kind, name, path, under):
-    """Its own, or for users the wildcard's; the wildcard of groups is a group of its own."""
+    """Its own, or for users that of the wildcard; the wildcard of groups is a group itself."""
     held = LIMITS.limit(kind, name, path)
     assert (held.name if held else None) == under
 
 
 def test_a_named_limit_has_nothing_of_the_wildcard():
-    """It takes the place of the wildcard's as a whole: what it does not say is not limited."""
+    """It replaces the wildcard's limit as a whole: resources that it does not name are unlimited."""
     held = LIMITS.limit(SubjectKind.USER, "sue", "root")
     assert (held.applications, held.resources) == (9, {})
 
 
-def test_a_limit_knows_where_it_is_written():
+def test_a_limit_has_its_source():
     """In the file of the queues, with line and column."""
     assert str(LIMITS.limit(SubjectKind.USER, "bob", "root").source) == "queues.yaml:8:13"
     assert str(LIMITS.limit(SubjectKind.USER, "bob", "root")) == "limit of user * at root"
@@ -84,7 +84,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", "c", "*"]), unique=True, max_size=3)
 
 
 @given(st.lists(NAMES, min_size=3, max_size=3), st.lists(st.sampled_from(["a", "b", "c"]), unique=True))
-def test_groups_are_found_as_the_rule_says(levels, groups):
+def test_groups_are_resolved_by_the_rule_of_precedence(levels, groups):
     """Level by level from the leaf: a named group before the wildcard, the first that there is."""
     root = None
     for depth in (2, 1, 0):

@@ -1,4 +1,4 @@
-"""Random configurations, matches and reloads, charged through the hooks and the ledger, against a model that recounts all."""
+"""Random configurations, matches and reloads, charged through the hooks and the ledger, compared with a model."""
 
 from collections import defaultdict
 
@@ -57,7 +57,7 @@ def up(path):
 
 
 class Model:
-    """Everything that happened, counted anew for each question."""
+    """All events, recounted for each question."""
 
     def __init__(self, queues):
         self.queues = queues

@@ -1,4 +1,4 @@
-"""The chain of rules: the first that serves places an application, and every step is told."""
+"""The chain of rules: the first rule that returns a queue places an application, and every step is in the trace."""
 
 import itertools
 import sys
@@ -67,8 +67,8 @@ def codes(placement):
 
 
 @given(st.lists(APPLICATIONS, max_size=6))
-def test_together_or_one_by_one_is_the_same(applications):
-    """A queue that one of them makes is there for the next."""
+def test_placing_together_equals_placing_one_by_one(applications):
+    """A queue created for one application exists for the next."""
     together, alone = pool(), pool()
     placements, changes = place(together, *applications)
     singly = [place(alone, each) for each in applications]
@@ -78,8 +78,8 @@ def test_together_or_one_by_one_is_the_same(applications):
 
 
 @given(APPLICATIONS)
-def test_whoever_is_placed_may_submit_there(application):
-    """Into a leaf; the recovery queue is for forced applications, and asks nobody."""
+def test_a_placed_user_may_submit_to_the_queue(application):
+    """Which is a leaf; the recovery queue is for forced applications, without an access check."""
     own = pool()
     (placed,), _ = place(own, application)
     if placed.queue == "root.@recovery@":
@@ -91,8 +91,8 @@ def test_whoever_is_placed_may_submit_there(application):
         assert own.queues.view.get(placed.queue).leaf
 
 
-def test_each_rule_that_was_tried_is_told():
-    """With what it gave, why it did not serve, the plugin, and the place in the file."""
+def test_each_tried_rule_is_in_the_trace():
+    """With its value, why it did not place the application, its plugin, and its place in the file."""
     (placed,), changes = place(pool(), Application("sue", queue="closed", tags={"dept": "hr"}))
     assert placed.queue == "root.users.hr.sue"
     first, second = placed.steps
@@ -113,8 +113,8 @@ STOPPING = {
 
 
 @pytest.mark.parametrize(("queue", "code"), STOPPING.items())
-def test_what_goes_wrong_rejects_at_once(queue, code):
-    """The rules after it, and recovery, are not tried."""
+def test_an_error_of_a_rule_rejects_at_once(queue, code):
+    """Later rules, and recovery, are not tried."""
     application = Application("sue", queue=queue, tags={"dept": "hr"}, forced=True)
     (placed,), changes = place(pool(), application)
     assert (placed.queue, placed.code, codes(placed), changes) == ("", code, [code], ())
@@ -122,7 +122,7 @@ def test_what_goes_wrong_rejects_at_once(queue, code):
 
 @pytest.mark.parametrize("queue", ["root.open.{}", "{}"])
 def test_a_path_that_is_too_long_rejects_at_once(queue):
-    """Each of its levels would be made, looked at and told of: one job could fill the memory with them."""
+    """Each of its levels would be created and reported: one job could exhaust the memory."""
     rules = [{"name": "provided", "create": True, "parent": {"name": "fixed", "value": "root.users"}}]
     longest = LONGEST_PATH - len("root.users.")
     own = pool(rules)
@@ -138,7 +138,7 @@ def test_a_path_that_is_too_long_rejects_at_once(queue):
 
 @pytest.mark.parametrize("queue", ["root.@recovery@", "root.@RECOVERY@"])
 def test_the_recovery_queue_is_reserved(queue):
-    """Whatever access control lists say, and whether or not it is there."""
+    """Whatever access control lists grant, and whether or not it exists."""
     own = pool([{"name": "provided", "create": True}], [{"name": "root", "submitacl": "*"}])
     for _ in range(2):
         (placed,), _ = place(own, Application("sue", queue=queue))
@@ -148,8 +148,8 @@ def test_the_recovery_queue_is_reserved(queue):
 
 @pytest.mark.parametrize("forced", [False, True])
 @pytest.mark.parametrize("queue", ["root.@recovery@.x", "root.@RECOVERY@.x.y"])
-def test_nothing_is_made_below_the_recovery_queue(queue, forced):
-    """It would be a parent queue then, and could take no application."""
+def test_no_queue_is_created_below_the_recovery_queue(queue, forced):
+    """As a parent queue it could take no application."""
     everybody = [{"name": "root", "submitacl": "*"}]
     own = pool([{"name": "provided", "create": True}], everybody)
     (placed,), _ = place(own, Application("sue", queue=queue, forced=forced))
@@ -157,8 +157,8 @@ def test_nothing_is_made_below_the_recovery_queue(queue, forced):
     assert placed.queue == ("root.@recovery@" if forced else "")
 
 
-def test_the_fallback_comes_last_and_obeys_its_list():
-    """Where there is one: by default what no rule places is rejected."""
+def test_the_fallback_is_last_and_its_access_list_applies():
+    """If it is configured: by default applications that no rule places are rejected."""
     reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
     types = bundle().hooks.ask(specs.negotiator_placement_rules).records
     for fallback, user, code, queue in (
@@ -177,8 +177,8 @@ def test_the_fallback_comes_last_and_obeys_its_list():
 
 
 @pytest.mark.parametrize("fallback", ["root.users", "root.gone", "open"])
-def test_a_fallback_that_is_no_leaf_of_the_configuration_is_refused(fallback):
-    """Nothing would ever go there, and nobody would know."""
+def test_a_fallback_that_is_not_a_configured_leaf_is_refused(fallback):
+    """No application could ever be placed there."""
     reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
     own, (problem,) = make_chain(
         reading.partition, bundle().hooks.ask(specs.negotiator_placement_rules).records, fallback
@@ -211,8 +211,8 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
-    """It is named, and no later rule lets in what it might have kept out."""
+def test_a_failed_rule_rejects_its_application(what):
+    """The plugin is named, and no later rule admits what the failed one might have rejected."""
     target, words = BROKEN[what]
     own_type = Attributed(PlacementRule(name="mine", target=target), "tiny", "1.2")
     types = (own_type, *bundle().hooks.ask(specs.negotiator_placement_rules).records)
@@ -228,8 +228,8 @@ def test_a_plugin_that_breaks_rejects_what_it_was_asked_about(what):
     assert words in failure.message
 
 
-def test_two_plugins_can_not_bring_the_same_rule():
-    """Nor can one take the name that is the core's: which of them decides would be a matter of chance."""
+def test_two_plugins_cannot_define_the_same_rule():
+    """Nor can a plugin redefine a rule of the core, since the deciding one would be arbitrary."""
     types = bundle().hooks.ask(specs.negotiator_placement_rules).records
     for name in ("user", "recovery"):
         second = Attributed(PlacementRule(name=name, target=lambda *_: None), "tiny", "1.2")
@@ -238,8 +238,8 @@ def test_two_plugins_can_not_bring_the_same_rule():
         assert f"placement rule {name} of plugin tiny already belongs to" in problem.message
 
 
-def test_the_tags_that_rules_read_are_known():
-    """Those of parent rules too, in lower case: nothing else of a job's ad is looked at for them."""
+def test_the_tags_of_rules_are_declared():
+    """Those of parent rules too, in lower case: no other attributes of a job are read for them."""
     assert pool().chain.tags == {"dept"}
 
 
@@ -253,8 +253,8 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("what", UNREADABLE)
-def test_a_rule_that_can_not_say_what_it_reads_refuses_the_bundle(what):
-    """It is told as the plugin's, at the rule; it does not end the program."""
+def test_a_rule_that_fails_to_declare_its_tags_refuses_the_bundle(what):
+    """The problem names the plugin and has the place of the rule; the program does not end."""
     mine = PlacementRule(name="mine", target=lambda *_: None, tags=UNREADABLE[what])
     partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
     chain, (problem,) = make_chain(partition, [Attributed(mine, "tiny", "1.2")])
@@ -262,8 +262,8 @@ def test_a_rule_that_can_not_say_what_it_reads_refuses_the_bundle(what):
     assert "plugin tiny: rule mine: " in problem.message
 
 
-def test_what_a_rule_prints_goes_to_standard_error(capsys):
-    """Standard output may be read by another program."""
+def test_output_of_a_rule_goes_to_standard_error(capsys):
+    """Another program may read standard output."""
     mine = PlacementRule(name="mine", target=lambda *_: print("seen"))  # noqa: T201 - what is tested
     partition = read({"queues": QUEUES, "placementrules": [{"name": "mine"}]}).partition
     chain, _ = make_chain(partition, [Attributed(mine, "tiny", "1.2")])

@@ -1,4 +1,4 @@
-"""What is told of rules when they are read: targets that no application can be placed in, filters that are none."""
+"""Checks of rules when they are read: targets where no application can be placed, and invalid filters."""
 
 import re
 
@@ -58,14 +58,14 @@ TARGETS = [
 
 
 @pytest.mark.parametrize(("rule", "code"), TARGETS)
-def test_targets_are_checked_as_far_as_they_are_the_same_for_all(rule, code):
-    """Against the configured queues; only the rule's own ``create`` lets a queue be missing."""
+def test_constant_targets_are_checked(rule, code):
+    """With the configured queues; only a rule with ``create`` may name a missing queue."""
     assert read({"queues": QUEUES, "placementrules": [rule]}).codes == ({code} if code else set())
 
 
 @pytest.mark.parametrize(("rule", "code"), [(rule, code) for rule, code in TARGETS if code])
-def test_rules_may_be_made_without_that_check(rule, code):
-    """What is wrong with the rule itself is told all the same."""
+def test_rules_may_be_read_without_the_check_of_targets(rule, code):
+    """Other problems of the rule are still reported."""
     expected = {code} if code == "rule_fixed_nested_qualified" else set()
     assert read({"queues": QUEUES, "placementrules": [rule]}, static=False).codes == expected
 
@@ -77,7 +77,7 @@ def filter_of(**lists):
 
 
 def test_expressions_have_no_look_around_as_in_yunikorn():
-    """They are refused when the bundle is loaded, and match nobody."""
+    """Such expressions are refused when the bundle is loaded, and match nobody."""
     for expression in ("(?=a)b", r"(a)\1", "[a", "a{99999}"):
         made, (problem,) = filter_of(users=[expression])
         assert problem.code == "rule_filter_users"
@@ -86,14 +86,14 @@ def test_expressions_have_no_look_around_as_in_yunikorn():
 
 
 def test_no_expression_is_slow():
-    """Not even one on which others take longer than anybody waits, this test included."""
+    """Not even one that needs exponential time by backtracking."""
     made, problems = filter_of(groups=["^(a+)+$"])
     assert problems == []
     assert not made.applies("sue", ["a" * 30_000 + "!"])
 
 
-def test_what_never_matches_in_a_list_is_told():
-    """It is a warning, for YuniKorn takes such lists."""
+def test_entries_of_a_list_that_never_match_are_reported():
+    """As a warning, since YuniKorn accepts such lists."""
     made, (problem,) = filter_of(users=["sue", "b.*"])
     assert made.applies("sue", ())
     assert not made.applies("bob", ())
@@ -102,8 +102,8 @@ def test_what_never_matches_in_a_list_is_told():
 
 
 @pytest.mark.parametrize("name", ["\0", "a\nb", "\u200b"])
-def test_a_tag_that_no_attribute_can_be_is_refused(name):
-    """It would be looked for in every cycle, and could end it."""
+def test_a_tag_that_is_not_a_valid_attribute_name_is_refused(name):
+    """It would be looked up in every cycle, and could fail there."""
     assert read({"queues": QUEUES, "placementrules": [{"name": "tag", "value": name}]}).codes == {
         "rule_tag_name"
     }

@@ -1,4 +1,4 @@
-"""What access control lists answer, whatever they are asked."""
+"""Answers of access control lists to any questions."""
 
 import os
 import pwd
@@ -12,14 +12,14 @@ from yunikorn_pool import bundle, read
 
 
 def ask(queues, *questions):
-    """What all policies of the default bundle say, and those that failed."""
+    """Return the answers of all policies of the default bundle, and the failures."""
     tree = QueueTree.of(read({"queues": [{"name": "root", "queues": queues}]}).partition.root, 0.0)
     answers, failures = bundle().hooks.access(questions, tree, bundle().settings)
     return [answer.record for answer in answers], failures
 
 
-def test_a_question_about_a_long_path_spoils_no_other():
-    """An answer that is too long would make all answers of a batch wrong, and deny everybody everything."""
+def test_a_question_about_a_long_path_does_not_affect_others():
+    """An answer too long would invalidate all answers of the call, and deny everybody."""
     far = "root." + ".".join(["x" * 64] * 50)
     questions = (AccessQuestion("sue", (), AccessKind.SUBMIT, path) for path in ("root.a", far))
     answers, failures = ask([{"name": "a", "submitacl": "sue"}], *questions)
@@ -31,7 +31,7 @@ def test_a_question_about_a_long_path_spoils_no_other():
 
 
 def test_a_list_of_a_queue_with_a_long_path_gives_access():
-    """A path may be longer than the name of a rule."""
+    """A path may be longer than the name of a rule may be."""
     queues = [{"name": "q" * 64, "submitacl": "sue"}]
     for _ in range(5):
         queues = [{"name": "q" * 64, "queues": queues}]
@@ -42,7 +42,7 @@ def test_a_list_of_a_queue_with_a_long_path_gives_access():
 
 @pytest.fixture
 def nameless(monkeypatch):
-    """A process that runs as a user whom the system does not name, as in many containers."""
+    """Let this process run as a user without a name, as in many containers."""
 
     def unknown(uid):
         raise KeyError(uid)
@@ -54,8 +54,8 @@ def nameless(monkeypatch):
 
 
 @pytest.mark.usefixtures("nameless")
-def test_an_owner_without_a_name_goes_by_the_number():
-    """Who calls a command is named alike."""
+def test_an_owner_without_a_name_is_identified_by_the_user_id():
+    """The caller of a command too."""
     questions = (AccessQuestion(user, (), AccessKind.CONFIGURE) for user in (str(os.geteuid()), "boss"))
     answers, _ = ask([], *questions)
     assert [answer.decision for answer in answers] == [AccessDecision.GRANT, AccessDecision.ABSTAIN]

@@ -56,7 +56,7 @@ INVALID += [",".join(f"name{number}" for number in range(101))]
 
 @pytest.mark.parametrize("text", INVALID)
 def test_an_invalid_item_is_refused(decide, text):
-    """It is not skipped: the job would use a licence without being charged for it."""
+    """If it were skipped, the job would use a licence without a charge."""
     result = decide(f'"{text}"', '"matlab"')
     assert [each for each, _ in matched(result)] == ["1.1"]
     reasons = [each.reason for outcome in result.outcomes for each in outcome.removals]
@@ -77,7 +77,7 @@ def test_an_expression_of_the_slot_may_differ_from_slot_to_slot(decide):
     assert (removal.removed, removal.reason.numbers) == (1, {"needed": 1.0, "used": 0.0, "limit": 0.0})
 
 
-def test_a_denial_has_the_numbers_as_people_write_them(decide):
+def test_a_denial_has_readable_numbers(decide):
     """Not in millionths."""
     result = decide('"matlab:1.5"', '"matlab:1.5"', '"matlab:1.5"')
     ((code, verdict, text, numbers),) = denials(result)
@@ -87,7 +87,7 @@ def test_a_denial_has_the_numbers_as_people_write_them(decide):
 
 
 def test_a_running_job_with_an_invalid_list_is_no_failure(decide):
-    """The cycle goes on, without slots too."""
+    """The cycle continues, also without slots."""
     assert decide('"1x"', JobStatus="2", slots=()).failures == ()
 
 
@@ -104,7 +104,7 @@ CONCURRENCY_LIMIT_DEFAULT: 0
     ("name", "line"), [("MATLAB", 2), ("large", 3), ("large.a", 3), ("large.special", 4), ("other", 5)]
 )
 def test_a_denial_names_the_place_of_the_limit_that_applies(tmp_path, name, line):
-    """Its own, else that of its group, else the default."""
+    """Its own limit, else that of its group, else the default."""
     bundle = write_bundle(tmp_path / "b", PLACES)
     result = cycle(snapshot([slot()], [job(ConcurrencyLimits=f'"{name}"')]), bundle)
     (removal,) = [each for each in result.outcomes[0].removals if each.reason.code == "concurrency_limit"]

@@ -1,4 +1,4 @@
-"""The groups of users: what the file of the bundle says, what the system says, and who is believed."""
+"""The groups of users: from the file of the bundle, from the system, and their precedence."""
 
 import grp
 import os
@@ -21,7 +21,7 @@ NOBODY = "no such user on any system"
 
 @pytest.fixture
 def folder(tmp_path):
-    """A bundle whose file of groups is written, and whose settings of this plugin are on one line."""
+    """Return a function that writes a bundle with a file of groups and settings of this plugin."""
 
     def write(groups, text="map: groups.yaml"):
         (tmp_path / "pool.yaml").write_text(f"groups: {{{text}}}\n")
@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def find(folder, users, now=0.0):
-    """The groups of users as the program asks for them, of a bundle that is loaded now."""
+    """Return the groups of users under a bundle that is loaded now."""
     return asker(folder)(users, now)
 
 
@@ -52,7 +52,7 @@ def problems(folder):
 
 
 def real_groups(user):
-    """What the system says, asked in another way: the primary group, then all others that have a name."""
+    """Return the groups from the system by other calls: the primary group, then all others that have a name."""
     entry = pwd.getpwnam(user)
     ids = [entry.pw_gid, *os.getgrouplist(user, entry.pw_gid)]
     known = {each.gr_gid: each.gr_name for each in grp.getgrall()}
@@ -66,11 +66,11 @@ def test_the_file_gives_the_groups_the_primary_one_first(folder):
 
 
 @pytest.mark.parametrize("text", ["", "# nobody yet\n", "{}"])
-def test_an_empty_file_knows_nobody(folder, text):
+def test_an_empty_file_has_no_users(folder, text):
     assert find(folder(text), ["alice", ME]) == {}
 
 
-def test_without_a_file_and_without_the_system_nobody_is_known(tmp_path):
+def test_without_a_file_and_the_system_no_user_is_known(tmp_path):
     (tmp_path / "pool.yaml").write_text("")
     assert find(tmp_path, [ME, "root"]) == {}
     (tmp_path / "pool.yaml").write_text("groups: {system: false}\n")
@@ -88,13 +88,13 @@ def test_the_system_gives_the_groups_of_every_user_it_knows(folder):
 
 
 @pytest.mark.parametrize("user", ["", "a\0b", "\udc80", "a\nb", "x" * 100_000, "../root", "0"])
-def test_what_no_user_can_be_called_is_nobody(folder, user):
-    """The names come from job ads, whose authors may write anything."""
+def test_an_invalid_user_name_is_unknown(folder, user):
+    """Names come from job ads, which may contain anything."""
     assert find(folder("alice: [a]", "map: groups.yaml, system: true"), [user]) == {}
 
 
-def test_a_name_that_the_encoding_of_the_system_does_not_have_is_nobody():
-    """It must not keep the groups of all others from being known."""
+def test_a_name_outside_the_encoding_of_the_system_is_unknown():
+    """It must not prevent the look-up of other users."""
     program = (
         "from negotiator_groups.system import SystemGroups\n"
         "import pwd, os\n"
@@ -105,15 +105,15 @@ def test_a_name_that_the_encoding_of_the_system_does_not_have_is_nobody():
     subprocess.run([sys.executable, "-c", program], env=ascii_only, check=True)
 
 
-def test_the_file_goes_before_the_system(folder):
+def test_the_file_takes_precedence_over_the_system(folder):
     written = folder(f"'{ME}': [from-file]\nalice: []\n", "map: groups.yaml, system: true")
     assert find(written, [ME, "alice"]) == {ME: ("from-file",), "alice": ()}
     assert find(folder("alice: [a]", "map: groups.yaml, system: true"), [ME]) == {ME: real_groups(ME)}
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The names that the system was asked about, in order; it answers all the same."""
+def looked_up(monkeypatch):
+    """Record the names that the system looks up, in order; look-ups still work."""
     names = []
     real = pwd.getpwnam
 
@@ -135,49 +135,49 @@ def asked(monkeypatch):
         (0, (1000.0, 1000.0), 2),
     ],
 )
-def test_an_answer_is_believed_for_a_time_by_the_clock_of_the_cycle(folder, asked, seconds, times, calls):
-    """Users that the system does not know are remembered as well."""
+def test_an_answer_is_cached_for_a_time_by_the_clock_of_the_cycle(folder, looked_up, seconds, times, calls):
+    """Users that the system does not know are cached as well."""
     ask = asker(folder("", f"system: true, cache_seconds: {seconds}"))
     groups = real_groups("root")
-    asked.clear()
+    looked_up.clear()
     for now in times:
         assert ask(["root", NOBODY], now) == {"root": groups}
-    assert asked == ["root", NOBODY] * calls
+    assert looked_up == ["root", NOBODY] * calls
 
 
-def test_only_so_many_answers_are_remembered_the_oldest_are_forgotten_first(folder, asked, monkeypatch):
-    """Users come from job ads: names that nobody has must not fill the memory."""
+def test_the_cache_is_bounded_and_drops_the_oldest_answers_first(folder, looked_up, monkeypatch):
+    """Users come from job ads: unknown names must not fill the memory."""
     monkeypatch.setattr(negotiator_groups.system, "MAX_USERS", 3)
     ask = asker(folder("", "system: true"))
     ask(["no-a", "no-b", "no-c", "no-d"], 0.0)
     ask(["no-b"], 299.0)
-    assert asked == ["no-a", "no-b", "no-c", "no-d"]
+    assert looked_up == ["no-a", "no-b", "no-c", "no-d"]
     ask(["no-b"], 300.0)  # asked again, it is the newest
     ask(["no-e", "no-f"], 300.0)
-    asked.clear()
+    looked_up.clear()
     ask(["no-b", "no-e", "no-f"], 300.0)
-    assert asked == []
+    assert looked_up == []
     ask(["no-c"], 299.0)
-    assert asked == ["no-c"]
+    assert looked_up == ["no-c"]
 
 
-def test_more_users_than_are_remembered_are_answered_all_the_same(folder, monkeypatch):
+def test_a_call_for_more_users_than_the_cache_holds_is_answered(folder, monkeypatch):
     monkeypatch.setattr(negotiator_groups.system, "MAX_USERS", 1)
     assert set(find(folder("", "system: true"), [ME, "no-a", "no-b", "root"])) == {ME, "root"}
 
 
-def test_what_is_remembered_is_not_shared_between_settings(asked):
-    """Two bundles, or one that was loaded twice, ask for themselves, even where they say the same."""
+def test_the_cache_is_not_shared_between_settings(looked_up):
+    """Two bundles, or one that was loaded twice, have separate caches, even with equal settings."""
     one, two = GroupsSettings(GroupSources(system=True)), GroupsSettings(GroupSources(system=True))
     assert one == two
     for settings in (one, one, two):
         call(negotiator_groups, "negotiator_user_groups", users=["no-a"], settings=settings, now=0.0)
-    assert asked == ["no-a", "no-a"]
+    assert looked_up == ["no-a", "no-a"]
     assert GroupsSettings().groups is not GroupsSettings().groups
 
 
-def test_the_file_is_read_once_and_anew_when_the_bundle_is_loaded_again(folder):
-    """A bundle whose file changes goes on as it was checked, until it is loaded."""
+def test_the_file_is_read_when_the_bundle_is_loaded(folder):
+    """A changed file has no effect before the bundle is loaded again."""
     written = folder("alice: [old]")
     ask = asker(written)
     (written / "groups.yaml").write_text("alice: [new]")
@@ -187,8 +187,8 @@ def test_the_file_is_read_once_and_anew_when_the_bundle_is_loaded_again(folder):
     assert find(folder("alice: [new]"), ["alice"]) == {"alice": ("new",)}
 
 
-def test_a_group_without_a_name_is_passed_over(folder, monkeypatch):
-    """As a number it could be taken for another group's name; the primary group may be one of these."""
+def test_a_group_without_a_name_is_ignored(folder, monkeypatch):
+    """Its number could be mistaken for another group's name; the primary group may be one of these."""
     real = grp.getgrgid
     hidden = pwd.getpwnam(ME).pw_gid
 
@@ -265,46 +265,46 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), WRONG, ids=[str(text)[:20] for text, _ in WRONG])
-def test_a_bundle_whose_file_is_wrong_is_refused_with_the_place(folder, text, said):
-    assert problems(folder(text)) == [f"groups.yaml:{said}"]
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[str(text)[:20] for text, _ in WRONG])
+def test_a_bundle_with_an_invalid_file_is_refused_with_the_place(folder, text, message):
+    assert problems(folder(text)) == [f"groups.yaml:{message}"]
 
 
 def test_an_alias_is_refused(folder):
-    told = problems(folder("a: &x [b]\nc: *x\n"))
-    assert [line.partition(" (")[0] for line in told] == [
+    messages = problems(folder("a: &x [b]\nc: *x\n"))
+    assert [line.partition(" (")[0] for line in messages] == [
         "groups.yaml:1:4: error: YAML anchors are refused",
         "groups.yaml:2:4: error: YAML aliases are refused",
     ]
 
 
 def test_a_file_that_is_too_long_is_refused(folder):
-    (told,) = problems(folder(b"#" * 1_000_001))
-    assert told.startswith("groups.yaml: error: the file is longer than 1000000 bytes (")
+    (messages,) = problems(folder(b"#" * 1_000_001))
+    assert messages.startswith("groups.yaml: error: the file is longer than 1000000 bytes (")
 
 
-def test_all_problems_of_a_file_are_told_at_once_but_not_without_end(folder):
+def test_all_problems_of_a_file_are_reported_at_once_up_to_a_limit(folder):
     assert len(problems(folder("a: b\non: [c]\nd: [1]\n"))) == 3
     assert len(problems(folder("a: b\n" * 5000))) == 100
 
 
-def test_a_file_that_is_not_there_is_named_where_it_is_asked_for(folder):
-    (told,) = problems(folder("", "map: other.yaml"))
-    assert told.startswith("pool.yaml:1:15: error: ")
-    assert "no file 'other.yaml' in the bundle" in told
+def test_a_missing_file_is_reported_at_its_setting(folder):
+    (messages,) = problems(folder("", "map: other.yaml"))
+    assert messages.startswith("pool.yaml:1:15: error: ")
+    assert "no file 'other.yaml' in the bundle" in messages
 
 
 def test_a_time_below_zero_is_refused(folder):
-    (told,) = problems(folder("", "system: true, cache_seconds: -1"))
-    assert told.startswith("pool.yaml:1:")
-    assert "cache_seconds" in told
+    (messages,) = problems(folder("", "system: true, cache_seconds: -1"))
+    assert messages.startswith("pool.yaml:1:")
+    assert "cache_seconds" in messages
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=20)
 
 
 @given(st.dictionaries(NAMES, st.lists(NAMES, unique=True, max_size=4), max_size=6))
-def test_whatever_is_quoted_is_read_as_it_is_written(tmp_path_factory, groups):
+def test_quoted_names_are_read_as_written(tmp_path_factory, groups):
     """Any printable name, in any script."""
 
     def quote(name):
@@ -314,14 +314,14 @@ def test_whatever_is_quoted_is_read_as_it_is_written(tmp_path_factory, groups):
     lines = (f"{quote(user)}: [{', '.join(map(quote, names))}]\n" for user, names in groups.items())
     path.write_text("".join(lines), encoding="utf-8")
     settings = GroupsSettings(GroupSources(map=path))
-    asked = {"users": list(groups), "settings": settings, "now": 0.0}
-    found = call(negotiator_groups, "negotiator_user_groups", **asked)
+    looked_up = {"users": list(groups), "settings": settings, "now": 0.0}
+    found = call(negotiator_groups, "negotiator_user_groups", **looked_up)
     assert {each.user: list(each.groups) for each in found} == groups
 
 
 @given(st.binary(max_size=60) | st.text("[]{}:,-?&*!'\"|> \nab0~<=#%@\t", max_size=60).map(str.encode))
-def test_whatever_stands_in_the_file_it_is_read_or_refused(tmp_path_factory, content):
-    """Never an error of Python's, and never groups beside a problem."""
+def test_any_content_of_the_file_is_read_or_refused(tmp_path_factory, content):
+    """Without another exception, and without groups if there is a problem."""
     path = tmp_path_factory.mktemp("map") / "groups.yaml"
     path.write_bytes(content)
     read = GroupSources(map=path).map

@@ -1,4 +1,4 @@
-"""The maxima of queues: for all users of a queue and of those below it together."""
+"""The maxima of queues: for all users of a queue and its children together."""
 
 import pytest
 
@@ -39,13 +39,13 @@ def clusters(result):
 
 
 def test_the_users_of_a_queue_share_its_maximum(decide):
-    """It is not for each user alone."""
+    """It is not a limit of each user."""
     result = decide(*(request(number, user=user) for number, user in enumerate("abcdefg")))
     assert clusters(result) == ["0.0", "1.0", "2.0", "3.0", "4.0"]
     assert denials(result)[0][2] == "queue root.other: vcore uses 5, needs 1, may have 5"
 
 
-def test_the_maxima_of_all_queues_up_to_the_root_hold(decide):
+def test_the_maxima_of_all_queues_up_to_the_root_apply(decide):
     """A queue that a rule creates has the maxima of its parent's template."""
     jobs = [request(1, proc, queue="root.above.new") for proc in range(3)]
     jobs += [request(2, proc, queue="root.above.More") for proc in range(3)]

@@ -1,4 +1,4 @@
-"""Access control lists: they only ever give access, and what they do not name has none."""
+"""Access control lists only grant access: subjects that they do not name have none."""
 
 import attrs
 import pytest
@@ -31,34 +31,34 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("text", "user", "groups", "whom"), WHO)
-def test_who_has_access(text, user, groups, whom):
-    """By name or by a group, and it says by which."""
-    assert Acl.parse(text).allows(user, groups) == whom
+@pytest.mark.parametrize(("text", "user", "groups", "expected"), WHO)
+def test_users_and_groups_with_access(text, user, groups, expected):
+    """By name or by a group; the answer has the matching entry."""
+    assert Acl.parse(text).allows(user, groups) == expected
 
 
 @pytest.mark.parametrize("text", ["sue  dev", "a b c", "  ", "  *", "sue dev ", " dev "])
 def test_more_than_one_space_is_refused(text):
-    """It is never guessed which of the parts are groups."""
+    """The groups would be ambiguous."""
     with pytest.raises(AclError, match="more than one space"):
         Acl.parse(text)
 
 
 @pytest.mark.parametrize("text", [*(who[0] for who in WHO), "sue,bob dev,ops", "9u,sue 9,dev"])
-def test_a_list_is_read_back_from_its_text_as_it_was(text):
+def test_a_list_is_read_back_from_its_text(text):
     """Without the entries that never match."""
     acl = Acl.parse(text)
     assert Acl.parse(str(acl)) == attrs.evolve(acl, ignored=())
 
 
-def test_entries_that_never_match_are_told():
-    """They are no error, as they are none in YuniKorn."""
+def test_entries_that_never_match_are_reported():
+    """They are no errors, as in YuniKorn."""
     assert Acl.parse("sue,9u dev,a.b,*").ignored == ("9u", "a.b", "*")
 
 
 @given(USERS, USERS, USERS, USERS, NAMES, USERS)
-def test_a_longer_list_takes_nothing_away(users, more, groups, others, user, of_user):
-    """Whoever has access by a list has it by every list that names more."""
+def test_a_longer_list_revokes_no_access(users, more, groups, others, user, of_user):
+    """Additional entries revoke nothing."""
     short = Acl.parse(f"{','.join(users)} {','.join(groups)}")
     long = Acl.parse(f"{','.join(users + more)} {','.join(groups + others)}")
     assert not short.allows(user, of_user) or long.allows(user, of_user)

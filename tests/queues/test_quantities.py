@@ -1,4 +1,4 @@
-"""Amounts of resources: read exactly, written so that they are read again, compared resource by resource."""
+"""Amounts of resources: parsed exactly, printed without loss, compared resource by resource."""
 
 import pytest
 from hypothesis import given
@@ -53,13 +53,13 @@ REFUSED = [
 
 @pytest.mark.parametrize(("resource", "text", "amount"), READ)
 def test_amounts_are_read_in_the_unit_of_their_resource(resource, text, amount):
-    """Of vcore that is a thousandth, of all else one; white space counts for nothing."""
+    """Thousandths for vcore, otherwise units; white space is ignored."""
     assert parse_quantity(resource, text) == amount
 
 
 @pytest.mark.parametrize(("resource", "text", "code"), REFUSED)
-def test_what_is_no_amount_is_refused(resource, text, code):
-    """With a word for machines, and a hint, and never with the whole of a long text."""
+def test_an_invalid_amount_is_refused(resource, text, code):
+    """With a code and a hint, and long texts are cut."""
     with pytest.raises(QuantityError) as raised:
         parse_quantity(resource, text)
     assert raised.value.code == code
@@ -68,20 +68,20 @@ def test_what_is_no_amount_is_refused(resource, text, code):
 
 
 @given(RESOURCES, st.integers(0, LARGEST))
-def test_what_is_written_is_read_again(resource, amount):
-    """No amount is rounded when it is shown."""
+def test_a_printed_amount_is_read_back_unchanged(resource, amount):
+    """Printing does not round."""
     assert parse_quantity(resource, format_quantity(resource, amount)) == amount
 
 
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_the_smaller_of_two_limits_allows_what_both_allow(amounts, one, other):
-    """And a resource that a limit does not name it does not limit."""
+    """A limit does not restrict a resource that it does not name."""
     assert fits(amounts, smaller(one, other)) == (fits(amounts, one) and fits(amounts, other))
 
 
 @given(AMOUNTS, AMOUNTS)
-def test_what_exceeds_a_limit_is_named(amounts, limit):
-    """Each resource of which there is too much, and no other; with both amounts, for people."""
+def test_resources_that_exceed_a_limit_are_named(amounts, limit):
+    """With both amounts in readable form; others are not named."""
     names = exceeding(amounts, limit)
     assert all(amounts[name] > limit[name] for name in names)
     assert fits({name: amount for name, amount in amounts.items() if name not in names}, limit)
@@ -91,7 +91,7 @@ def test_what_exceeds_a_limit_is_named(amounts, limit):
 
 @given(AMOUNTS, AMOUNTS)
 def test_a_sum_has_the_resources_of_both(one, other):
-    """What only one names counts as it is."""
+    """A resource of only one of them keeps its amount."""
     total = added(one, other)
     assert set(total) == {*one, *other}
     assert sum(total.values()) == sum(one.values()) + sum(other.values())

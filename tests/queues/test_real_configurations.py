@@ -1,4 +1,4 @@
-"""Queue configurations that nobody here wrote: the valid ones load unchanged, of the others it is told what is wrong."""
+"""Queue configurations of other projects: valid ones load unchanged, invalid ones have the expected errors."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from negotiator.records import Severity
 
 FOLDER = Path(os.environ.get("NEGOTIATOR_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "yunikorn"
 
-#: Invalid on purpose, no configuration, or only a sketch of one; with what is told first.
+#: Invalid on purpose, no configuration, or only a sketch of one; with the first error.
 INVALID = {
     "yk011": "all resources of this limit are zero",
     "yk012": "not a valid amount of memory",
@@ -63,7 +63,7 @@ INVALID = {
 @pytest.mark.data
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"there is no folder {FOLDER}")
 def test_every_valid_configuration_loads_unchanged(tmp_path):
-    """The first error of each of the others is the one that it was made for."""
+    """The first error of each invalid one is the intended one."""
     found = {}
     for number, file in enumerate(sorted(FOLDER.glob("*.yaml"))):
         bundle = tmp_path / str(number)

@@ -1,4 +1,4 @@
-"""The queues as they are now: what a configuration, a rule and a clean-up make of them."""
+"""The current queues: changes by configurations, rules and clean-ups."""
 
 from collections import Counter
 
@@ -33,7 +33,8 @@ def config(queues):
     return read({"queues": [{"name": "root", "queues": queues}]}).partition.root
 
 
-def told(changes):
+def kinds(changes):
+    """Return the queue and kind of each change."""
     return [(each.path, each.change) for each in changes]
 
 
@@ -45,8 +46,8 @@ def run(queues, step, argument, now):
 
 
 @given(st.lists(STEPS, max_size=12))
-def test_whatever_happens_it_is_a_tree(steps):
-    """Each queue has the one above it, parents come before their children, and the root is never gone."""
+def test_the_queues_are_always_a_tree(steps):
+    """Each queue has its parent, parents come before their children, and the root exists."""
     queues = QueueTree.of(CONFIGS[0], 0.0).mutable()
     for now, (step, argument) in enumerate(steps, 1):
         run(queues, step, argument, float(now))
@@ -60,8 +61,8 @@ def test_whatever_happens_it_is_a_tree(steps):
 
 
 @given(st.lists(STEPS, max_size=12))
-def test_what_was_told_is_what_happened(steps):
-    """Changes name each queue that came, went, or got another state, with the time; nothing else changes."""
+def test_the_changes_describe_the_difference(steps):
+    """They name each queue that was created, removed, or changed its state, with the time; nothing else changes."""
     queues = QueueTree.of(CONFIGS[0], 0.0).mutable()
     for now, (step, argument) in enumerate(steps, 1):
         before = {queue.path: queue for queue in queues.view}
@@ -87,8 +88,8 @@ def test_what_was_told_is_what_happened(steps):
 
 
 @given(st.lists(STEPS, max_size=12), st.sampled_from(CONFIGS), st.frozensets(PATHS, max_size=3))
-def test_a_clean_up_leaves_the_configuration_and_what_is_busy(steps, root, busy):
-    """With the queues above that; a second one finds nothing to do, nor does the same configuration again."""
+def test_a_clean_up_leaves_configured_queues_and_queues_in_use(steps, root, busy):
+    """With their parents; a second clean-up changes nothing, nor does the same configuration again."""
     queues = QueueTree.of(CONFIGS[0], 0.0).mutable()
     for now, (step, argument) in enumerate(steps, 1):
         run(queues, step, argument, float(now))
@@ -103,30 +104,30 @@ def test_a_clean_up_leaves_the_configuration_and_what_is_busy(steps, root, busy)
     assert queues.apply(root, 53.0) == ()
 
 
-def test_a_queue_that_leaves_the_configuration_goes_when_it_is_empty():
-    """It drains first; coming back it is active again, with the time from which it is."""
+def test_a_queue_removed_from_the_configuration_is_removed_when_empty():
+    """It drains first; configured again it is active, since that time."""
     queues = tree(FLAT)
-    assert told(queues.apply(config([{"name": "a"}]), 1.0)) == [("root.b", QueueChangeKind.DRAINING)]
+    assert kinds(queues.apply(config([{"name": "a"}]), 1.0)) == [("root.b", QueueChangeKind.DRAINING)]
     assert queues.clean({"root.b"}, 2.0) == ()
-    assert told(queues.apply(config(FLAT), 3.0)) == [("root.b", QueueChangeKind.RESTORED)]
+    assert kinds(queues.apply(config(FLAT), 3.0)) == [("root.b", QueueChangeKind.RESTORED)]
     assert (queues.view.get("root.b").state, queues.view.get("root.b").since) == (QueueState.ACTIVE, 3.0)
     queues.apply(config([{"name": "a"}]), 4.0)
-    assert told(queues.clean({"root.a"}, 5.0)) == [("root.b", QueueChangeKind.REMOVED)]
+    assert kinds(queues.clean({"root.a"}, 5.0)) == [("root.b", QueueChangeKind.REMOVED)]
 
 
-def test_a_queue_that_a_rule_made_can_become_one_of_the_configuration():
-    """Then it stays when it is empty, and has what the configuration gives it."""
+def test_a_queue_created_by_a_rule_can_become_configured():
+    """Then it stays when it is empty, with the values of the configuration."""
     queues = tree([{"name": "p", "parent": True}])
-    assert told(queues.create("root.P.Sue", 1.0)) == [("root.p.sue", QueueChangeKind.CREATED)]
+    assert kinds(queues.create("root.P.Sue", 1.0)) == [("root.p.sue", QueueChangeKind.CREATED)]
     assert queues.create("root.p.sue", 1.5) == ()
     named = config([{"name": "p", "queues": [{"name": "Sue", "maxapplications": 7}]}])
-    assert ("root.p.sue", QueueChangeKind.MANAGED) in told(queues.apply(named, 2.0))
+    assert ("root.p.sue", QueueChangeKind.MANAGED) in kinds(queues.apply(named, 2.0))
     assert queues.clean((), 3.0) == ()
     assert queues.view.get("root.p.SUE").config.applications == 7
 
 
-def test_nothing_is_made_below_a_leaf_or_below_what_drains():
-    """And nothing of the way there either."""
+def test_no_queue_is_created_below_a_leaf_or_a_draining_queue():
+    """Nor any parent on the way."""
     queues = tree([{"name": "leaf"}, {"name": "p", "parent": True}])
     queues.apply(config([{"name": "leaf"}]), 1.0)
     for path, code in (("root.leaf.x.y", "create_under_leaf"), ("root.p.x.y", "create_under_draining")):
@@ -136,12 +137,12 @@ def test_nothing_is_made_below_a_leaf_or_below_what_drains():
     assert len(queues.view) == 3
 
 
-def test_draining_takes_in_what_the_configuration_has_below():
-    """But not what rules made there: that goes on until it is empty."""
+def test_configured_children_drain_with_their_parent():
+    """But not queues created by rules, which stay active until they are empty."""
     queues = tree([{"name": "p", "queues": [{"name": "c"}]}, {"name": "q"}])
     queues.create("root.p.d", 1.0)
     without = config([{"name": "q"}])
-    assert told(queues.apply(without, 2.0)) == [
+    assert kinds(queues.apply(without, 2.0)) == [
         ("root.p", QueueChangeKind.DRAINING),
         ("root.p.c", QueueChangeKind.DRAINING),
     ]
@@ -149,8 +150,8 @@ def test_draining_takes_in_what_the_configuration_has_below():
     assert not queues.view.get("root.p.d").draining
 
 
-def test_a_template_is_for_the_leaves_that_rules_make():
-    """The nearest one above counts, and the parents on the way get nothing of it."""
+def test_a_template_applies_to_leaves_created_by_rules():
+    """That of the nearest parent; parents created on the way get nothing of it."""
     template = {"maxapplications": 3, "resources": {"max": {"memory": "1G"}}}
     queues = tree([{"name": "p", "parent": True, "childtemplate": template}])
     queues.create("root.p.x.y", 1.0)
@@ -164,8 +165,8 @@ def test_a_template_is_for_the_leaves_that_rules_make():
     )
 
 
-def test_a_maximum_of_zero_is_compared_but_not_in_force():
-    """A queue below may not have more, yet the queue itself runs without one, as YuniKorn's do."""
+def test_a_maximum_of_zero_limits_children_but_not_the_queue_itself():
+    """As in YuniKorn."""
     zero = {"name": "p", "resources": {"max": {"memory": "0"}}}
     larger = {"name": "c", "resources": {"max": {"memory": "1"}}}
     assert read({"queues": [{"name": "root", "queues": [{**zero, "queues": [larger]}]}]}).codes == {
@@ -174,8 +175,8 @@ def test_a_maximum_of_zero_is_compared_but_not_in_force():
     assert tree([zero]).view.get("root.p").config.max == {}
 
 
-def test_a_copy_is_a_tree_of_its_own():
-    """Trying something out on it changes nothing."""
+def test_a_copy_is_independent():
+    """Changing it does not change the original."""
     queues = tree([{"name": "p", "parent": True}])
     other = queues.view.mutable()
     other.create("root.p.x", 1.0)
@@ -185,7 +186,7 @@ def test_a_copy_is_a_tree_of_its_own():
 
 
 def test_the_nearest_queue_is_the_lowest_that_exists():
-    """Whatever the case of its name; for a path from elsewhere it is the root."""
+    """Names ignore case; for a path outside the tree it is the root."""
     queues = tree(DEEP)
     assert queues.view.nearest("root.A.B.x.y").path == "root.a.b"
     assert queues.view.nearest("rootbeer.a").path == "root"
@@ -194,16 +195,16 @@ def test_the_nearest_queue_is_the_lowest_that_exists():
 @pytest.mark.parametrize(
     ("levels", "codes"), [(7, set()), (8, {"invalid_queue_name"}), (20, {"invalid_queue_name"})]
 )
-def test_a_configured_path_has_a_longest(levels, codes):
-    """No application could be placed in a longer one; it is told once, not of all queues below it."""
+def test_the_length_of_a_configured_path_is_limited(levels, codes):
+    """No application could be placed there; it is reported once, not for each of its children."""
     queues = []
     for _ in range(levels):
         queues = [{"name": "q" * 64, "queues": queues}]
     assert read({"queues": [{"name": "root", "queues": queues}]}).codes == codes
 
 
-def test_a_tree_can_not_be_changed_by_who_reads_it():
-    """Neither its queues nor what their configuration says."""
+def test_readers_cannot_change_a_tree():
+    """Neither its queues nor their configuration."""
     queues = tree([{"name": "p", "resources": {"max": {"memory": "1"}}}]).view
     assert not any(hasattr(queues, name) for name in ("create", "apply", "clean", "renew_templates"))
     for change in (queues.get("root.p").config.max, queues.get("root.p").config.properties):

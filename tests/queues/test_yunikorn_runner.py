@@ -1,4 +1,4 @@
-"""The runner of cases of queues: it notices each wrong answer, and passes over nothing in silence."""
+"""The runner of queue cases detects each wrong answer, and skips nothing silently."""
 
 import copy
 import gzip
@@ -61,7 +61,7 @@ COUNTED = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """Write cases as a file, gzipped where its name says so."""
+    """Return a function that writes cases as a file, gzipped if its name ends so."""
     (tmp_path / "yunikorn").mkdir()
 
     def write(name, *cases, **keys):
@@ -79,7 +79,7 @@ def counted(folder, name, not_passing=()):
 
 
 def test_files_of_any_name_are_run(folder):
-    """Gzipped or not; the area may be the file's or the case's; what is recommended counts where it is to be followed."""
+    """Gzipped or not; the area may be that of the file or the case; recommended answers count if they are to be followed."""
     area = {key: value for key, value in RIGHT.items() if key != "area"}
     folder("new things.yaml.gz", RELOAD, RIGHT)
     cases = folder("more.yaml", area, area="resource")
@@ -88,8 +88,8 @@ def test_files_of_any_name_are_run(folder):
     assert counted(cases, "new things.yaml.gz") == ({"passed": 2}, [])
 
 
-def test_a_wrong_answer_is_named(folder):
-    """By the id of its case, its title, what came out and what should have; in steps by their number too."""
+def test_a_wrong_answer_is_reported(folder):
+    """With the id and the title of its case, the actual and the expected answer; in steps with their number."""
     step = {**SUBMIT, "expect": {"outcome": "rejected", "error": "no_rule_matched"}}
     case = {**RELOAD, "steps_recommended": [step, *RELOAD["steps_recommended"]]}
     counts, failures = counted(folder("some.yaml", RIGHT, WRONG, case), "some.yaml")
@@ -99,7 +99,7 @@ def test_a_wrong_answer_is_named(folder):
 
 
 def leaves(value, path=()):
-    """The places of all scalars of an answer."""
+    """Yield the places of all scalars of an answer."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from leaves(each, (*path, key))
@@ -108,7 +108,7 @@ def leaves(value, path=()):
 
 
 def answers(content):
-    """The places of all answers of a case."""
+    """Yield the places of all answers of a case."""
     yield from (("expect", *path) for path, _ in leaves(content.get("expect", {})))
     for number, step in enumerate(content.get("steps", ())):
         if "expect" in step:
@@ -116,7 +116,7 @@ def answers(content):
 
 
 def changed(content, path):
-    """The case with another answer in one place."""
+    """Return the case with another answer in one place."""
     content = copy.deepcopy(content)
     *above, key = path
     holder = content
@@ -139,7 +139,7 @@ def changed(content, path):
 
 @pytest.mark.parametrize("name", ["acl", "config", "filter", "lifecycle", "placement", "resource", "ugm"])
 def test_every_recorded_answer_matters(folder, name):
-    """Whichever is changed, its case fails: none is left out of the comparison."""
+    """If any is changed, its case fails: all are compared."""
     wrong = [
         {**changed(case.content, path), "follow": "both", "id": f"{case.id} {path}"}
         for case in OURS.read(f"{name}.yaml.gz").cases
@@ -149,8 +149,8 @@ def test_every_recorded_answer_matters(folder, name):
     assert counts == {"failed": len(wrong)}
 
 
-def test_usage_is_counted_as_the_code_counts_only_where_that_is_to_be_followed(folder):
-    """Elsewhere a decrease in a queue without usage changes nothing."""
+def test_flaws_of_yunikorns_usage_are_replayed_only_for_cases_that_follow_the_code(folder):
+    """Otherwise a decrease in a queue without usage changes nothing."""
     other = {**COUNTED, "id": "ugm-2", "follow": "both"}
     counts, failures = counted(folder("some.yaml", COUNTED, other), "some.yaml")
     assert counts == {"passed": 1, "failed": 1}
@@ -159,8 +159,8 @@ def test_usage_is_counted_as_the_code_counts_only_where_that_is_to_be_followed(f
     )
 
 
-def test_a_step_that_cannot_be_taken_is_a_failure(folder):
-    """A configuration that is refused is told with what is wrong in it."""
+def test_a_step_that_cannot_be_run_is_a_failure(folder):
+    """An invalid configuration is reported with its errors."""
     steps = [{"op": "config", "config": {"queues": [{"name": "b.c"}]}}, {"op": "wait"}]
     counts, failures = counted(folder("some.yaml", {**COUNTED, "steps": steps[:1]}), "some.yaml")
     assert counts == {"failed": 1}
@@ -170,8 +170,8 @@ def test_a_step_that_cannot_be_taken_is_a_failure(folder):
     assert "step 1, wait: the steps of this runner are config, increase" in failures[0]
 
 
-def test_a_refusal_by_another_word_is_counted_apart(folder):
-    """Where the program does not know YuniKorn's word at all; another of its own words is a failure."""
+def test_a_refusal_with_another_code_is_counted_separately(folder):
+    """If the program has no code for YuniKorn's word; another of its own codes is a failure."""
     known = {**OTHER_WORD, "expect": {"valid": False, "error": "duplicate_queue"}}
     counts, failures = counted(folder("some.yaml", OTHER_WORD, known), "some.yaml")
     assert counts == {"refused, word unknown here": 1, "failed": 1}
@@ -196,16 +196,16 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("case", "words"), UNREADABLE)
-def test_cases_that_are_none_are_named(folder, case, words):
-    """With the file, and what is wrong; the other cases are run."""
+def test_invalid_cases_are_reported(folder, case, words):
+    """With the file and the reason; the other cases are run."""
     counts, failures = counted(folder("some.yaml", case, WRONG), "some.yaml")
     assert counts == {"failed": 1, "could not be read": 1}
     assert "some.yaml" in failures[0]
     assert words in failures[0]
 
 
-def test_what_raises_is_a_failure(folder):
-    """Whether the case lacks something or the program breaks: it is named, and the other cases are run."""
+def test_an_exception_is_a_failure(folder):
+    """Of the case or of the program: it is reported, and the other cases are run."""
     case = {**RIGHT, "input": {}}
     counts, failures = counted(folder("some.yaml", case, RIGHT), "some.yaml")
     assert counts == {"passed": 1, "failed": 1}
@@ -213,8 +213,8 @@ def test_what_raises_is_a_failure(folder):
 
 
 @pytest.mark.parametrize("content", [b"a: [", b"- 1", b"cases: 5", b"\xff"])
-def test_files_that_are_none_are_named(folder, content):
-    """There is no traceback of ours."""
+def test_invalid_files_are_reported(folder, content):
+    """Without a traceback."""
     cases = folder("some.yaml")
     (cases.path / "some.yaml").write_bytes(content)
     counts, failures = counted(cases, "some.yaml")
@@ -222,8 +222,8 @@ def test_files_that_are_none_are_named(folder, content):
     assert str(cases.path / "some.yaml") in failures[0]
 
 
-def test_a_case_that_passes_is_taken_off_the_list(folder):
-    """A case on the list of those that cannot pass may fail, but it must not pass."""
+def test_a_case_on_the_list_must_not_pass(folder):
+    """A case on the list of those that cannot pass may fail only."""
     cases = folder("some.yaml", RIGHT, WRONG)
     listed = {"sum-1": "for a reason", "sum-2": "for a reason"}
     counts, failures = counted(cases, "some.yaml", listed)
@@ -232,7 +232,7 @@ def test_a_case_that_passes_is_taken_off_the_list(folder):
 
 
 def test_the_counts_are_printed(folder):
-    """As people start it, on a folder of their own."""
+    """By the documented command, on another folder."""
     path = folder("a.yaml", RIGHT, WRONG).path
     folder("b.yaml", COUNTED)
     command = [
@@ -256,8 +256,8 @@ def test_the_counts_are_printed(folder):
     assert "all 2 passed, 1 failed" in lines
 
 
-def test_the_cases_that_came_along_are_complete():
-    """Each of the files is read to its end, so that a missing one is not a passing one."""
+def test_the_corpus_is_complete():
+    """Each file is read to its end, so that a missing one does not pass."""
     files = [OURS.read(name) for name in OURS.files()]
     assert all(file.problems == [] for file in files)
     assert sum(len(file.cases) for file in files) == 575

@@ -194,8 +194,8 @@ def run(folder, engine, jobs, sets="", slots=None):
 def test_in_a_cycle_the_layers_limit_together_with_the_sets(tmp_path):
     """The pool has 3, host lxa 1, and a set gives each user 2."""
     engine = "complex_values: {lic: 3}\nhosts: {LXA: {complex_values: {l: 1}}}\n"
-    asks = [{"Requestlic": "1"}] * 4 + [{"Requestlic": "1", "Owner": '"eve"'}] * 2
-    result = run(tmp_path, engine, asks, rules("users {*} to lic=2"), host_slots("lxa", "lxb", each=3))
+    requests = [{"Requestlic": "1"}] * 4 + [{"Requestlic": "1", "Owner": '"eve"'}] * 2
+    result = run(tmp_path, engine, requests, rules("users {*} to lic=2"), host_slots("lxa", "lxb", each=3))
     assert counted(result) == {
         "r/1/lic/tester////": 2,
         "r/1/lic/eve////": 1,

@@ -145,12 +145,12 @@ partitions:
     def test_consumables_are_multiplied_by_the_slots_and_have_defaults(self, tmp_path):
         """Memory and times in their units; a default of 1M is charged to jobs without a request."""
         sets = rules("to mem=10M,tm=1:00:00")
-        asked = [
+        requests = [
             {"Requestmem": '"2M"', "RequestCpus": "3"},
             {},
             {"Requestmem": "1048576", "Requesttm": '"0:30:00"'},
         ]
-        result = decide(bundle(tmp_path, sets, ENGINE), jobs(*asked), HOSTS)
+        result = decide(bundle(tmp_path, sets, ENGINE), jobs(*requests), HOSTS)
         assert counted(result) == {"r/1/mem/////": 8 << 20, "r/1/tm/////": 1800}
         result = decide(
             bundle(tmp_path / "2", sets, ENGINE),
@@ -161,10 +161,10 @@ partitions:
 
     def test_a_request_of_0_is_denied_where_more_is_used_than_allowed(self, tmp_path):
         """And allowed where just all of it is used; a default of 0 is not a request."""
-        asks = [runs("0@lxa", Requestlic="2"), {"Requestlic": "0"}, {}]
+        job_requests = [runs("0@lxa", Requestlic="2"), {"Requestlic": "0"}, {}]
         for limit, count in ((2, 2), (1, 1)):
             result = decide(
-                bundle(tmp_path / str(limit), rules(f"to lic={limit}"), ENGINE), jobs(*asks), HOSTS
+                bundle(tmp_path / str(limit), rules(f"to lic={limit}"), ENGINE), jobs(*job_requests), HOSTS
             )
             assert len(matched(result)) == count
 
@@ -280,8 +280,8 @@ HOSTILE = {
         "B": "TARGET.Cpus is undefined ? 0 : 4",
     },
     "text that is evaluated": {"Requestlic": 'eval(strcat("TARGET", ".Cpus is undefined")) ? 1 : 4'},
-    "an attribute that stands for the job": {"Requestlic": "2 + 2", "MY": "[ Requestlic = 1 ]"},
-    "an attribute that stands for the slot": {
+    "an attribute with the name of the job's scope": {"Requestlic": "2 + 2", "MY": "[ Requestlic = 1 ]"},
+    "an attribute with the name of the slot's scope": {
         "Requestlic": "TARGET.Requestlic",
         "TARGET": "[ Requestlic = 1 ]",
     },
@@ -338,11 +338,11 @@ class TestHostileJobs:
     def test_names_with_slashes_do_not_share_a_counter(self, tmp_path):
         """Although their reasons look alike."""
         sets = rules("projects {*} pes {*} to slots=1")
-        asks = [
+        job_requests = [
             {"Project": '"a/b"', "ParallelEnvironment": '"c"'},
             {"Project": '"a"', "ParallelEnvironment": '"b/c"'},
         ]
-        assert len(matched(decide(bundle(tmp_path, sets), jobs(*asks), HOSTS))) == 2
+        assert len(matched(decide(bundle(tmp_path, sets), jobs(*job_requests), HOSTS))) == 2
 
 
 class TestHostileSlots:
@@ -448,8 +448,8 @@ class TestBundles:
         """The hook is called directly."""
         settings = bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
         pool = snapshot(HOSTS)
-        asked = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
-        (found,) = hooks.negotiator_charges(asked, pool.slots, settings, Cycle(1, NOW, "x"))
+        requests = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
+        (found,) = hooks.negotiator_charges(requests, pool.slots, settings, Cycle(1, NOW, "x"))
         assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
 
     def test_a_table_that_lasts_for_several_cycles_is_evaluated_at_the_time_of_each(self, tmp_path):

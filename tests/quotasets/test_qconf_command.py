@@ -220,7 +220,7 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
     points = [(os, "rename"), (os, "replace")]
     found = {}
     for folder in killed_at_each_step(tmp_path, points, change, most=60, after=True):
-        if "ready" in (folder / "noted").read_text():
+        if "ready" in (folder / "notes").read_text():
             places = CommandTargets(bundle=folder / "site" / "bundle")
             sets = ProgramContext().bundle(places).settings("quotasets").sets
             left = {path.name for path in places.bundle.glob("*.rqs")}
@@ -377,8 +377,8 @@ def test_complexes_that_are_referred_to_are_not_removed(session, drop, why):
     if drop == "slots":  # of the installation, where it is not declared
         path.write_text(re.sub(r"- name: slots\n(  .*\n)*", "", path.read_text(), count=1))
     table = session.qconf(["-sc"]).stdout
-    kept = [line for line in table.splitlines() if not line.startswith(f"{drop} ")]
-    session.write({"c.txt": "\n".join(kept)})
+    rows = [line for line in table.splitlines() if not line.startswith(f"{drop} ")]
+    session.write({"c.txt": "\n".join(rows)})
     answer = session.qconf(["-Mc", "c.txt"])
     assert (answer.stderr, answer.rc) == (f"denied: {why}\n", 1)
 

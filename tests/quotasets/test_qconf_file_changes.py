@@ -113,7 +113,7 @@ def changed(current, kind, chosen, slots=2):
     return replaced(current, [a_set(name, slots) for name in chosen])
 
 
-def told(current):
+def superseded_files(current):
     """The superseded files; there are no other problems."""
     found = list(check(current))
     assert all(each.severity is Severity.WARNING and "is not read" in each.message for each in found)
@@ -129,7 +129,7 @@ def test_a_bundle_has_the_new_sets_whichever_files_were_removed(placed, steps):
     files = {file: sets(*(name for name in placed if placed[name] == file)) for file in set(placed.values())}
     for change, survivors in steps:
         current = QuotaSettings(dict(sorted(files.items())))
-        assert told(current) == current.superseded & files.keys()
+        assert superseded_files(current) == current.superseded & files.keys()
         wanted = changed(current, *change)
         write = planned_write(current, wanted)
         if write is not None:
@@ -141,7 +141,7 @@ def test_a_bundle_has_the_new_sets_whichever_files_were_removed(placed, steps):
         flat = {each.name: each for found in wanted.values() for each in found}
         assert {each.name: each for each in after.sets} == flat
         assert len(after.sets) == len(flat)
-        assert told(after) == after.superseded & files.keys()
+        assert superseded_files(after) == after.superseded & files.keys()
 
 
 def test_a_merged_file_keeps_the_order_of_the_sets():

@@ -31,7 +31,7 @@ def test_transcripts_of_qconf(site_factory, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "change", "told"),
+    ("number", "change", "stream"),
     [
         (0, {"stdout": 'root@qm added "other" to resource quota set list\n'}, "stdout"),
         (1, {"stderr": 'resource quota set "rule_set_2" is there\n'}, "stderr"),
@@ -39,11 +39,11 @@ def test_transcripts_of_qconf(site_factory, tmp_path):
         (2, {"stdout": ""}, "stdout"),
     ],
 )
-def test_a_transcript_that_differs_is_reported(site_factory, tmp_path, number, change, told):
+def test_a_transcript_that_differs_is_reported(site_factory, tmp_path, number, change, stream):
     entries = [dict(entry) for entry in SESSIONS["Arqs"][:3]]
     entries[number] |= change
     (line,), _ = run_section(entries, site_factory, tmp_path)
-    assert line.startswith(f"root $ {entries[number]['command']}\n  {told}: ")
+    assert line.startswith(f"root $ {entries[number]['command']}\n  {stream}: ")
 
 
 def test_an_editor_that_saw_another_text_is_reported(site_factory, tmp_path):

@@ -54,8 +54,8 @@ def test_the_caller_is_the_user_of_the_process(session):
 
 def test_hosts_are_selected_with_their_domain_and_in_any_case(session):
     session.rules("hosts {*} to slots=5")
-    told = table(session.run("-h", "LXA.example.org"))
-    assert told == ["a/1                slots=5/5            hosts lxa"]
+    expected = table(session.run("-h", "LXA.example.org"))
+    assert expected == ["a/1                slots=5/5            hosts lxa"]
 
 
 def test_a_queue_is_selected_by_its_path_or_its_leaf(session):
@@ -110,8 +110,8 @@ def test_an_invalid_switch_is_an_error_with_the_help(session):
 def test_an_invalid_switch_in_a_file_is_reported_with_its_place(session):
     session.defaults("-u roland\n-badopt\n")
     path = session.places.bundle / "sge_qquota"
-    told = f'{USAGE}error: {path}:2: invalid option argument "-badopt"\n'
-    assert session.run() == Answer("", told, 1)
+    expected = f'{USAGE}error: {path}:2: invalid option argument "-badopt"\n'
+    assert session.run() == Answer("", expected, 1)
 
 
 def test_an_unreadable_file_is_reported_without_the_help(session):

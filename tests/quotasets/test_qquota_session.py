@@ -42,10 +42,10 @@ def transcript():
 def recorded(entry):
     """The recorded output of an entry, with the listed differences."""
     answer = Answer(entry["stdout"], entry["stderr"], entry["rc"])
-    for command, was, told, _ in DEPARTURES:
+    for command, recorded_text, expected, _ in DEPARTURES:
         if entry["command"] == command:
-            assert was in answer.stdout
-            answer = attrs.evolve(answer, stdout=answer.stdout.replace(was, told))
+            assert recorded_text in answer.stdout
+            answer = attrs.evolve(answer, stdout=answer.stdout.replace(recorded_text, expected))
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Who may move, hold and release applications and change the configuration; each act is recorded, denied ones too."""
+"""Access to moving, holding and releasing applications and to changing the configuration; all requests are recorded."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def world(tmp_path):
 def test_administrators_of_the_queue_and_of_the_scheduler_may_act_on_an_application(
     world, by, of_one, of_two
 ):
-    """Not its owner's."""
+    """The owner may not."""
     for name, may in (("1", of_one), ("2", of_two)):
         answer = world.ask(HOLD, name, by=by)
         assert answer.ok is may
@@ -77,18 +77,18 @@ def test_a_held_application_is_not_matched_until_it_is_released(world):
 
 def test_a_hold_survives_a_restart_and_ends_with_its_application(world):
     world.ask(HOLD, "2")
-    kept, world.jobs = world.jobs, []
+    earlier_jobs, world.jobs = world.jobs, []
     world.stop()
     world.start()
     world.now += 500
     world.cycle()
-    world.jobs = kept
+    world.jobs = earlier_jobs
     assert "held_by_admin" in {each.reason.code for each in world.cycle().discarded}
     world.jobs = []
     world.now += 601
     world.cycle()
     assert (world.where(), world.run.state_manager.held, world.store.load(world.now).held) == ({}, {}, {})
-    world.jobs = kept
+    world.jobs = earlier_jobs
     assert "held_by_admin" not in {each.reason.code for each in world.cycle().discarded}
 
 
@@ -102,8 +102,8 @@ def test_a_held_application_in_no_queue_is_released_by_administrators_of_the_sch
     assert bool(world.run.state_manager.held) is not ok
 
 
-def test_the_name_of_a_schedd_is_found_in_any_case(world):
-    """Only letters of ASCII have case there."""
+def test_the_name_of_a_schedd_ignores_case(world):
+    """For ASCII letters only."""
     world.jobs = [app(5, schedd="NÖDE")]
     world.cycle()
     assert world.ask(HOLD, "nÖde#5").text == "nÖde#5 is held: it is not matched"

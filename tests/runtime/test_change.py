@@ -1,4 +1,4 @@
-"""A file of a bundle gets other contents: all of them, if the bundle is then whole, and the old ones are kept."""
+"""Changes of a file of a bundle: written as a whole if the bundle is then valid, with a backup of the old contents."""
 
 import os
 import shutil
@@ -67,9 +67,9 @@ def test_a_file_name_that_resembles_settings_is_a_warning(folder, name):
 
 def test_changes_within_one_second_have_separate_backups(folder):
     contents = [QUEUES, *(f"{QUEUES}# {number}\n" for number in range(3))]
-    kept = [change(folder, content.encode()).backup for content in contents[1:]]
-    assert [path.name for path in kept] == [f"{KEPT}~", f"{KEPT}-2~", f"{KEPT}-3~"]
-    assert [path.read_text() for path in kept] == contents[:-1]
+    backups = [change(folder, content.encode()).backup for content in contents[1:]]
+    assert [path.name for path in backups] == [f"{KEPT}~", f"{KEPT}-2~", f"{KEPT}-3~"]
+    assert [path.read_text() for path in backups] == contents[:-1]
 
 
 def test_the_mode_of_the_file_is_preserved(folder):
@@ -83,7 +83,7 @@ def test_the_mode_of_the_file_is_preserved(folder):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_the_owner_of_the_file_is_preserved(folder):
-    """Else the negotiator could not read what root changed."""
+    """Otherwise the negotiator could not read a file that root changed."""
     os.chown(folder / "queues.yaml", 65534, 65534)
     change(folder, OTHER)
     found = (folder / "queues.yaml").stat()
@@ -156,7 +156,7 @@ def test_on_a_full_disk_the_old_file_stays_whole(tmp_path):
 
 
 def test_a_process_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path):
-    """A later change is none the worse for what was left lying."""
+    """Remaining temporary files do not affect a later change."""
     steps = [(os, name) for name in ("open", "fsync", "fchmod", "close", "rename", "replace", "fdopen")]
     seen = set()
     for parent in killed_at_each_step(
@@ -165,16 +165,16 @@ def test_a_process_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_pat
         folder = parent / "bundle"
         found = (folder / "queues.yaml").read_bytes()
         assert found in {QUEUES.encode(), OTHER}
-        kept = [path.read_text() for path in folder.glob("*~")]
-        assert kept == [QUEUES] if found == OTHER else kept in ([], [QUEUES])
+        backups = [path.read_text() for path in folder.glob("*~")]
+        assert backups == [QUEUES] if found == OTHER else backups in ([], [QUEUES])
         seen.add(found)
         assert change(folder, OTHER, now=NOW + 1).written
     assert len(seen) == 2
 
 
 @pytest.mark.parametrize("name", ["queues.yaml", "new.conf"])
-def test_if_a_superseded_file_cannot_be_retired_nothing_is_changed(folder, name):
-    """Its copy would have too long a name; the one before it, which went already, comes back."""
+def test_if_a_superseded_file_cannot_be_renamed_nothing_is_changed(folder, name):
+    """The name of its backup would be too long; the file before it, already renamed, is restored."""
     for old in ("old.txt", long := "o" * 250):
         (folder / old).write_text(old)
     before = {path: path.read_bytes() for path in folder.glob("[!.]*") if not path.name.endswith("~")}

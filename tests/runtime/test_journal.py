@@ -1,4 +1,4 @@
-"""Matches that were handed out count until the pool shows them: over cycles, failures, and the end of a process."""
+"""Delivered matches count until the pool shows them: over cycles, failures, and the end of a process."""
 
 import attrs
 import pytest
@@ -15,7 +15,7 @@ from queueing import World, app, limited
 LIMIT = limited("{limit: l, users: ['*'], maxresources: {vcore: 3}}")
 VCORE = "limits.user.tester.root.vcore"
 APPLICATIONS = "limits.user.tester.root"
-TIMEOUT = 600  # claim_timeout, where nothing is said
+TIMEOUT = 600  # the default claim_timeout
 
 DEADLY = [
     *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "drop_matches")),
@@ -24,7 +24,7 @@ DEADLY = [
 
 
 def two_cycles(folder, note):
-    """Two jobs are matched, and one of them runs in the second cycle; notes what is handed out."""
+    """Match two jobs, one of which runs in the second cycle; note each delivery."""
     settle = Offline.settle
 
     def noting(self, result, _vault):
@@ -42,18 +42,18 @@ def two_cycles(folder, note):
         world.cycle()
 
 
-def asks(cluster, proc=0, **more):
-    """A job of one core."""
+def idle_job(cluster, proc=0, **more):
+    """Return a job of one core."""
     return app(cluster, proc, **({"RequestCpus": "1", "RequestMemory": "1"} | more))
 
 
-def runs(cluster, proc=0, where=None, **more):
-    """The same, running."""
-    return asks(cluster, proc, JobStatus="2", RemoteHost=where and f'"{where}"', **more)
+def running_job(cluster, proc=0, where=None, **more):
+    """Return the same job, running."""
+    return idle_job(cluster, proc, JobStatus="2", RemoteHost=where and f'"{where}"', **more)
 
 
 @attrs.define
-class Fails:
+class FailingSettler:
     """A settler that fails for some jobs."""
 
     jobs: tuple[str, ...]
@@ -77,18 +77,18 @@ def again(world):
 
 
 def stored(world):
-    """The jobs of the matches on disk."""
+    """Return the jobs of the matches on disk."""
     return [entry.job for entry in world.store.load(world.now).journal]
 
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_match_is_charged_in_the_next_cycles(world, restart):
-    """Of this process or another."""
-    world.jobs = [asks(1), asks(1, 1)]
+    """Of this process or another one."""
+    world.jobs = [idle_job(1), idle_job(1, 1)]
     world.cycle()
     if restart:
         again(world)
-    world.jobs = [asks(2, proc) for proc in range(4)]
+    world.jobs = [idle_job(2, proc) for proc in range(4)]
     result = world.cycle()
     assert [job for job, _ in matched(result)] == ["2.0"]
     assert used(result)[VCORE] == 3000
@@ -97,11 +97,11 @@ def test_a_match_is_charged_in_the_next_cycles(world, restart):
 
 
 def test_a_match_is_charged_until_its_job_runs(world):
-    """What ends counts no more."""
-    world.jobs = [asks(1), asks(1, 1)]
+    """A job that has ended counts no more."""
+    world.jobs = [idle_job(1), idle_job(1, 1)]
     world.cycle()
     again(world)
-    world.jobs = [runs(1, 0, "s0@h"), runs(1, 1, "s1@h")]
+    world.jobs = [running_job(1, 0, "s0@h"), running_job(1, 1, "s1@h")]
     assert used(world.cycle())[VCORE] == 2000
     assert stored(world) == []
     again(world)
@@ -110,10 +110,10 @@ def test_a_match_is_charged_until_its_job_runs(world):
 
 
 def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
-    """As what another process handed out, on its own slot."""
-    world.jobs = [asks(1), asks(1, 1)]
+    """Like a match of another process, on its own slot."""
+    world.jobs = [idle_job(1), idle_job(1, 1)]
     world.cycle()
-    world.jobs = [runs(1, 0, "s0@h"), runs(1, 1, "s1@h"), asks(2), asks(2, 1)]
+    world.jobs = [running_job(1, 0, "s0@h"), running_job(1, 1, "s1@h"), idle_job(2), idle_job(2, 1)]
     result = world.cycle()
     assert used(result)[VCORE] == 3000
     assert len(result.matches) == 1
@@ -127,20 +127,20 @@ SLOTS_OF_THE_POOL = [
 ]
 
 
-@pytest.mark.parametrize("noted", SLOTS_OF_THE_POOL)
-def test_a_match_is_charged_until_its_slot_is_claimed(world, noted):
-    """Once, as the match or as all that the slot has."""
-    world.jobs = [asks(1)]
+@pytest.mark.parametrize("claimed_by", SLOTS_OF_THE_POOL)
+def test_a_match_is_charged_until_its_slot_is_claimed(world, claimed_by):
+    """Once, as the match or as the whole claimed slot."""
+    world.jobs = [idle_job(1)]
     world.cycle()
     again(world)
     world.jobs = []
-    world.slots[0] = slot(0, State='"Claimed"', RemoteOwner='"tester@d"', **noted)
+    world.slots[0] = slot(0, State='"Claimed"', RemoteOwner='"tester@d"', **claimed_by)
     assert used(world.cycle())[VCORE] in {1000, 4000}
 
 
 def test_a_match_is_charged_until_its_claim_timeout(world):
     """To the second."""
-    world.jobs = [asks(1)]
+    world.jobs = [idle_job(1)]
     world.cycle()
     world.jobs = []
     for passed, count in ((TIMEOUT, 1000), (1, None)):
@@ -151,31 +151,31 @@ def test_a_match_is_charged_until_its_claim_timeout(world):
 
 
 def test_an_undelivered_match_is_no_longer_charged(world):
-    """At once, on disk too; the others count."""
-    world.jobs = [asks(1, proc) for proc in range(3)]
-    world.run.settler = Fails(("1.1", "1.2"))
+    """At once, also on disk; the others count."""
+    world.jobs = [idle_job(1, proc) for proc in range(3)]
+    world.run.settler = FailingSettler(("1.1", "1.2"))
     world.cycle()
     assert stored(world) == ["1.0"]
-    world.jobs = [asks(2, proc) for proc in range(4)]
-    world.run.settler = Fails(())
+    world.jobs = [idle_job(2, proc) for proc in range(4)]
+    world.run.settler = FailingSettler(())
     assert len(world.cycle().matches) == 2
 
 
 def test_copies_of_a_request_start_running_one_by_one(world):
-    """Its ad names one job; the others are seen by their slots."""
-    world.jobs = [asks(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
+    """Its ad names one job; the others are recognised by their slots."""
+    world.jobs = [idle_job(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
     journal = world.cycle().journal
     for shown in range(4):
         again(world)
-        world.jobs = [runs(1, number, journal[number].slot) for number in range(shown)]
+        world.jobs = [running_job(1, number, journal[number].slot) for number in range(shown)]
         assert used(world.cycle())[VCORE] == 3000
     assert stored(world) == []
 
 
 def test_undelivered_copies_are_no_longer_charged(world):
-    """Those of one ad are noted apart."""
-    world.jobs = [asks(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
-    world.run.settler = Offline3()
+    """The copies of one ad are distinguished."""
+    world.jobs = [idle_job(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
+    world.run.settler = FailsForLastMatch()
     world.cycle()
     assert len(stored(world)) == 2
     again(world)
@@ -183,7 +183,7 @@ def test_undelivered_copies_are_no_longer_charged(world):
     assert used(world.cycle())[VCORE] == 2000
 
 
-class Offline3:
+class FailsForLastMatch:
     """A settler that fails for the last match."""
 
     def settle(self, result, _vault):
@@ -191,32 +191,32 @@ class Offline3:
 
 
 def test_a_killed_process_leaves_no_wrong_counter(tmp_path):
-    """Before and after each thing that it writes: whatever was handed out counts, once, and nothing is lost."""
+    """Killed before and after each write: each delivered match counts once, and none is lost."""
     folders = killed_at_each_step(tmp_path, DEADLY, two_cycles, most=40)
     assert len(folders) > 8
     for step, folder in enumerate(folders, 1):
-        noted = (folder / "noted").read_text().split()
-        handed = [each.partition("@")[0] for each in noted if "@" in each]
+        notes = (folder / "notes").read_text().split()
+        handed = [each.partition("@")[0] for each in notes if "@" in each]
         world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
         world.slots = [slot(number) for number in range(6)]
         with world:
             written = stored(world)
             # Of what was handed out all is written: what is not seen yet, or what was seen and dropped.
-            running = {"1.0"} if "second" in noted else set()
+            running = {"1.0"} if "second" in notes else set()
             assert set(handed) <= {*written, *running}, step
-            world.jobs = [runs(1, 0, "s0@h")]
+            world.jobs = [running_job(1, 0, "s0@h")]
             counted = used(world.cycle())
             assert counted[VCORE] == 1000 * len({"1.0", *written}), step
-            world.jobs = [runs(1, 0, "s0@h"), runs(1, 1, "s1@h")]
+            world.jobs = [running_job(1, 0, "s0@h"), running_job(1, 1, "s1@h")]
             again(world)
             assert used(world.cycle())[VCORE] == 2000, step
 
 
 def test_the_state_is_that_of_the_last_complete_write(tmp_path):
-    """A store that is opened after a crash has the matches in their order, ads and all."""
+    """A store opened after a crash has the matches in their order, with their ads."""
     world = World(tmp_path, queueing.bundle(tmp_path / "bundle", LIMIT))
     world.slots = [slot(0), slot(1)]
-    world.jobs = [asks(1), asks(1, 1)]
+    world.jobs = [idle_job(1), idle_job(1, 1)]
     with world:
         journal = world.cycle().journal
     with StateStore.open(tmp_path / "state") as store:

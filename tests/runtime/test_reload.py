@@ -1,4 +1,4 @@
-"""Another bundle takes the place of the one that is active: whole, between two cycles; or nothing, and that is noted."""
+"""Reloading: a new bundle replaces the active one as a whole between two cycles, or is refused and recorded."""
 
 import os
 
@@ -35,7 +35,7 @@ def reloader(folder, *, watch=True):
 
 
 def later(path, seconds=1):
-    """Give a file another time, whatever the clock of the file system says."""
+    """Set another modification time of a file, independent of the clock of the file system."""
     found = path.stat()
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + seconds * 10**9))
 
@@ -194,13 +194,13 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
     assert {record["bundle"] for record in world.records("cycle")} == {active.digest}
     (record,) = world.records("reload")
     assert (record["accepted"], record["bundle"]) == (False, active.digest)
-    noted = " ".join(record["problems"])
-    assert "queues.yaml:" in noted
-    assert "pool.yaml:2:1" in noted
+    warning = " ".join(record["problems"])
+    assert "queues.yaml:" in warning
+    assert "pool.yaml:2:1" in warning
 
 
 @pytest.mark.parametrize(
-    ("queue", "old", "new", "noted"),
+    ("queue", "old", "new", "warning"),
     [
         (
             "root.above.made",
@@ -216,8 +216,8 @@ def test_a_broken_bundle_leaves_the_active_one_in_place_and_is_recorded_with_eve
         ),
     ],
 )
-def test_turning_a_queue_in_use_into_another_kind_is_a_warning(world, queue, old, new, noted):
-    for jobs, warnings in (([], []), ([app(1, queue=queue)], [noted])):
+def test_turning_a_queue_in_use_into_another_kind_is_a_warning(world, queue, old, new, warning):
+    for jobs, warnings in (([], []), ([app(1, queue=queue)], [warning])):
         queueing.write(world.folder / "bundle")
         between(world)
         world.jobs = jobs
@@ -227,11 +227,11 @@ def test_turning_a_queue_in_use_into_another_kind_is_a_warning(world, queue, old
         found = [each for each in reload.problems if "becomes" in each.message]
         assert [each.message for each in found] == warnings
         assert all(each.source.file == "queues.yaml" for each in found)
-        assert [noted in each for each in world.records("reload")[-1]["problems"]] == [True] * len(warnings)
+        assert [warning in each for each in world.records("reload")[-1]["problems"]] == [True] * len(warnings)
 
 
 def test_one_error_rejects_the_whole_bundle(world):
-    """Nothing is applied in part: good queues beside a bad knob change nothing."""
+    """Nothing is applied in part: valid queues beside an invalid knob change nothing."""
     queueing.write(world.folder / "bundle", OTHER, "nonsense: 1\n")
     between(world)
     assert world.run.state_manager.queues.get("root.three") is None
@@ -279,7 +279,7 @@ def test_a_denied_request_causes_no_reload(world):
 
 
 def test_an_accepted_bundle_is_stored_before_its_reload_is_recorded(world):
-    """No cycle is needed for that; a rejected bundle is not stored."""
+    """Without a cycle; a rejected bundle is not stored."""
     before = world.run.bundle.digest
     queueing.write(world.folder / "bundle", OTHER)
     reload = between(world)
@@ -291,7 +291,7 @@ def test_an_accepted_bundle_is_stored_before_its_reload_is_recorded(world):
     assert (found.fault, found.warnings, found.bundles) == (None, (), 2)
 
 
-def test_a_bundle_that_cannot_be_stored_is_not_taken_over(world):
+def test_a_bundle_that_cannot_be_stored_does_not_become_active(world):
     """Nothing is recorded either."""
     active = world.run.bundle
     world.cycle()

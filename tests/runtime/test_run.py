@@ -1,4 +1,4 @@
-"""A cycle with its I/O: nothing is handed out before it is on disk, and what went wrong is noted."""
+"""A cycle with its I/O: no match is delivered before it is on disk, and failures are recorded."""
 
 import json
 
@@ -24,8 +24,8 @@ def negotiator_matches_made(matches, cycle):
 """
 
 
-class Watching:
-    """Hands matches out and keeps what the audit log held at that moment; some it cannot deliver."""
+class WatchingSettler:
+    """A settler that delivers matches and stores the contents of the audit log at that time; some it cannot deliver."""
 
     def __init__(self, folder, lost=()):
         self.folder, self.lost, self.seen = folder, lost, None
@@ -53,14 +53,16 @@ def log(folder):
 
 
 def runtime(tmp_path, log, settler, pool=None):
-    noted = tmp_path / "noted"
-    bundle = pools.write_bundle(tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(noted))})
+    observed = tmp_path / "notes"
+    bundle = pools.write_bundle(
+        tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(observed))}
+    )
     pool = pool or snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
-    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), noted
+    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), observed
 
 
 def test_matches_are_in_the_log_before_they_are_handed_out(tmp_path, folder, log):
-    settler = Watching(folder)
+    settler = WatchingSettler(folder)
     run, _ = runtime(tmp_path, log, settler)
     report = run.cycle(1)
     assert [record["kind"] for record in settler.seen] == ["placement", "match", "match", "denial", "cycle"]
@@ -69,21 +71,21 @@ def test_matches_are_in_the_log_before_they_are_handed_out(tmp_path, folder, log
 
 
 def test_an_undelivered_match_is_recorded_and_hidden_from_observers(tmp_path, folder, log):
-    run, noted = runtime(tmp_path, log, Watching(folder, lost={"1.1"}))
+    run, observed = runtime(tmp_path, log, WatchingSettler(folder, lost={"1.1"}))
     run.cycle(1)
     outcome = _records(folder)[-1]
     assert (outcome["delivered"], outcome["failed"]) == (["1.2"], {"1.1": "nobody there"})
-    assert json.loads(noted.read_text()) == ["1.2"]
+    assert json.loads(observed.read_text()) == ["1.2"]
 
 
 def test_without_a_record_no_match_is_handed_out_or_observed(tmp_path, folder, log):
-    settler = Watching(folder)
-    run, noted = runtime(tmp_path, log, settler)
+    settler = WatchingSettler(folder)
+    run, observed = runtime(tmp_path, log, settler)
     log.close()
     with pytest.raises(AuditError):
         run.cycle(1)
     assert settler.seen is None
-    assert not noted.exists()
+    assert not observed.exists()
 
 
 def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
@@ -95,8 +97,8 @@ def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_
     assert waiting == {"slot_matched": 2, "job_matched": 2}
 
 
-def test_a_match_that_was_not_delivered_is_tried_again(tmp_path, folder, log):
-    run, _ = runtime(tmp_path, log, Watching(folder, lost={"1.1", "1.2"}))
+def test_an_undelivered_match_is_made_again(tmp_path, folder, log):
+    run, _ = runtime(tmp_path, log, WatchingSettler(folder, lost={"1.1", "1.2"}))
     _, second = run.next_cycle(), run.next_cycle()
     assert len(second.result.matches) == 2
 
@@ -115,14 +117,16 @@ def test_a_failing_observer_is_reported_and_changes_nothing(tmp_path, log):
 
 
 def test_an_outcome_that_cannot_be_recorded_names_the_matches_handed_out(tmp_path, folder, log):
-    """The matches went out; whoever runs the cycles is noted which."""
+    """The matches were delivered; the error lists them."""
 
-    class Closing(Watching):
+    class LogClosingSettler(WatchingSettler):
+        """A settler that closes the log."""
+
         def settle(self, result, _vault):
             log.close()
             return super().settle(result, _vault)
 
-    run, _ = runtime(tmp_path, log, Closing(folder))
+    run, _ = runtime(tmp_path, log, LogClosingSettler(folder))
     with pytest.raises(OutcomeLostError) as lost:
         run.cycle(1)
     assert "1.1" in str(lost.value) or "1.1" in str(lost.value.__dict__)

@@ -1,4 +1,4 @@
-"""What outlives the process: it is there after a crash, whatever names are in it, or it is said why not."""
+"""The persistent state: complete after a crash, with names of any bytes, or refused with a reason."""
 
 import os
 import shutil
@@ -21,8 +21,8 @@ TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand 
 IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
 
 
-class Telling(sqlite3.Connection):
-    """A connection whose statements are steps."""
+class SteppedConnection(sqlite3.Connection):
+    """A connection whose statements are steps of the test."""
 
     def execute(self, *arguments):
         return super().execute(*arguments)
@@ -32,8 +32,8 @@ class Telling(sqlite3.Connection):
 
 
 def three_requests(folder, note):
-    """Request something and answer it, three times; note both."""
-    sqlite3.connect = partial(sqlite3.connect, factory=Telling)
+    """Add and answer a request, three times; note both."""
+    sqlite3.connect = partial(sqlite3.connect, factory=SteppedConnection)
     queues = QueueTree.of(QueueConfig("root", leaf=True), 1.0)
     with StateStore.open(folder) as store:
         for number in range(3):
@@ -71,7 +71,7 @@ def test_a_new_state_is_empty(store):
 
 
 def test_saved_state_is_read_by_the_next_process(folder, store):
-    """Applications count as seen when somebody last looked; of a queue its kind, its state and since when are kept."""
+    """Applications have the time when they were last seen; queues their kind, their state and its time."""
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     queues = tree(
         Queue(QueueConfig("root", leaf=False), managed=True, since=1.0),
@@ -150,7 +150,7 @@ def test_a_reader_without_write_access_makes_no_file(folder, store):
         assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 @pytest.mark.parametrize("running", [True, False])
 def test_the_group_may_read_the_state_whether_or_not_a_negotiator_runs(tmp_path, folder, store, running):
     store.save([RegisteredApplication(ApplicationId("s", "u", 1), "root.a", 1.0)], [], [])
@@ -190,7 +190,7 @@ def test_queues_are_unchanged_unless_given(store):
 
 @given(application=IDS, queue=TEXTS, by=TEXTS, note=TEXTS)
 def test_names_of_any_bytes_are_read_back_unchanged(tmp_path_factory, application, queue, by, note):
-    """Names come from ads, and an ad can have any bytes: none must be able to end a cycle."""
+    """Names come from ads, which can have any bytes; none may end a cycle."""
     folder = tmp_path_factory.mktemp("state")
     with StateStore.open(folder) as store:
         store.save(
@@ -280,9 +280,9 @@ def test_the_state_of_another_version_is_refused(folder, store):
 def test_a_file_of_another_format_is_refused_and_unchanged(folder):
     folder.mkdir()
     (folder / "state.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StateError, match=r"not a database \(it is damaged") as noted:
+    with pytest.raises(StateError, match=r"not a database \(it is damaged") as lines:
         StateStore.open(folder)
-    assert "full" not in str(noted.value)
+    assert "full" not in str(lines.value)
     assert (folder / "state.sqlite").read_bytes() == b"no database at all" * 100
 
 
@@ -320,8 +320,8 @@ def test_a_file_instead_of_the_folder_is_an_error(folder):
         StateStore.open(folder)
 
 
-def test_nobody_but_its_owner_may_read_or_write_it(folder, store):
-    """But for the group, which may read."""
+def test_only_the_owner_may_write_the_state(folder, store):
+    """The group may read it."""
     assert store.hold_lock()
     assert folder.stat().st_mode & 0o027 == 0
     assert [path.name for path in folder.iterdir() if path.stat().st_mode & 0o137] == []
@@ -351,24 +351,24 @@ def test_a_full_disk_loses_nothing_and_writing_continues_with_room(tmp_path):
 
 
 def test_a_process_killed_at_any_statement_leaves_complete_transactions(tmp_path):
-    """A request that was noted is there; what was done is there whole, with its answer."""
-    points = (Telling, "execute"), (Telling, "executemany")
+    """An acknowledged request is stored; an answered one is stored with its answer."""
+    points = (SteppedConnection, "execute"), (SteppedConnection, "executemany")
     folders = killed_at_each_step(tmp_path, points, three_requests, most=99)
     assert len(folders) > 20
     for folder in folders:
-        noted = (folder / "noted").read_text().split()
+        lines = (folder / "notes").read_text().split()
         with StateStore.open(folder) as store:
             found, waiting = store.load(1.0), [each.number for each in store.waiting()]
             answered = [number for number in range(1, 4) if store.answered(number)]
-            assert len(answered) >= noted.count("done")
-            assert len(answered) + len(waiting) >= noted.count("requested")
+            assert len(answered) >= lines.count("done")
+            assert len(answered) + len(waiting) >= lines.count("requested")
             queues = [each.queue for each in found.applications]
             assert queues == ([f"root.q{answered[-1] - 1}"] if answered else [])
             assert bool(found.queues) == bool(answered)
             assert store.hold_lock()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the user")
 def test_state_of_another_user_is_not_writable(tmp_path, folder, store):
     tmp_path.chmod(0o755)
     store.close()

@@ -1,4 +1,4 @@
-"""Queues and applications from cycle to cycle, from process to process, and from bundle to bundle."""
+"""Queues and applications over cycles, processes, and bundles."""
 
 import json
 
@@ -27,8 +27,8 @@ from negotiator.plugin import hookimpl
 @hookimpl
 def negotiator_queues_changed(changes):
     with pathlib.Path({path!r}).open("a") as out:
-        noted = [(each.queue, each.change, each.owners, each.administrators) for each in changes]
-        out.write(json.dumps(noted) + "\\n")
+        notices = [(each.queue, each.change, each.owners, each.administrators) for each in changes]
+        out.write(json.dumps(notices) + "\\n")
 """
 
 DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
@@ -36,7 +36,7 @@ REQUESTED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (A
 
 
 def cycles_and_requests(folder, note):
-    """Two cycles, and requests between them; notes what is handed out, and what is requested."""
+    """Run two cycles with requests between them; note each delivery and each request."""
     settle = Offline.settle
 
     def noting(self, result, _vault):
@@ -65,7 +65,7 @@ def world(tmp_path):
 
 
 def use(world, queues):
-    """Put other queues in place of those that are there."""
+    """Replace the queues of the bundle."""
     chosen = queueing.bundle(world.folder / "bundle", queues)
     world.run.bundle = chosen
     return [(each.path, str(each.change)) for each in world.run.state_manager.use_bundle(chosen, world.now)]
@@ -76,7 +76,7 @@ def changed(result):
 
 
 def test_an_application_stays_in_its_queue_over_cycles_restarts_and_other_bundles(world):
-    """What it or the configuration says later is for those that come later."""
+    """Later requests of its jobs, or later configurations, apply to later applications."""
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
@@ -98,8 +98,8 @@ def test_without_a_store_the_queues_live_as_long_as_the_process(tmp_path):
     assert [queue.path for queue in state_manager.queues] == ["root", "root.above", "root.one", "root.two"]
 
 
-def test_a_queue_that_a_rule_made_goes_when_it_is_empty_and_not_before_its_application_has_left(world):
-    """An application has left when it was not seen for ``forget_after`` seconds, 600 where nothing else is said."""
+def test_a_created_queue_is_removed_after_its_last_application_has_left(world):
+    """An application has left if it was not seen for ``forget_after`` seconds, 600 by default."""
     world.jobs = [app(1, queue="root.above.made")]
     with world:
         assert changed(world.cycle()) == [("root.above.made", "created")]
@@ -116,14 +116,14 @@ def test_a_queue_that_a_rule_made_goes_when_it_is_empty_and_not_before_its_appli
         assert world.run.state_manager.queues.get("root.above.made") is None
 
 
-def test_an_application_that_comes_back_in_time_has_not_left(world):
+def test_an_application_that_returns_in_time_has_not_left(world):
     world.jobs = [app(1, queue="root.above.made")]
     with world:
         world.cycle()
-        kept, world.jobs = world.jobs, []
+        jobs, world.jobs = world.jobs, []
         world.now += 500
         world.cycle()
-        world.jobs, world.now = kept, world.now + 500
+        world.jobs, world.now = jobs, world.now + 500
         assert changed(world.cycle()) == []
         assert world.where() == {"node1#1": "root.above.made"}
 
@@ -140,7 +140,7 @@ def test_an_application_present_after_a_restart_keeps_its_queue(world):
 
 @pytest.mark.parametrize("between", [60, 500])
 def test_an_application_is_forgotten_even_if_each_cycle_is_its_own_process(world, between):
-    """However often they look: what counts is when somebody last saw it."""
+    """However often processes start: the time when it was last seen counts."""
     world.jobs = [app(1, queue="root.above.made"), app(2)]
     with world:
         world.cycle()
@@ -193,7 +193,7 @@ def test_an_application_is_forgotten_even_if_the_clock_was_ahead(world, restart)
 
 
 def test_without_placement_plugins_held_applications_stay_held(world):
-    """And where it was, for the day on which one places again."""
+    """And keep their queues, until a placement plugin is loaded again."""
     world.slots, world.jobs = [slot()], [app(1)]
     with world:
         world.jobs = [app(1, JobStatus="2")]
@@ -211,24 +211,24 @@ def test_without_placement_plugins_held_applications_stay_held(world):
 
 
 def test_a_queue_that_drains_keeps_its_administrators_over_a_restart(tmp_path):
-    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "noted"))}
+    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "notes"))}
     world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
     world.bundle = queueing.bundle(tmp_path / "other", WITHOUT_TWO, plugins=plugins)
     for _ in range(2):
-        (tmp_path / "noted").write_text("")
+        (tmp_path / "notes").write_text("")
         with world:
             world.cycle()
             assert world.ask(AdminAction.HOLD, "1", by="deputy").ok
             assert not world.ask(AdminAction.HOLD, "1", by="head").ok
-        (noted,) = map(json.loads, (tmp_path / "noted").read_text().splitlines())
-        assert noted[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
+        (notices,) = map(json.loads, (tmp_path / "notes").read_text().splitlines())
+        assert notices[-1] == ["root.two", "draining", ["tester"], ["deputy"]]
 
 
 def test_plugins_look_up_groups_of_valid_user_names_only(tmp_path):
-    """A plugin that answers for every given name would answer wrongly, and every user would be rejected."""
+    """A plugin that answers for every given name would give wrong answers, and all users would be rejected."""
     knows = """
 from negotiator.plugin import UserGroups, hookimpl
 @hookimpl
@@ -244,7 +244,7 @@ def negotiator_user_groups(users):
 
 
 def test_a_discarded_job_keeps_its_queue(world):
-    """One that is held, or runs, is there all the same."""
+    """Held and running applications are present too."""
     world.jobs = [app(1, queue="root.above.made")]
     with world:
         world.cycle()
@@ -254,7 +254,7 @@ def test_a_discarded_job_keeps_its_queue(world):
             assert changed(world.cycle()) == []
 
 
-def test_a_queue_that_leaves_the_configuration_drains_and_goes_with_its_last_application(world):
+def test_a_queue_removed_from_the_configuration_drains_until_its_last_application_leaves(world):
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
@@ -303,7 +303,7 @@ def test_a_draining_queue_that_is_configured_again_takes_applications_again(worl
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_queue_created_by_a_rule_can_become_configured(world, restart):
-    """It stays then, also when it is empty, and its lists hold."""
+    """Then it stays when it is empty, and its access lists apply."""
     world.jobs = [app(1, queue="root.above.new")]
     with world:
         world.cycle()
@@ -323,7 +323,7 @@ def test_a_queue_created_by_a_rule_can_become_configured(world, restart):
 
 
 def test_changes_while_no_process_ran_are_recorded_by_the_first_cycle(world):
-    """A command that acts meanwhile must not swallow it."""
+    """Even if a command changed the state in between."""
     world.jobs = [app(1, queue="root.two")]
     with world:
         world.cycle()
@@ -336,7 +336,7 @@ def test_changes_while_no_process_ran_are_recorded_by_the_first_cycle(world):
 
 
 def test_plugins_get_changed_and_draining_queues_with_owners_and_administrators(tmp_path):
-    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "noted"))}
+    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "notes"))}
     world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
     other = queueing.bundle(
         tmp_path / "other", QUEUES.replace("two, adminacl: ", "three, adminacl: "), plugins=plugins
@@ -349,12 +349,12 @@ def test_plugins_get_changed_and_draining_queues_with_owners_and_administrators(
         world.cycle()
         world.cycle()
     drains = ["root.two", "draining", ["ann", "bob"], ["deputy"]]
-    noted = [json.loads(line) for line in (tmp_path / "noted").read_text().splitlines()]
-    assert noted == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
+    notices = [json.loads(line) for line in (tmp_path / "notes").read_text().splitlines()]
+    assert notices == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
 
 
 def test_without_an_implementing_plugin_there_are_no_notices(world):
-    """It would be gathered from all applications after each cycle."""
+    """They would need all applications after each cycle."""
     world.jobs = [app(1, queue="root.two")]
     with world:
         use(world, WITHOUT_TWO)
@@ -384,21 +384,21 @@ def test_nothing_is_handed_out_if_the_state_cannot_be_written(world):
 
 
 def test_a_process_killed_at_any_point_loses_nothing_recorded(tmp_path):
-    """Before and after each record, each write of the state and each handing out."""
+    """Killed before and after each record, each write of the state and each delivery."""
     folders = killed_at_each_step(tmp_path, DEADLY, cycles_and_requests, most=79, after=True)
     for folder in folders:
-        _is_whole(folder, [line.split() for line in (folder / "noted").read_text().splitlines()])
+        _is_whole(folder, [line.split() for line in (folder / "notes").read_text().splitlines()])
     assert len(folders) > 20
 
 
-def _is_whole(folder, noted):
+def _is_whole(folder, notices):
     world = World(folder)
     world.jobs = [app(1), app(2, queue="root.above.made"), app(3)]
     with world:
         assert verify(folder / "audit").fault is None
         recorded = {record["id"]: record for record in world.records("match")}
         before = world.where()
-        for word, name, job, queue in (each for each in noted if each[0] == "delivered"):
+        for word, name, job, queue in (each for each in notices if each[0] == "delivered"):
             assert (word, recorded[name]["job"], recorded[name]["queue"]) == ("delivered", job, queue)
             moved = "root.two" if job == "1.0" else queue
             assert before[f"node1#{job.partition('.')[0]}"] in {queue, moved}
@@ -406,12 +406,12 @@ def _is_whole(folder, noted):
         assert {name.partition("#")[2] for name in before} <= placed, "a placement that nobody recorded"
         done = {each["request"]: each for each in world.records("admin")}
         world.run.between_cycles()
-        for _, number, kind in (each for each in noted if each[0] == "requested"):
+        for _, number, kind in (each for each in notices if each[0] == "requested"):
             assert world.store.answered(int(number)).ok, (number, kind)
             assert done.get(int(number), {"ok": True})["ok"]
             assert [each["ok"] for each in world.records("admin") if each["request"] == int(number)][-1]
         world.cycle()
-        requested = {each[2] for each in noted if each[0] == "requested"}
+        requested = {each[2] for each in notices if each[0] == "requested"}
         one = "root.two" if "move" in requested else "root.one"
         assert world.where() == {"node1#1": one, "node1#2": "root.above.made", "node1#3": "root.one"}
         assert bool(world.run.state_manager.held) == ("hold" in requested and "release" not in requested)

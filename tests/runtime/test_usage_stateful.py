@@ -1,4 +1,4 @@
-"""Any course of a pool: what the ledger has after each cycle is what a naive model counts."""
+"""Any history of a pool: the ledger of each cycle equals the counts of a naive model."""
 
 import shutil
 import tempfile
@@ -20,7 +20,7 @@ LIMITS = (None, 3, 6)  # cores of each user
 
 
 def configuration(most):
-    """Queues in which each user may use so many cores."""
+    """Return queues in which each user may use so many cores."""
     return limited(f"{{limit: l, users: ['*'], maxresources: {{vcore: {most}}}}}" if most else "")
 
 
@@ -40,14 +40,14 @@ class Job:
         return f"{self.cluster}.{self.proc}"
 
     def ad(self):
-        """What the pool shows of it."""
+        """Return the ad of the job in the pool."""
         more = {"JobStatus": "2", "RemoteHost": f'"{self.slot}"'} if self.slot else {}
         return app(self.cluster, self.proc, self.user, RequestCpus=str(self.cores), RequestMemory="1", **more)
 
 
 @attrs.define
-class Chosen:
-    """A settler that fails for some matches, by their place."""
+class FailingAtPlaces:
+    """A settler that fails for the matches at some places."""
 
     fails: frozenset[int]
 
@@ -58,8 +58,8 @@ class Chosen:
         ]
 
 
-class Course(RuleBasedStateMachine):
-    """Jobs come, are matched, run, are lost and end; limits change; processes end and begin."""
+class PoolHistory(RuleBasedStateMachine):
+    """Jobs are submitted, matched, run, lost and ended; limits change; processes restart."""
 
     def __init__(self):
         super().__init__()
@@ -78,23 +78,23 @@ class Course(RuleBasedStateMachine):
         shutil.rmtree(self.folder)
 
     def count(self, user):
-        """The cores that a user uses."""
+        """Return the cores that a user uses."""
         return sum(job.cores for job in (*self.pending, *self.running) if job.user == user)
 
     @rule(user=st.sampled_from(USERS), cores=st.integers(1, 3), count=st.integers(1, 4))
     def submit(self, user, cores, count):
-        """Jobs of one more application."""
+        """Add jobs of a new application."""
         self.clusters += 1
         self.waiting += [Job(user, self.clusters, proc, cores) for proc in range(count)]
 
     @rule(fails=st.frozensets(st.integers(0, 3)))
     def cycle(self, fails):
-        """What is matched fits, what is not does not, and the ledger has what the model has."""
+        """Run a cycle: matched jobs fit, unmatched ones do not, and the ledger equals the model."""
         world = self.world
         self.pending = [job for job in self.pending if job.handed >= world.now - TIMEOUT]
         before = {user: self.count(user) for user in USERS}
         world.jobs = [job.ad() for job in (*self.waiting, *self.running)]
-        world.run.settler = Chosen(fails)
+        world.run.settler = FailingAtPlaces(fails)
         result = world.cycle()
         found = {match.job: match.slot for match in result.matches}
         matched = [job for job in self.waiting if job.id in found]
@@ -117,7 +117,7 @@ class Course(RuleBasedStateMachine):
     @precondition(lambda self: self.pending)
     @rule(data=st.data())
     def show(self, data):
-        """A job that was handed out runs, wherever; the negotiator sees it when it looks."""
+        """Let a delivered job run on any slot; the negotiator sees it at the next cycle."""
         job = data.draw(st.sampled_from(self.pending))
         self.pending.remove(job)
         job.slot = f"s{data.draw(st.integers(0, 45))}@h"
@@ -127,27 +127,27 @@ class Course(RuleBasedStateMachine):
     @precondition(lambda self: self.running)
     @rule(data=st.data())
     def end(self, data):
-        """A job ends."""
+        """End a job."""
         self.running.remove(data.draw(st.sampled_from(self.running)))
 
     @rule(seconds=st.sampled_from([1, 300, TIMEOUT, TIMEOUT + 1]))
     def wait(self, seconds):
-        """Time goes on."""
+        """Advance the time."""
         self.world.now += seconds
 
     @rule(most=st.sampled_from(LIMITS))
     def reload(self, most):
-        """Other limits hold from now on, perhaps below what is used."""
+        """Change the limits, perhaps to less than the usage."""
         self.most = most
         self.world.bundle = self.world.run.bundle = self.bundles[most]
         self.world.run.state_manager.use_bundle(self.bundles[most], self.world.now)
 
     @rule()
     def restart(self):
-        """Another process takes over."""
+        """Replace the process by another one."""
         self.world.stop()
         self.world.start()
 
 
-TestCourse = Course.TestCase
+TestCourse = PoolHistory.TestCase
 TestCourse.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)

@@ -6,9 +6,9 @@ import traceback
 
 
 def killed_at_each_step(parent, points, run, *, most, after=False):
-    """Kill a process at its first step, the next one at its second, until one ends by itself; return their folders.
+    """Kill a process at its first step, the next one at its second, until one completes; return their folders.
 
-    Each process calls ``run`` with a folder of its own and with ``note``, which appends words to the file ``noted`` there
+    Each process calls ``run`` with a folder of its own and with ``note``, which appends words to the file ``notes`` there
     at once. The last folder is that of the process that ended by itself. If a process fails, or none ends in ``most``
     steps, the test fails.
 
@@ -26,20 +26,20 @@ def killed_at_each_step(parent, points, run, *, most, after=False):
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code == 0:
             return folders
-        assert code == -signal.SIGKILL, (folder / "noted").read_text()
+        assert code == -signal.SIGKILL, (folder / "notes").read_text()
     raise AssertionError(f"the process did not end in {most} steps")
 
 
 def _child(folder, points, run, left, *, after):
     """Run as the child; nothing of the test continues in it."""
-    noted = (folder / "noted").open("w", buffering=1)
+    notes = (folder / "notes").open("w", buffering=1)
     try:
         clock = [left]
         for owner, name in points:
             _die_at(owner, name, clock, after=after)
-        run(folder, lambda *words: noted.write(" ".join(map(str, words)) + "\n"))
+        run(folder, lambda *words: notes.write(" ".join(map(str, words)) + "\n"))
     except BaseException:  # noqa: BLE001 - whatever it is, it must not go on as a second test run
-        traceback.print_exc(file=noted)
+        traceback.print_exc(file=notes)
         os._exit(1)
     os._exit(0)
 

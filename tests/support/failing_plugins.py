@@ -32,7 +32,7 @@ def filter_slots(manager):
 
 
 def failure_of(plugins, body, **loading):
-    """The one failure of a plugin ``bad`` that stands beside a good one, whose answer must come through."""
+    """Return the one failure of a plugin ``bad`` beside a valid one, whose answer must be present."""
     plugins.write("bad.py", FILTER.format(body=body))
     plugins.write("good.py", GOOD)
     answers = filter_slots(plugins.load(**loading))

@@ -76,7 +76,7 @@ class _Answers:
 
 
 class Allocation:
-    """Decides about jobs under a bundle's quotas, beside the jobs that run."""
+    """Makes decisions under a bundle's quotas and the running jobs."""
 
     def __init__(self, site, settings):
         """Begin without running jobs.
@@ -90,18 +90,18 @@ class Allocation:
         self.ledger = Ledger()
 
     def usage(self):
-        """The usage as commands see it."""
+        """The usage as commands read it."""
         sums = {key[1:]: amount for key, amount in self.ledger.counters() if key[0] == PLUGIN}
         return PluginUsage(CounterUsage(sums, {}, {}), self.site.slots, self.site.queue_tree)
 
     def run(self, job):
-        """Count a running job, whatever the limits say, as a cycle counts what runs."""
+        """Charge a running job without limits, as a cycle does."""
         queue, row = next(self._places(job))
         charges = self._charges(_request(job, queue, job.slots)).unlimited()
         self.ledger.commit(charges.admit(self.ledger, np.array([row]), 1, Mode.ENFORCE))
 
     def decide(self, job):
-        """Whether a job may run now, and what denies it."""
+        """Return whether a job may run now, and what denies it."""
         if not self._may_request(job):
             return Decision(allowed=False, slots=0)
         answers = {queue: self._answers(job, queue) for queue in self.site.queues}
@@ -123,7 +123,7 @@ class Allocation:
         )
 
     def _places(self, job):
-        """Each queue with each of its hosts on which a job may run."""
+        """Yield each queue with each of its hosts on which a job may run."""
         for queue, hosts in self.site.queues.items():
             for host in hosts:
                 if job.queue in ("", queue) and job.host.lower() in ("", host.lower()):
@@ -157,7 +157,7 @@ class Allocation:
         return complex_ is not None and complex_.consumable is Consumable.JOB
 
     def _may_start(self, answers, row, deniers):
-        """Whether a place has what a job needs to begin with; of what denies it, the first set is noted."""
+        """True if a place fulfils the initial needs of a job; record the first set that denies it."""
         denied = [each for each in answers.filters if not each.allow[row]]
         if not denied and self._stop(answers.per_job, row) is None:
             return True
@@ -169,7 +169,7 @@ class Allocation:
         return False
 
     def _stop(self, charges, row):
-        """The first charge that does not fit on a place."""
+        """Return the first charge that does not fit on a place."""
         (stop,) = charges.admit(self.ledger, np.array([row]), 1, Mode.ENFORCE).stops.tolist()
         return charges.sums[stop] if stop >= 0 else None
 
@@ -177,7 +177,7 @@ class Allocation:
         return self._sets.index(denier.rule.partition("/")[0])
 
     def _sides(self, job, places):
-        """The places among which the slots of a job may be spread."""
+        """Return the places among which the slots of a job may be spread."""
         if self.site.pes.get(job.pe, ROUND_ROBIN) != PE_SLOTS:
             return [places]
         return [
@@ -218,7 +218,7 @@ class Allocation:
         return Denier(charge.record.label.rule, "".join(f"{part}/" for part in key[3:]))
 
     def _denier_of_filter(self, found, row):
-        """The text names the first host of several."""
+        """Return the rule that denies; the text names the first of several hosts."""
         *parts, host, _ = _LIMIT.search(found.text)[1].split("/")
         parts.append(self.site.hosts[row] if host else "")
         return Denier(found.rule, "".join(f"{part}/" for part in parts))

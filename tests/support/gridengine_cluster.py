@@ -57,7 +57,7 @@ def _partition(queues):
 
 @attrs.frozen
 class Cluster:
-    """The recorded cluster: ``env`` is what its file says, ``site`` the same here."""
+    """The recorded cluster: ``env`` is the contents of its file, ``site`` the corresponding site."""
 
     env: dict
     complexes: Complexes
@@ -82,7 +82,7 @@ class Cluster:
         return self.site.allocation(here(rulesets), numeric_formulas=numeric_formulas)
 
     def job(self, entry):
-        """A job of a case."""
+        """Return a job of a case."""
         group = self.env["unix_group"].get(entry["user"])
         return Job(
             user=entry["user"],
@@ -101,17 +101,17 @@ class Cluster:
 
 
 def here(text):
-    """A text with the names of queues as they are here, where a dot would separate a queue from its parent."""
+    """Return a text with the names of queues of the site, in which a dot would separate a queue from its parent."""
     return re.sub(r"\.q\b", "_q", text)
 
 
 def recorded(text):
-    """A text with the names of queues as they were recorded."""
+    """Return a text with the recorded names of queues."""
     return re.sub(r"_q\b", ".q", text)
 
 
 def _in_order(name, groups):
-    """The hosts that a host group has, in its order."""
+    """Return the hosts of a host group, in its order."""
     if name.startswith("@"):
         return [host for member in groups[name] for host in _in_order(member, groups)]
     return [name]

@@ -168,7 +168,7 @@ def _claimed(job, host, name, number):
 
 
 def _job(job, name, number):
-    asked = {f"Request{key}": f'"{_text(value)}"' for key, value in job.get("resources", {}).items()}
+    requests = {f"Request{key}": f'"{_text(value)}"' for key, value in job.get("resources", {}).items()}
     quoted = {"Project": job.get("project"), "ParallelEnvironment": job.get("pe")}
     return ad(
         MyType='"Job"',
@@ -186,7 +186,7 @@ def _job(job, name, number):
         RequestMemory="1024",
         Requirements="true",
         **{key: value and f'"{value}"' for key, value in quoted.items()},
-        **asked,
+        **requests,
     )
 
 

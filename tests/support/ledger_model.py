@@ -1,4 +1,4 @@
-"""A model of the ledger: dictionaries, and one match after the other."""
+"""A model of the ledger: dictionaries, charged match by match."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from negotiator.records import Mode
 
 @attrs.frozen
 class Postings:
-    """What one match is charged: amounts on sums, keys in sets."""
+    """The charges of one match: amounts on sums, keys in sets."""
 
     sums: tuple = ()
     keys: tuple = ()
@@ -26,12 +26,12 @@ def charge_all(ledger, postings, mode=Mode.ENFORCE):
 
 
 def at(value, slot):
-    """A number that is one for all slots, or a column over them."""
+    """Return the number for a slot, given one number for all slots or a column."""
     return value if value is None or isinstance(value, int) else int(value[slot])
 
 
 def on(charge, slot):
-    """The counter a slot is charged on, the amount and the limit; an amount of 0 where it is not charged."""
+    """Return the counter, the amount and the limit for a slot; an amount of 0 if it is not charged."""
     key, amount, limit = charge.counter, at(charge.amount, slot), at(charge.limit, slot)
     if isinstance(key, Grouping):
         code = int(key.codes[slot])
@@ -48,7 +48,7 @@ class Model:
         self.sums, self.sets = Counter(), {}
 
     def stop(self, sums):
-        """The place of the first sum that does not fit, of (counter, amount, limit), or None."""
+        """Return the place of the first sum that does not fit, of (counter, amount, limit), or None."""
         totals = Counter()
         for key, amount, _ in sums:
             totals[key] += amount
@@ -60,7 +60,7 @@ class Model:
         return None
 
     def stop_of_keys(self, keys):
-        """The same of (counter, key, limit)."""
+        """Return the place of the first key that does not fit, of (counter, key, limit), or None."""
         fresh = {}
         for counter, key, _ in keys:
             fresh.setdefault(counter, set()).update({key} - set(self.sets.get(counter, ())))
@@ -71,7 +71,7 @@ class Model:
         return None
 
     def add(self, sums, keys, sign=1):
-        """Add or take away, whatever the limits."""
+        """Add or subtract, without limits."""
         for key, amount, *_ in sums:
             self.sums[key] += sign * amount
         for counter, key, *_ in keys:
@@ -80,7 +80,7 @@ class Model:
             self.sets[counter] = +members
 
     def copy(self):
-        """One of its own that is the same."""
+        """Return an independent copy."""
         twin = Model()
         twin.sums = Counter(self.sums)
         twin.sets = {counter: Counter(members) for counter, members in self.sets.items()}
@@ -109,7 +109,7 @@ class Model:
         return granted, stops, copy_stops, model
 
     def state(self):
-        """All that is not nothing."""
+        """Return all counters that are not 0."""
         return {key: used for key, used in self.sums.items() if used}, {
             counter: dict(members) for counter, members in self.sets.items() if members
         }

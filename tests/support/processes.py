@@ -1,4 +1,4 @@
-"""Long-running commands: tests wait for the lines that they print, never for a time."""
+"""Long-running commands: tests wait for printed lines, never for a time."""
 
 import os
 import queue
@@ -14,7 +14,7 @@ LINES = 2_000
 
 
 class LongCommand:
-    """A ``negotiator`` command that runs; ``lines`` are the lines that were read, of both outputs."""
+    """A running ``negotiator`` command; ``lines`` are the lines of both outputs that were read."""
 
     def __init__(self, *arguments, cwd):
         self.lines, self._lines = [], queue.SimpleQueue()
@@ -51,7 +51,7 @@ class LongCommand:
         raise AssertionError(f"{pattern!r} was not printed:\n" + "\n".join(self.lines[-60:]))
 
     def signal(self, number):
-        """Send it a signal."""
+        """Send a signal to the process."""
         self.process.send_signal(number)
 
     def end(self):

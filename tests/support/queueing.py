@@ -1,4 +1,4 @@
-"""Bundles with queues, jobs for them, and a negotiator to run: shared by tests of placement and of the runtime."""
+"""Bundles with queues, jobs for them, and a negotiator to run, for tests of placement and of the runtime."""
 
 import json
 import os
@@ -75,14 +75,14 @@ def bundle(folder, queues=QUEUES, pool="scheduleracl: boss\n", plugins=None):
 
 @contextmanager
 def changed_queues(holder):
-    """The queues of a state manager or cycle state, to be changed; it has the changed ones afterwards."""
+    """Yield the queues of a state manager or cycle state as a tree to change; store the changed ones afterwards."""
     queues = holder.queues.mutable()
     yield queues
     holder.queues = queues.view
 
 
 def drain(queues, path, now):
-    """Remove a queue, with all below it, from the configuration of queues that can be changed."""
+    """Remove a queue, with its children, from the configuration of a tree."""
     return queues.apply(_without(queues.view.get(ROOT).config, path.lower()), now)
 
 

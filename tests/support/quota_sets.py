@@ -1,4 +1,4 @@
-"""Rule sets over small pools: what tests of resource quota sets share."""
+"""Rule sets over small pools, for tests of resource quota sets."""
 
 from fractions import Fraction
 
@@ -38,20 +38,20 @@ COMPLEXES_YAML = {"complexes": yaml.safe_load(ENGINE)["complexes"]}
 
 
 def rules(*lines, name="r", further=""):
-    """A rule set of these rules, each without its ``limit``."""
+    """Return a rule set of these rules, each without its ``limit``."""
     body = "".join(f" limit {line}\n" for line in lines)
     return f"{{\n name {name}\n{further}{body}}}\n"
 
 
 def parsed(text, complexes=COMPLEXES):
-    """The sets in a text without errors."""
+    """Return the sets of a text without errors."""
     result = parse_sets(text, "a.rqs", complexes, numeric_formulas=True)
     assert not result.problems
     return result.sets
 
 
 def host_index(*hosts, slots=1, groups=None, **values):
-    """Hosts with so many slots each."""
+    """Return an index of hosts with so many slots each."""
     return HostIndex(
         Hosts(list(hosts), groups or {"@lx": ("lxa", "lxb")}),
         np.repeat(np.arange(len(hosts)), slots).astype(np.int32),
@@ -63,7 +63,7 @@ def host_index(*hosts, slots=1, groups=None, **values):
 
 
 def on_slots(charge):
-    """The counter, as a text, and the limit of a charge on each slot; None where nothing is charged."""
+    """Return the counter, as a text, and the limit of a charge on each slot; None where nothing is charged."""
     size = len(charge.counter.codes) if isinstance(charge.counter, Grouping) else 1
     found = []
     for row in range(size):
@@ -77,7 +77,7 @@ def on_slots(charge):
 
 
 def write(folder, sets="", engine="", pool="", queues=None):
-    """Write a bundle with these rule sets and ``gridengine.yaml``; its folder."""
+    """Write a bundle with these rule sets and ``gridengine.yaml``; return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "pool.yaml": pool,
@@ -92,12 +92,12 @@ def write(folder, sets="", engine="", pool="", queues=None):
 
 
 def bundle(folder, *texts, **more):
-    """The same, loaded."""
+    """Write and load a bundle."""
     return load_bundle(write(folder / "b", *texts, **more))
 
 
 def host_slots(*hosts, each=1, **changed):
-    """Idle slots, so many on each host, named ``0@host``, ``1@host`` and so on."""
+    """Return idle slots, so many on each host, named ``0@host``, ``1@host`` and so on."""
     return [
         slot(Name=f'"{number}@{host}"', Machine=f'"{host}"', **changed)
         for host in hosts
@@ -111,11 +111,11 @@ def decide(chosen, jobs, slots):
 
 
 def counted(result):
-    """The plugin's counters, by ``rule/resource/users/projects/pes/queues/hosts``."""
+    """Return the plugin's counters, by ``rule/resource/users/projects/pes/queues/hosts``."""
     return {"/".join(key[1:]): amount for key, amount in result.ledger.counters() if key[0] == "quotasets"}
 
 
 def reasons(result):
-    """Why jobs got no slot: (verdict, code, text), each once, sorted."""
+    """Return the reasons of unmatched jobs: (verdict, code, text), each once, sorted."""
     removals = [each.reason for outcome in result.outcomes for each in outcome.removals]
     return sorted({(str(each.verdict), each.code, each.text) for each in removals})

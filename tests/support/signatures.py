@@ -1,12 +1,12 @@
-"""Random calls of every function, with arguments of the kinds it takes and, at times, of any other."""
+"""Random calls of every function, with arguments of its kinds and sometimes of others."""
 
 from hypothesis import strategies as st
 
-NOT_ASKED = frozenset({"time", "currenttime", "random", "daytime"})
+NOT_COMPARED = frozenset({"time", "currenttime", "random", "daytime"})
 """The clock's and chance."""
 
 OF_MOMENTS = frozenset({"splitTime", "formatTime"})
-"""For times that are far away HTCondor reads memory here that it has not written: they are asked of near ones only."""
+"""For distant times HTCondor reads uninitialised memory here: only near times are compared."""
 
 SIGNATURES = {
     "x": "isUndefined isError isString isInteger isReal isBoolean isList isClassAd isAbsTime isRelTime int real string"
@@ -62,7 +62,7 @@ SIGNATURES = {
 
 
 def every_name():
-    """The names of all functions that are called here, in lower case."""
+    """Return the names of all functions that are called here, in lower case."""
     return {name.lower() for names in SIGNATURES.values() for name in names.split()}
 
 
@@ -102,7 +102,7 @@ def _arguments(children, references):
 
 
 def any_call(children, references):
-    """Calls of every function but those that are ``NOT_ASKED``."""
+    """Return a strategy for calls of every function except those in ``NOT_COMPARED``."""
     arguments = _arguments(children, references)
     shapes = [
         (name, [arguments[kind] for kind in kinds.split()])

@@ -26,7 +26,7 @@ _ANSWERS = {"expect": "expect_recommended", "steps": "steps_recommended"}
 
 @attrs.frozen
 class Case:
-    """One case. ``content`` is all of it, with the answers that are to be followed."""
+    """One case; ``content`` has the answers that are to be followed."""
 
     id: str
     area: str
@@ -35,7 +35,7 @@ class Case:
 
 @attrs.define
 class File:
-    """What a file holds: its cases, and what could not be read."""
+    """The contents of a file: its cases, and the problems of unreadable ones."""
 
     name: str
     cases: list[Case] = attrs.field(factory=list)
@@ -49,12 +49,12 @@ class Folder:
         self.path = Path(path)
 
     def files(self):
-        """The names of its files of cases, sorted."""
+        """Return the sorted names of the files of cases."""
         names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
         return sorted(name for name in names if name.endswith((".yaml", ".yaml.gz")))
 
     def read(self, name):
-        """The cases of a file. Nothing is raised: ``problems`` has what is wrong with it."""
+        """Return the cases of a file. Does not raise: errors are in ``problems``."""
         file = File(name)
         path = self.path / name
         try:
@@ -97,7 +97,7 @@ def _case(content, area):
 
 
 def verdict(file, not_passing):
-    """Counts of what became of a file's cases, and a text for each failure."""
+    """Return the counts of verdicts of a file's cases, and a text for each failure."""
     counts = dict.fromkeys(("passed", "refused, word unknown here", "failed", "that cannot pass"), 0)
     failures, unread = list(file.problems), len(file.problems)
     for case in file.cases:
@@ -119,7 +119,7 @@ def verdict(file, not_passing):
 
 
 def _judged(case):
-    """What became of a case, and a text where it is not what was expected."""
+    """Return the verdict of a case, and a text if it is not as expected."""
     try:
         findings = list(RUNNERS[case.area](case.content))
     except UnreadableError:
@@ -127,7 +127,7 @@ def _judged(case):
     except Exception as error:  # noqa: BLE001 - whatever it is, the case is named
         return "failed", [f"{case.id}: {case.content.get('title', '')}\n    raised {error!r}"]
     wrong = [each for each in findings if each.got != each.expected]
-    told = [f"    {each.what}got {each.got}, expected {each.expected}" for each in wrong]
+    lines = [f"    {each.what}got {each.got}, expected {each.expected}" for each in wrong]
     if wrong:
-        return "failed", ["\n".join([f"{case.id}: {case.content.get('title', '')}", *told])]
+        return "failed", ["\n".join([f"{case.id}: {case.content.get('title', '')}", *lines])]
     return "refused, word unknown here" if any(each.loose for each in findings) else "passed", []

@@ -1,4 +1,4 @@
-"""What the program makes of a conformance case of queues, area by area, beside what is expected."""
+"""The program's answers to a conformance case of queues, area by area, beside the expected ones."""
 
 import attrs
 
@@ -17,7 +17,7 @@ from yunikorn_words import ALIKE, CODES
 
 @attrs.frozen
 class Finding:
-    """One answer and the expected one; ``loose`` where both refuse, and YuniKorn's word is none of ours."""
+    """An answer and the expected one; ``loose`` if both refuse, and the program has no code for YuniKorn's word."""
 
     got: object
     expected: object
@@ -26,7 +26,7 @@ class Finding:
 
 
 def finding(got, expected, codes=(), what=""):
-    """Compare the keys that are expected; ``codes`` are what there is to say as ``error``."""
+    """Compare the expected keys; ``codes`` are the possible values of ``error``."""
     if not isinstance(got, dict) or not isinstance(expected, dict):
         return Finding(got, expected, what)
     strange = [code for code in codes if code not in CODES]
@@ -47,7 +47,7 @@ def finding(got, expected, codes=(), what=""):
 
 
 def placement(case):
-    """One application through the first rule alone, through all, or all the way to a queue that is made for it."""
+    """Place one application by the first rule alone, by all rules, or up to the creation of its queue."""
     level, expected = case.get("level"), case["expect"]
     if level not in _LEVELS:
         raise UnreadableError(f"'level' is to be one of {', '.join(_LEVELS)}, not {level!r}")
@@ -87,21 +87,21 @@ def _placed(placement):
 
 
 def _folded(got, expected):
-    """With the queue as it is expected, where that differs in the case of letters only: ours are in lower case."""
+    """Use the expected spelling of a queue that differs in case only: ours are in lower case."""
     queue = expected.get("queue", "")
     return {**got, "queue": queue} if queue and got.get("queue") == queue.lower() else got
 
 
 def filters(case):
-    """Whether a filter is one, and whether its rule is for a user: where it is none, as far as it goes."""
-    given, asked = case["filter"], case["input"]
+    """Check whether a filter is valid, and whether its rule applies to a user."""
+    given, question = case["filter"], case["input"]
     rule = {"name": "provided"} if given is None else {"name": "provided", "filter": given}
     reading = read({"queues": [{"name": "root"}], "placementrules": [rule]})
     if reading.chain is None:
         made = make_filter(given and _filter_entry(given), Findings())
     else:
         made = reading.chain.rules[0].filter
-    applies = made.applies(asked["user"], tuple(asked.get("groups") or ()))
+    applies = made.applies(question["user"], tuple(question.get("groups") or ()))
     yield finding({"config_valid": not reading.codes, "applies": applies}, case["expect"], reading.codes)
 
 
@@ -114,34 +114,34 @@ def _filter_entry(content):
 
 
 def acl(case):
-    """What an access control list gives, alone or among those of queues."""
-    level, asked, expected = case.get("level"), case["input"], case["expect"]
+    """Check the answers of an access control list, alone or among those of queues."""
+    level, question, expected = case.get("level"), case["input"], case["expect"]
     if level == "acl":
         try:
-            access = Acl.parse(str(asked["acl"])).allows(asked["user"], asked.get("groups") or ())
+            access = Acl.parse(str(question["acl"])).allows(question["user"], question.get("groups") or ())
         except AclError:
             yield finding({"access": None}, expected, {"acl_syntax"})
         else:
             yield finding({"access": bool(access)}, expected)
     elif level == "queue":
         reading = read(case["config"])
-        got = {} if reading.codes else Pool.of(reading).access(asked)
+        got = {} if reading.codes else Pool.of(reading).access(question)
         yield finding(got, expected, reading.codes)
     else:
         raise UnreadableError(f"'level' is to be acl or queue, not {level!r}")
 
 
 def resource(case):
-    """How much a text says."""
-    asked = case["input"]
+    """Check the amount of a text."""
+    question = case["input"]
     try:
-        yield finding({"quantity": parse_quantity(asked["type"], str(asked["value"]))}, case["expect"])
+        yield finding({"quantity": parse_quantity(question["type"], str(question["value"]))}, case["expect"])
     except QuantityError as error:
         yield finding({"quantity": None}, case["expect"], {error.code})
 
 
 def config(case):
-    """Whether a configuration is one, and what its queues are then."""
+    """Check whether a configuration is valid, and its queues."""
     reading, expected = read(case["config"]), dict(case["expect"])
     normalised = expected.pop("normalised", {})
     yield finding({"valid": not reading.codes}, expected, reading.codes)
@@ -153,7 +153,7 @@ def config(case):
 
 
 def lifecycle(case):
-    """Step after step on one partition."""
+    """Run step after step on one partition."""
     reading = read(case["config"])
     if reading.codes:
         yield Finding(sorted(reading.codes), "a configuration that can be read", "config: ")
@@ -190,7 +190,7 @@ def _cleanup(pool, _step):
 
 
 def _reload(pool, step):
-    """A configuration that is none changes nothing."""
+    """Reload the configuration; an invalid one changes nothing."""
     reading = read(step["config"])
     if reading.codes:
         return {}, reading.codes
@@ -227,4 +227,4 @@ AREAS = {
     "config": config,
     "lifecycle": lifecycle,
 }
-"""What runs the cases of each area: it yields what came out beside what was expected."""
+"""The runner of each area: it yields the actual and the expected answers."""

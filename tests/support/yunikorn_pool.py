@@ -1,4 +1,4 @@
-"""A partition whose queues and rules are those of a conformance case, as people would write them in a file."""
+"""A partition with the queues and rules of a conformance case, written as a file."""
 
 from functools import cache
 
@@ -28,7 +28,7 @@ NOT_CREATED = frozenset({"create_under_leaf", "create_under_draining"})
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes each value where it stands: the reader takes no aliases."""
+    """Writes no aliases, which the reader does not accept."""
 
     def ignore_aliases(self, _data):
         return True
@@ -36,12 +36,12 @@ class _Dumper(yaml.SafeDumper):
 
 @cache
 def bundle():
-    """The bundle that comes along: its plugins are asked in all cases."""
+    """Return the built-in bundle: its plugins are called in all cases."""
     return load_bundle(default_bundle())
 
 
 def document(config):
-    """The text of a queue configuration that a case gives: as it is, or as partitions, or as one partition."""
+    """Return the text of the queue configuration of a case, given as text, as partitions, or as one partition."""
     if not isinstance(config, dict):
         raise UnreadableError(f"'config' is to be a mapping, not {config!r:.100}")
     if "text" in config:
@@ -52,7 +52,7 @@ def document(config):
 
 @attrs.frozen
 class Reading:
-    """What a configuration says; ``codes`` are those of its errors."""
+    """The contents of a configuration; ``codes`` are those of its errors."""
 
     partition: PartitionConfig
     chain: Chain | None
@@ -60,7 +60,7 @@ class Reading:
 
 
 def read(config, *, static=True):
-    """Read a configuration; without ``static`` the rules are taken whether or not there are queues for them."""
+    """Read a configuration; without ``static`` targets of rules are not checked."""
     text = document(config)
     hooks = bundle().hooks
     found = read_queues(
@@ -78,7 +78,7 @@ def read(config, *, static=True):
 
 
 def _partition(config):
-    """The partition that a case is about: the default one, or the first."""
+    """Return the partition of a case: the default one, or the first."""
     partitions = config.get("partitions")
     names = [
         str(each.get("name") or "default").lower() for each in partitions or () if isinstance(each, dict)
@@ -87,7 +87,7 @@ def _partition(config):
 
 
 def application(content, chain):
-    """What rules may know of an application that a case gives."""
+    """Return the attributes of an application of a case that rules may read."""
     tags = {str(name).lower(): str(value) for name, value in (content.get("tags") or {}).items()}
     return Application(
         user=content.get("user") or "",
@@ -100,7 +100,7 @@ def application(content, chain):
 
 @attrs.define
 class Pool:
-    """A partition as it is now, with its running applications and their queues."""
+    """A partition with its current queues and running applications."""
 
     queues: MutableQueueTree
     chain: Chain
@@ -108,16 +108,16 @@ class Pool:
 
     @classmethod
     def of(cls, reading):
-        """The queues of a configuration, and no applications."""
+        """Return the queues of a configuration, without applications."""
         return cls(QueueTree.of(reading.partition.root, NOW).mutable(), reading.chain)
 
     @property
     def book(self):
-        """Answers about access, over the queues as they are now."""
+        """Return the cache of access answers over the current queues."""
         return AccessCache(bundle().hooks, bundle().settings, self.queues.view)
 
     def drain(self, state):
-        """Bring the queues into the state that a case gives."""
+        """Bring the queues into the state of a case."""
         for key, paths in (state or {}).items():
             if key != "draining":
                 raise UnreadableError(f"'state' has {key!r}, which this runner does not know")
@@ -125,25 +125,25 @@ class Pool:
                 drain(self.queues, path, NOW)
 
     def decide(self, content):
-        """Where an application would go; a queue that can't be created fails later."""
+        """Return the queue where an application would be placed; its creation may fail later."""
         placement = attrs.evolve(self, queues=self.queues.view.mutable()).place(content)
         if placement.code not in NOT_CREATED:
             return placement
         return Placement(placement.steps[-1].queue, MATCHED, placement.steps)
 
     def place(self, content):
-        """Where an application goes; its queue is there then."""
+        """Place an application; create its queue."""
         (placement,), _ = self.chain.place([application(content, self.chain)], self.queues, self.book, NOW)
         if placement.placed and self.queues.view.get(placement.queue) is None:
             raise AssertionError(f"{placement.queue} was not made")
         return placement
 
     def access(self, content):
-        """Whether a user may submit to a queue, and administer it."""
+        """Return whether a user may submit to a queue, and administer it."""
         path, groups = content["queue"].lower(), tuple(content.get("groups") or ())
-        asked = {"submit": AccessKind.SUBMIT, "admin": AccessKind.ADMINISTER}
+        kinds = {"submit": AccessKind.SUBMIT, "admin": AccessKind.ADMINISTER}
         book = self.book
         return {
             key: is_granted(book.answer(AccessQuestion(content.get("user") or "", groups, act, path)))
-            for key, act in asked.items()
+            for key, act in kinds.items()
         }

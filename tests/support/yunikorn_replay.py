@@ -35,7 +35,7 @@ SLOT = np.zeros(1, np.intp)
 
 @attrs.define(eq=False)
 class AppMatch:
-    """What one match of an application uses, and the group it is charged for; ``running`` until the application ends."""
+    """The usage of one match of an application, and its group; ``running`` until the application ends."""
 
     user: str
     group: str
@@ -112,7 +112,7 @@ class Replay:
     def headroom(
         self, user: str, groups: Collection[str], queue: str, application: str
     ) -> dict[str, int] | None:
-        """What the limits leave of each limited resource, the least of all charges; None without a limit."""
+        """Return what the limits leave of each limited resource, the least of all charges; None without a limit."""
         limits = (limit for each in self.root.walk() for limit in each.limits)
         probe = dict.fromkeys((name for limit in limits for name in limit.resources), 0)
         left: dict[str, int] = {}
@@ -136,19 +136,19 @@ class Replay:
         return len(charges.admit(self.ledger, SLOT, 1, Mode.ENFORCE)) == 1
 
     def resolve_group(self, groups: Collection[str], queue: str) -> str:
-        """The group that a new application would be counted for, or empty."""
+        """Return the group that a new application would count for, or empty."""
         placed = PlacedApplication("", tuple(groups), queue)
         (group,), failures = bundle().hooks.application_groups([placed], self.queues, bundle().settings)
         assert not failures, failures
         return group
 
     def app_group(self, user: str, application: str) -> str:
-        """The group that an application counts for; empty if no limit names it."""
+        """Return the group that an application counts for; empty if no limit names it."""
         group = self.groups.get((user, application), "")
         return group if group in self.names("groups") else ""
 
     def report(self, report: str) -> list[Mapping[str, object]]:
-        """The entries that the plugin reports of users or groups."""
+        """Return the entries that the plugin reports of users or groups."""
         counters, excess = self.ledger.counters(), self.excess.counters()
         keys = {key for key, _ in (*counters, *excess)}
         sums = {key[1:]: counters.used(key) - excess.used(key) for key in keys}
@@ -166,16 +166,16 @@ class Replay:
         return self.reached.added_to(entries) if report == "users" else entries
 
     def names(self, report: str) -> list[str]:
-        """The users, or groups, of a report."""
+        """Return the users, or groups, of a report."""
         return [str(next(iter(entry.values()))) for entry in self.report(report)]
 
     def tree(self, report: str, name: str):
-        """The root queue in the entry of a user or group; None without an entry."""
+        """Return the root queue in the entry of a user or group; None without an entry."""
         entries = (entry["queues"] for entry in self.report(report) if name == next(iter(entry.values())))
         return next(entries, None)
 
     def paths(self, report: str, name: str) -> set[str]:
-        """The queues in the entry of a user or group."""
+        """Return the queues in the entry of a user or group."""
         waiting, paths = [self.tree(report, name)], set()
         while waiting:
             node = waiting.pop()
@@ -224,7 +224,7 @@ class Replay:
         return self._raised(self._charges(AppMatch(user, group, queue, application, {**usage})))
 
     def _charges(self, match: AppMatch) -> Charges:
-        """What the plugin charges a match."""
+        """Return the plugin's charges of a match."""
         request = Request(
             submitter=match.user,
             schedd="",
@@ -251,7 +251,7 @@ class Replay:
         return charges if match.running else Charges(charges.sums, ())
 
     def _raised(self, charges: Charges) -> Charges:
-        """The charges, with limits raised by what was taken away in excess."""
+        """Return the charges, with limits raised by what was released in excess."""
         excess = self.excess.counters()
 
         def raised(record):
@@ -263,7 +263,7 @@ class Replay:
         )
 
     def _add(self, match: AppMatch) -> None:
-        """Keep a match that was charged; what its application has in excess there is paid back."""
+        """Store a charged match; its application's excess there is settled."""
         self.matches.append(match)
         key = _key(match)
         for each in [each for each in self.excessive if _key(each) == key]:
@@ -274,7 +274,7 @@ class Replay:
         self.excessive = [each for each in self.excessive if any(each.usage.values())]
 
     def _rebuild(self) -> None:
-        """Charge what runs on new counters, whatever the limits."""
+        """Charge the running matches on new counters, without limits."""
         self.ledger, self.excess = Ledger(), Ledger()
         for match in self.matches:
             match.receipt = self._count(self.ledger, self._charges(match))

@@ -1,4 +1,4 @@
-"""The users that a wildcard's limit has reached, as YuniKorn lists them: a question about a user is enough."""
+"""The users that a wildcard's limit has reached, as YuniKorn lists them: a query about a user is enough."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from negotiator_limits.limit_index import LimitIndex
 
 
 class ReachedUsers:
-    """The queues in which users were seen below a wildcard's limit, while that limit is there."""
+    """The queues in which users were seen below a wildcard's limit, as long as that limit exists."""
 
     def __init__(self) -> None:
         self._paths: defaultdict[str, set[str]] = defaultdict(set)
@@ -26,17 +26,17 @@ class ReachedUsers:
             paths &= {path for path in paths if self._limit(user, path)}
 
     def see(self, user: str, queue: str) -> None:
-        """Record a user who runs in a queue, or whom a question names."""
+        """Record a user who runs in a queue, or who is named in a query."""
         limits = ((path, self._limit(user, path)) for path in upwards(queue))
         self._paths[user] |= {path for path, limit in limits if limit and limit.name == WILDCARD}
 
     def cover(self, users: Iterable[str]) -> None:
-        """Let the wildcard's limits reach users who are known."""
+        """Let the wildcard's limits reach known users."""
         for user in users:
             self._paths[user] |= {*self._index.queues(SubjectKind.USER, WILDCARD)}
 
     def added_to(self, entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The entries of a report of users, with the queues in which they use nothing."""
+        """Return the entries of a report of users, with the queues in which they use nothing."""
         found = {entry["userName"]: entry for entry in entries}
         for user, paths in self._paths.items():
             for path in sorted(paths):
@@ -45,7 +45,7 @@ class ReachedUsers:
         return [found[user] for user in sorted(found)]
 
     def _add(self, node: dict[str, Any], user: str, path: str) -> None:
-        """Add a queue below a node, and those between."""
+        """Add a queue below a node, with its parents."""
         for above in reversed([*upwards(path)][:-1]):
             children = node.setdefault("children", [])
             known = next((child for child in children if child["queuePath"] == above), None)

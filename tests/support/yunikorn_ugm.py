@@ -55,7 +55,7 @@ def _subject(step):
 
 
 def _config(replay, step):
-    """An invalid configuration changes nothing."""
+    """Reload the configuration; an invalid one changes nothing."""
     reading = read(step["config"])
     if reading.codes:
         return f"refused: {', '.join(sorted(reading.codes))}"

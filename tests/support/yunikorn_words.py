@@ -1,4 +1,4 @@
-"""By which words the program and YuniKorn's cases say what is wrong with a configuration or an application."""
+"""The words of the program and of YuniKorn's cases for errors of configurations and applications."""
 
 CODES = frozenset(
     {
@@ -64,7 +64,7 @@ CODES = frozenset(
         "yaml_syntax",
     }
 )
-"""The words by which the program says what is wrong."""
+"""The codes of errors in the program."""
 
 ALIKE = {"rule_target_missing": "rule_fixed_value_missing"}
 """Where a rule has no value, YuniKorn's check of its target comes before the one of its value."""

@@ -1,4 +1,4 @@
-"""What the authors of plugins test with."""
+"""Functions with which authors test plugins."""
 
 import pytest
 
@@ -30,24 +30,29 @@ def negotiator_job_attributes():
     "text", ['Cpus = 1\nName = "a"\n\n\nCpus = 2\n', '[ Cpus = 1; Name = "a" ]\n[ Cpus = 2 ]']
 )
 def test_a_table_is_made_of_either_syntax(text):
-    """Long form with blank lines between ads, or an ad in brackets a line."""
+    """Long form with blank lines between ads, or one ad in brackets on each line."""
     assert table(text).numbers("Cpus").tolist() == [1.0, 2.0]
     assert table(text).strings("Name").tolist() == ["a", None]
 
 
 def test_a_text_that_does_not_parse_is_an_error():
-    """A test that is wrong fails where it is wrong."""
+    """An error in a test is reported where it is."""
     with pytest.raises(ValueError, match="text:2"):
         ads("Cpus = 1\nName = (")
 
 
 def test_a_file_is_called_through_the_guard(tmp_path):
-    """With the arguments that are given, and plain ones for the rest."""
+    """With the given arguments, and defaults for the others."""
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "good.py").chmod(0o666)
     slots = table("Cpus = 1\n\nCpus = 4")
-    asked = {"slots": slots, "request": request("RequestCpus = 2"), "settings": 5, "cycle": cycle_record()}
-    (answer,) = call(tmp_path / "good.py", "negotiator_filter_slots", **asked)
+    arguments = {
+        "slots": slots,
+        "request": request("RequestCpus = 2"),
+        "settings": 5,
+        "cycle": cycle_record(),
+    }
+    (answer,) = call(tmp_path / "good.py", "negotiator_filter_slots", **arguments)
     assert answer.allow.tolist() == [False, True]
     assert answer.text == "5"
     assert call(str(tmp_path / "good.py"), "negotiator_filter_slots")[0].allow.tolist() == []
@@ -58,8 +63,8 @@ QUEUES = """
 from negotiator.plugin import *
 @hookimpl
 def negotiator_access(questions, queues):
-    for asked in questions:
-        allowed = queues.nearest(asked.queue).config.submit.allows(asked.user, asked.groups)
+    for question in questions:
+        allowed = queues.nearest(question.queue).config.submit.allows(question.user, question.groups)
         yield Access(AccessDecision.GRANT if allowed else AccessDecision.FORBID, "acl", allowed)
 @hookimpl
 def negotiator_user_groups(users, settings, now):
@@ -75,26 +80,26 @@ def negotiator_queues_changed(changes):
 
 @pytest.fixture
 def policy(tmp_path):
-    """A plugin that decides about queues."""
+    """Return a plugin that decides about queues."""
     (tmp_path / "policy.py").write_text(QUEUES)
     return tmp_path / "policy.py"
 
 
-def test_access_is_asked_over_queues_that_a_test_makes(policy):
-    """An answer for each question; without queues there is the root alone."""
-    asked = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a.b.c") for user in ("bob", "eve")]
+def test_access_is_called_with_queues_of_the_test(policy):
+    """An answer for each question; without queues there is only the root."""
+    arguments = [AccessQuestion(user, ("dev",), AccessKind.SUBMIT, "root.a.b.c") for user in ("bob", "eve")]
     made = queues({"root.A.b": "bob", "root.z": " dev"})
-    assert call(policy, "negotiator_access", questions=asked, queues=made) == (
+    assert call(policy, "negotiator_access", questions=arguments, queues=made) == (
         Access(AccessDecision.GRANT, "acl", "user bob"),
         Access(AccessDecision.FORBID, "acl", ""),
     )
-    alone = call(policy, "negotiator_access", questions=asked)
+    alone = call(policy, "negotiator_access", questions=arguments)
     assert [each.decision for each in alone] == [AccessDecision.FORBID] * 2
     assert call(policy, "negotiator_access") == ()
 
 
-def test_queues_are_made_with_all_above_them():
-    """Only what has nothing below it takes applications."""
+def test_queues_are_created_with_their_parents():
+    """Only leaves take applications."""
     made = queues({"root.a.b": "bob", "root.a": "*"})
     assert [(queue.path, queue.leaf) for queue in made] == [
         ("root", False),
@@ -119,10 +124,10 @@ def negotiator_usage(report, used):
 """
 
 
-def test_charges_are_declared_for_a_request_that_a_test_makes(tmp_path):
-    """What a job asks for is said beside its ad; what it does not tell is 0; its jobs are of one application."""
+def test_charges_are_called_with_a_request_of_the_test(tmp_path):
+    """Amounts are given beside its ad; a missing amount is 0; its jobs are of one application."""
     (tmp_path / "quotas.py").write_text(QUOTAS)
-    asked = request(
+    arguments = request(
         'Owner = "eve"',
         count=2,
         first_job="7.0",
@@ -131,7 +136,12 @@ def test_charges_are_declared_for_a_request_that_a_test_makes(tmp_path):
         resources={"gpu": 2},
         unknown=["memory"],
     )
-    given = {"request": asked, "slots": table("Cpus = 1"), "queues": queues({"root.a": "*"}), "settings": 5}
+    given = {
+        "request": arguments,
+        "slots": table("Cpus = 1"),
+        "queues": queues({"root.a": "*"}),
+        "settings": 5,
+    }
     memory, gpu, applications = call(tmp_path / "quotas.py", "negotiator_charges", **given)
     assert (gpu.counter, gpu.amount) == (("root.a", "gpu", "memory"), 2)
     assert (memory.counter, memory.amount) == (("root.a", "memory", "memory"), 0)
@@ -141,8 +151,8 @@ def test_charges_are_declared_for_a_request_that_a_test_makes(tmp_path):
     assert (alone.counter, alone.keys) == (("alice",), ("schedd@example.org#1",))
 
 
-def test_usage_is_reported_of_what_a_test_counts(tmp_path):
-    """The report of users of nothing, where nothing else is given."""
+def test_usage_is_called_with_counters_of_the_test(tmp_path):
+    """By default the report of users, without usage."""
     (tmp_path / "quotas.py").write_text(QUOTAS)
     used = CounterUsage({("a", "b"): 1}, {}, {})
     given = {"report": "hosts", "used": used}
@@ -152,8 +162,8 @@ def test_usage_is_reported_of_what_a_test_counts(tmp_path):
     assert call(tmp_path / "quotas.py", "negotiator_usage") == ({"report": "users", "keys": []},)
 
 
-def test_groups_come_back_for_the_users_that_are_known(policy):
-    """As the plugin returns them; at the time of the cycle if no other is given."""
+def test_groups_are_returned_for_known_users(policy):
+    """As the plugin returns them; by default at the time of the cycle."""
     users = ["bob", "eve", "ann"]
     assert call(policy, "negotiator_user_groups", users=users, now=5.0) == (
         UserGroups("ann", ("5.0",)),
@@ -165,8 +175,8 @@ def test_groups_come_back_for_the_users_that_are_known(policy):
     assert call(policy, "negotiator_user_groups") == ()
 
 
-def test_a_placement_rule_is_called_with_a_rule_that_a_test_makes(policy):
-    """Its filter lets every group through, or those that are named."""
+def test_a_placement_rule_is_called_with_a_rule_of_the_test(policy):
+    """Its filter admits all groups, or the named ones."""
     (made,) = call(policy, "negotiator_placement_rules")
     assert made.name == "of"
     assert made.target(Application("bob"), rule()) == QueueTarget("bob")
@@ -176,8 +186,8 @@ def test_a_placement_rule_is_called_with_a_rule_that_a_test_makes(policy):
     assert (configured.value, configured.name, configured.create) == ("x", "of", True)
 
 
-def test_an_observer_of_queues_is_told(policy):
-    """And what it raises fails the test."""
+def test_an_observer_of_queues_is_called(policy):
+    """Its exceptions fail the test."""
     with pytest.raises(PluginFailedError, match=r"ValueError: \['root.a'\]"):
         call(policy, "negotiator_queues_changed", changes=[QueueNotice("root.a", "created", 0.0)])
     with pytest.raises(PluginFailedError, match=r"ValueError: \[\]"):
@@ -196,7 +206,7 @@ def test_an_observer_of_queues_is_told(policy):
         ),
     ],
 )
-def test_what_the_program_would_report_fails_the_test(tmp_path, source, message):
+def test_reported_failures_fail_the_test(tmp_path, source, message):
     """A refusal, an exception and a wrong answer alike."""
     (tmp_path / "bad.py").write_text(f"from negotiator.plugin import hookimpl\n@hookimpl\n{source}\n")
     with pytest.raises(PluginFailedError, match=message):

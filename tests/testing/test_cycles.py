@@ -9,7 +9,7 @@ from negotiator.plugin import Filter, hookimpl
 from negotiator.testing import cycle
 
 
-class Nothing:
+class NoSlots:
     """A plugin that allows no slot."""
 
     @hookimpl
@@ -27,7 +27,7 @@ def test_a_job_is_matched_with_a_slot_under_the_built_in_bundle():
     assert result.denials == result.discarded == result.failures == ()
 
 
-def test_what_the_ads_say_is_not_replaced():
+def test_attributes_of_the_ads_are_not_replaced():
     result = cycle(
         'Name = "mine"\nRequirements = TARGET.Owner == "bob"', 'Owner = "bob"\nClusterId = 7\n\nOwner = "eve"'
     )
@@ -37,20 +37,20 @@ def test_what_the_ads_say_is_not_replaced():
 
 def test_a_plugin_may_be_an_object_a_module_or_a_file(tmp_path):
     module = types.ModuleType("site.night")
-    module.negotiator_filter_slots = Nothing().negotiator_filter_slots
+    module.negotiator_filter_slots = NoSlots().negotiator_filter_slots
     file = tmp_path / "dusk.py"
     file.write_text(
         "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_filter_slots(): 1 / 0\n"
     )
     for plugin, name, code in (
-        (Nothing(), "Nothing", "never"),
+        (NoSlots(), "Nothing", "never"),
         (module, "night", "never"),
         (file, "dusk", "plugin_error"),
     ):
         (denial,) = cycle("Cpus = 1", "RequestCpus = 1", plugins=[plugin]).denials
         (reason,) = [each.reason for each in denial.reasons]
         assert (reason.provenance.plugin, reason.code) == (name, code)
-    (denial,) = cycle("Cpus = 1", "RequestCpus = 1", plugins={"mine": Nothing()}).denials
+    (denial,) = cycle("Cpus = 1", "RequestCpus = 1", plugins={"mine": NoSlots()}).denials
     assert denial.reasons[0].reason.provenance.plugin == "mine"
 
 
@@ -69,6 +69,6 @@ def test_a_bundle_with_errors_is_refused():
 
 
 def test_the_fixtures_are_these_functions(negotiator_cycle, negotiator_call):
-    """They come with the distribution, as a plugin of pytest."""
+    """They are part of the distribution, as a plugin of pytest."""
     assert negotiator_cycle("Cpus = 1", "RequestCpus = 1").pairs == (("1.0", "slot0@host"),)
-    assert negotiator_call(Nothing(), "negotiator_job_attributes") == ()
+    assert negotiator_call(NoSlots(), "negotiator_job_attributes") == ()

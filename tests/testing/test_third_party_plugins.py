@@ -37,7 +37,7 @@ def test_a_third_party_plugin_imports_the_public_door_only(file):
     assert {name for name in modules if name.startswith("negotiator")} == {"negotiator.plugin"}
 
 
-def test_a_gate_keeps_ads_out():
+def test_a_gate_discards_ads():
     now = cycle_record().now
     ads = table(f"LastHeardFrom = {now - 901:.0f}\n\nLastHeardFrom = {now:.0f}")
     (gate,) = call(FOLDER / "gate.py", "negotiator_gate_ads", kind=AdKind.STARTD, ads=ads)
@@ -48,7 +48,7 @@ def test_a_gate_keeps_ads_out():
     assert discarded.examples == ("a",)
 
 
-def test_a_filter_leaves_the_slots_that_it_allows():
+def test_a_filter_removes_the_slots_that_it_does_not_allow():
     (answer,) = call(
         FOLDER / "slot_filter.py",
         "negotiator_filter_slots",

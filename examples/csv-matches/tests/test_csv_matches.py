@@ -1,4 +1,4 @@
-"""Each match is a line of the file, and the plugin is found where it is installed."""
+"""Each match is one line of the file, and the installed plugin is loaded by its entry point."""
 
 import csv
 import os
@@ -21,7 +21,7 @@ def settings(tmp_path):
     return section.schema(csv_matches=str(tmp_path / "matches.csv"))
 
 
-def tell(settings, *matches, number=1):
+def deliver(settings, *matches, number=1):
     now = 1_763_666_400.0
     call(
         PLUGIN,
@@ -39,9 +39,9 @@ def rows(settings):
 
 
 def test_each_match_is_a_line(settings):
-    """Below one line of titles, cycle after cycle."""
-    tell(settings, match(ordinal=1), match('Owner = "bob"', 'Name = "slot2@b"', ordinal=2), number=7)
-    tell(settings, match(ordinal=3), number=8)
+    """Lines of later cycles follow those of earlier ones; the titles are written once."""
+    deliver(settings, match(ordinal=1), match('Owner = "bob"', 'Name = "slot2@b"', ordinal=2), number=7)
+    deliver(settings, match(ordinal=3), number=8)
     assert rows(settings) == [
         TITLES,
         [
@@ -80,25 +80,25 @@ def test_each_match_is_a_line(settings):
     ]
 
 
-def test_names_that_users_write_stay_one_cell(settings):
+def test_names_with_special_characters_stay_in_one_cell(settings):
     """Commas, quotes, line breaks, and bytes that are not UTF-8."""
     name = 'slot,1"\n\udcff'
-    tell(settings, match(slot='[ Name = "slot,1\\"\\n\\377" ]'))
+    deliver(settings, match(slot='[ Name = "slot,1\\"\\n\\377" ]'))
     assert rows(settings)[1][6] == name
     assert len(rows(settings)) == 2
 
 
 def test_without_a_file_nothing_is_written(settings, tmp_path):
-    """A bundle that does not mention the plugin, and a cycle without matches."""
-    tell(type(settings)(), match())
-    tell(settings)
+    """Neither without the key in the bundle nor in a cycle without matches."""
+    deliver(type(settings)(), match())
+    deliver(settings)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_written_is_a_failure(tmp_path, settings):
-    """It is reported under the plugin's name; the matches are delivered all the same."""
+    """The failure has the plugin's name; the matches are delivered."""
     with pytest.raises(PluginFailedError, match="negotiator_matches_made: IsADirectoryError"):
-        tell(type(settings)(csv_matches=str(tmp_path)), match())
+        deliver(type(settings)(csv_matches=str(tmp_path)), match())
 
 
 SCRIPT = """
@@ -115,8 +115,8 @@ print(manager.ask(specs.negotiator_matches_made, matches=(match(),), settings=se
 """
 
 
-def test_it_works_installed(tmp_path):
-    """Built as a wheel and found by its entry point, in a program of its own."""
+def test_the_installed_plugin_writes_matches(tmp_path):
+    """It is built as a wheel, and found by its entry point in another process."""
     site, source = tmp_path / "site", tmp_path / "source"
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "negotiator_csv_matches/__init__.py"):

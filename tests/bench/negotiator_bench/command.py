@@ -74,7 +74,7 @@ def bench(areas: tuple[Area, ...], *, quick: bool, strict: bool, as_json: bool) 
     if quick and strict:
         raise click.UsageError("--strict judges the full sizes, --quick has others: give one of them")
     try:
-        report = run(QUICK if quick else FULL, areas, _tell)
+        report = run(QUICK if quick else FULL, areas, _print_progress)
     except BenchError as error:
         click.echo(f"error: {printable(str(error))}", err=True)
         sys.exit(NOT_MEASURED)
@@ -91,8 +91,8 @@ def bench(areas: tuple[Area, ...], *, quick: bool, strict: bool, as_json: bool) 
         sys.exit(MISSED)
 
 
-def _tell(text: str) -> None:
-    """Say what is going on to people who wait for it."""
+def _print_progress(text: str) -> None:
+    """Print progress to standard error."""
     if sys.stderr.isatty():
         click.echo(f"measuring {text}", err=True)
 

@@ -1,4 +1,4 @@
-"""Why nothing could be measured."""
+"""Exceptions of measurements."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ class PeerError(BenchError):
 
 
 class NotReadError(BenchError):
-    """An ad that was made for a measurement was refused by the reader."""
+    """The reader refused an ad that was generated for a measurement."""

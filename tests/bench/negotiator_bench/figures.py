@@ -1,4 +1,4 @@
-"""What a measurement gives: single values, their medians, and what was to be reached."""
+"""Results of measurements: single values, their medians, and targets."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Area(enum.StrEnum):
 
 @attrs.frozen
 class SpeedTarget:
-    """What is to be reached: one bound, on the median of the ratios or on our own median."""
+    """A target: one bound, on the median of the ratios or on our own median."""
 
     of: str  # "ratio" or "ours"
     at_least: float | None = None
     at_most: float | None = None
 
     def met_by(self, value: float) -> bool:
-        """Say whether a value is within the bound."""
+        """True if a value is within the bound."""
         if self.at_least is not None and value < self.at_least:
             return False
         return self.at_most is None or value <= self.at_most
@@ -42,9 +42,9 @@ class SpeedTarget:
 
 @attrs.frozen
 class Figure:
-    """One measurement, taken several times: ours and the library's in turn, in one run.
+    """One measurement, repeated: ours and the library's in turn, in one run.
 
-    ``theirs`` is empty where the library was not asked. ``ratios`` are ours by theirs, value by value.
+    ``theirs`` is empty if the library was not measured. ``ratios`` are ours divided by theirs, value by value.
     """
 
     area: Area
@@ -69,14 +69,14 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target was reached; None without one, or where what it is about was not measured."""
+        """True if the target was reached; None without a target, or if its value was not measured."""
         if self.target is None:
             return None
         value = self.ratio if self.target.of == "ratio" else median(self.ours)
         return None if value is None else self.target.met_by(value)
 
     def as_json(self) -> dict[str, object]:
-        """Give the figure as values that JSON has."""
+        """Return the figure as JSON values."""
         return {
             "area": str(self.area),
             "what": self.what,

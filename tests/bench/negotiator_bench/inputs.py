@@ -48,7 +48,7 @@ _NOTES: Final = {
 
 
 def compositions() -> dict[str, Composition]:
-    """Say of each input what it is made of."""
+    """Return the composition of each input."""
     made = {name: [make(row) for row in range(_SAMPLE)] for name, make in SLOTS.items()}
     made["jobs"] = [job_class(k) for k in range(CLASSES)]
     return {name: _composition(texts, _NOTES[name]) for name, texts in made.items()}

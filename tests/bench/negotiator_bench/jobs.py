@@ -88,7 +88,7 @@ def job_class(k: int) -> str:
     """Make the ad of class ``k``, counted from 0, in long form."""
     rng = random.Random(f"job {k}")  # noqa: S311 - repeatable, not secret
     owner = rng.choice(_OWNERS)
-    asked = _SubmitFile(
+    submit_file = _SubmitFile(
         arch=rng.choices(("X86_64", "AARCH64"), (9, 1))[0],
         cpus=rng.choices((1, 2, 4, 8, 16), (12, 3, 3, 2, 1))[0],
         gpus=rng.choices(("", _GPUS, _GPUS_LIKE), (92, 6, 2))[0],
@@ -102,24 +102,24 @@ def job_class(k: int) -> str:
         "DiskUsage": f"{rng.randrange(50, 40_000_000)}",
         "Owner": f'"{owner}"',
         "User": f'"{owner}@example.org"',
-        "RequestCpus": f"{asked.cpus}",
+        "RequestCpus": f"{submit_file.cpus}",
         "RequestDisk": "DiskUsage" if rng.random() < 0.3 else f"{rng.randrange(1, 100_000) * 1024}",
         "RequestMemory": _memory(rng),
-        "ShouldTransferFiles": f'"{asked.transfer}"',
-        "Requirements": asked.requirements(),
+        "ShouldTransferFiles": f'"{submit_file.transfer}"',
+        "Requirements": submit_file.requirements(),
         "Rank": rng.choice(_RANKS),
     }
-    if asked.gpus:
+    if submit_file.gpus:
         ad["RequestGPUs"] = rng.choice(("1", "1", "2"))
-    if asked.gpus == _GPUS_LIKE:
+    if submit_file.gpus == _GPUS_LIKE:
         ad["RequireGPUs"] = "Capability >= 7.0"
     return long_form(ad)
 
 
 def six_clauses() -> str:
     """Make the ad of a job that asks for two cores and nothing else: Requirements of exactly six clauses."""
-    asked = _SubmitFile(arch="X86_64", cpus=2, gpus="", transfer="IF_NEEDED", clauses=())
-    return long_form(template("job.ad") | {"RequestCpus": "2", "Requirements": asked.requirements()})
+    submit_file = _SubmitFile(arch="X86_64", cpus=2, gpus="", transfer="IF_NEEDED", clauses=())
+    return long_form(template("job.ad") | {"RequestCpus": "2", "Requirements": submit_file.requirements()})
 
 
 def _memory(rng: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""What a measurement stands on: one core, a clock, and the facts of the machine that belong beside the figures."""
+"""The environment of a measurement: one core, a clock, and the facts of the machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CPUINFO: Final = Path("/proc/cpuinfo")
 
 @contextmanager
 def one_core() -> Iterator[bool]:
-    """Keep this process, and those it starts, on one core; gives False where the system cannot or will not."""
+    """Bind this process and its children to one core; return False if the system does not support it."""
     if not hasattr(os, "sched_setaffinity"):
         yield False
         return
@@ -40,7 +40,7 @@ def one_core() -> Iterator[bool]:
 
 
 def resident() -> int | None:
-    """Return the bytes of memory that this process holds now, None where the system does not tell."""
+    """Return the resident bytes of this process, None if the system does not provide them."""
     try:
         pages = int(_STATM.read_text("ascii").split()[1])
     except OSError:
@@ -50,7 +50,7 @@ def resident() -> int | None:
 
 @attrs.frozen
 class Machine:
-    """What tells machines apart, without the name of this one; libraries that are not installed have no version."""
+    """Facts that distinguish machines, without the host name; libraries that are not installed have no version."""
 
     python: str
     implementation: str
@@ -62,7 +62,7 @@ class Machine:
 
 
 def this_machine(*, one_core: bool) -> Machine:
-    """Describe the machine that this process runs on, and whether it was kept on one core."""
+    """Return the facts of this machine, and whether the process is bound to one core."""
     return Machine(
         python=platform.python_version(),
         implementation=platform.python_implementation(),

@@ -1,7 +1,7 @@
 """Matching: Requirements of both sides, all slots by all job classes; then the job's Rank and the choice of the best.
 
 Ours begins cold each time: a table that was just read, job ads that were just read, empty caches. What is timed is all
-that a cycle does from there, columns, analysis of the expressions and bitmaps included. The library is asked a random
+that a cycle does from there, columns, analysis of the expressions and bitmaps included. The library gets a random
 sample of the pairs, those of a job in a row; it matches in the direction that is quicker for it.
 """
 
@@ -65,10 +65,10 @@ def measure(kind: str, size: int, plan: Plan, library: Peer | None) -> Measured:
             their_match.append(len(pairs) / answer["seconds"])
             with_rank = library.ask("rank", pairs=pairs, best=plan.best)
             their_ranked.append(len(pairs) / with_rank["seconds"])
-            wrong += matched_otherwise(kind, pairs, run.matched.masks, answer["matched"])
+            wrong += match_differences(kind, pairs, run.matched.masks, answer["matched"])
             if turn == plan.repetitions - 1:
-                wrong += _ranked_otherwise(kind, pairs, run, with_rank["ranks"])
-        wrong += _chosen_otherwise(kind, run, plan.best) if turn == plan.repetitions - 1 else []
+                wrong += _rank_differences(kind, pairs, run, with_rank["ranks"])
+        wrong += _choice_differences(kind, run, plan.best) if turn == plan.repetitions - 1 else []
 
     judged = plan.judged and (kind, size) == JUDGED
     what = f"{size:,} {kind}"
@@ -121,17 +121,17 @@ def _cold(kind: str, size: int, count: int) -> _MatchingRun:
     return _MatchingRun(jobs, matched, chosen, between - start, clock() - between)
 
 
-def matched_otherwise(
+def match_differences(
     kind: str, pairs: Sequence[tuple[int, int]], masks: Sequence[Mask], theirs: Sequence[bool]
 ) -> Iterator[str]:
-    """Tell of each pair (job class, slot) that matches here and not there, or the other way."""
+    """Yield each pair (job class, slot) that matches here and not in the library, or vice versa."""
     for (job, slot), matched in zip(pairs, theirs, strict=True):
         if bool(masks[job][slot]) != matched:
             verb = "matches" if matched else "does not match"
             yield f"{kind} slot {slot} {verb} job class {job} for the library, for us the other way"
 
 
-def _ranked_otherwise(
+def _rank_differences(
     kind: str, pairs: Pairs, run: _MatchingRun, theirs: Sequence[float | None]
 ) -> Iterator[str]:
     rows: dict[int, list[tuple[int, float]]] = {}
@@ -145,8 +145,8 @@ def _ranked_otherwise(
                 yield f"Rank of job class {job} for {kind} slot {slot} is {value!r}, for the library {rank!r}"
 
 
-def _chosen_otherwise(kind: str, run: _MatchingRun, count: int) -> Iterator[str]:
-    """Compare the choice with that of a sort of all candidates."""
+def _choice_differences(kind: str, run: _MatchingRun, count: int) -> Iterator[str]:
+    """Compare the choice with a sort of all candidates."""
     for job, (mask, chosen) in enumerate(zip(run.matched.masks, run.chosen, strict=True)):
         left = np.flatnonzero(mask)
         by_pool, by_job = (

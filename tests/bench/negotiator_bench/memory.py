@@ -1,7 +1,7 @@
-"""Memory: the growth of a fresh process, by what the system says it holds (resident set), for each ad.
+"""Memory: the growth of a fresh process, by its resident set, per ad.
 
 That counts everything: arrays, dictionaries, caches, and what the allocator keeps. It is taken once, since it hardly
-varies. Ours is told twice: the table as read, and after all job classes were matched with it, when its columns are
+varies. Ours has two figures: the table as read, and after all job classes were matched with it, when its columns are
 built.
 """
 
@@ -19,7 +19,7 @@ TARGET: Final = SpeedTarget("ours", at_most=3000)
 
 
 def measure(plan: Plan, *, library: bool) -> Measured:
-    """Measure bytes an ad; nothing where the system does not tell how much a process holds."""
+    """Measure bytes per ad; nothing if the system does not provide the size of a process."""
     with Peer() as process:
         ours = process.ask("table_memory", count=plan.memory)
     if ours["read"] is None:

@@ -1,4 +1,4 @@
-"""The other process, seen from the one that measures: see ``worker`` for what it can be asked."""
+"""The client of the worker process (see ``worker``)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PATH = Path(__file__).parents[1]
 
 
 def library_is_here() -> bool:
-    """Say whether HTCondor's library is installed; it is not imported."""
+    """True if HTCondor's library is installed; it is not imported."""
     return all(importlib.util.find_spec(name) is not None for name in ("htcondor2", "classad2"))
 
 
 class Peer:
-    """A process that answers questions; it begins and ends with the context that this is."""
+    """A worker process that answers requests; it runs as long as the context."""
 
     _process: subprocess.Popen[str]
     _errors: TextIO
@@ -59,7 +59,7 @@ class Peer:
         self._process.communicate()
 
     def ask(self, method: str, **arguments: Any) -> Any:
-        """Ask one question and wait for the answer.
+        """Send one request and wait for the answer.
 
         :raises PeerError: the process ended; its last words are in the message.
         """
@@ -73,7 +73,7 @@ class Peer:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise PeerError(f"the process that was asked to {method} ended{self._last_words()}")
+            raise PeerError(f"the worker process ended during {method}{self._last_words()}")
         return json.loads(line)
 
     def _last_words(self) -> str:

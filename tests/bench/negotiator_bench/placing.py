@@ -2,7 +2,7 @@
 
 Two chains of rules: a tag rule below a fixed one, with 100 queues; and three rules, one with a group regular expression.
 100,000 applications of 1,000 users. What is measured is what YuniKorn measures: from applications in memory to queues,
-with filters, access and the creation of queues. The whole station of the cycle does more: it tells applications that
+with filters, access and the creation of queues. The whole station of the cycle does more: it distinguishes applications that
 were placed before from new ones, by schedd, user and cluster.
 """
 
@@ -105,7 +105,7 @@ def _chain(name: str, text: str, jobs: Table, plan: Plan) -> Iterator[Figure]:
         cycle = Cycle(1, _NOW, bundle.digest)
         placed = place_idle(
             jobs, bundle, cycle, CycleState.new(bundle, _NOW)
-        )  # columns are made when they are first asked for
+        )  # columns are made at their first use
         distinct, rows = len(placed.placements), np.arange(len(jobs))
 
         def only_placing() -> None:

@@ -1,7 +1,7 @@
 """Resource quota sets: what they add to a negotiation cycle, for jobs that all ask for something different, and for many.
 
 Measured is what a cycle does for each request where quotas come in: the hook that filters slots, and the station *charge*,
-which asks what a match costs, puts slots in order, admits and charges. What is told is how much longer that takes with
+which calls the charges hook, sorts slots, admits and charges. The figure is how much longer that takes with
 the sets than without any. The real scheduler takes 0.64 s for a dispatch run of 400 hosts and 4,000 alike jobs of 40
 users under ``users {*} hosts {*}``, 0.75 s with ten rules before it that are for nobody; a fifth of that is the target.
 """
@@ -37,7 +37,7 @@ _NOBODYS: Final = 10
 #: A fifth of what the real scheduler takes, in milliseconds.
 ALONE: Final = SpeedTarget("ours", at_most=128)
 BEHIND: Final = SpeedTarget("ours", at_most=150)
-_LEAST: Final = 1e-3  # two times are told apart by noise too: nothing is done in less than no time
+_LEAST: Final = 1e-3  # differences below this are noise
 _TRUE: Final = parse("true")
 _CYCLE: Final = Cycle(1, 1_795_000_000.0, "0" * 64)
 

@@ -35,7 +35,7 @@ def measure(plan: Plan, library: Peer | None) -> Measured:
         if library:
             answer = library.ask("read", count=plan.library_read, checked=list(rows))
             theirs.append(plan.library_read / answer["seconds"])
-            wrong += read_otherwise(table, rows, answer["ads"])
+            wrong += read_differences(table, rows, answer["ads"])
     facts = {"ads": plan.read, "library_ads": plan.library_read, "differing": len(DIFFERING)}
     figures = (
         Figure(
@@ -59,7 +59,7 @@ def _read(blocks: Sequence[str]) -> tuple[float, Table]:
     return clock() - start, table
 
 
-def read_otherwise(table: Table, rows: Sequence[int], theirs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def read_differences(table: Table, rows: Sequence[int], theirs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a message for each constant in these rows that differs from what the library read."""
     for row, ad in zip(rows, theirs, strict=True):
         found = table.ad(row)

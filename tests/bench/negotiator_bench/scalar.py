@@ -1,6 +1,6 @@
 """Scalar evaluation: Requirements of six clauses, parsed, one pair of ads after the other.
 
-The slots are such that the value is true, so that all six clauses are evaluated. The library is asked by
+The slots are such that the value is true, so that all six clauses are evaluated. The library evaluates by
 ``ExprTree.eval(my, target)``, the quickest way its public interface has.
 """
 
@@ -21,7 +21,7 @@ from negotiator_bench.slots import texts
 
 TARGET: Final = SpeedTarget("ratio", at_most=4)
 
-_EACH: Final = 3  # about every second slot has the architecture and the cores that are asked for
+_EACH: Final = 3  # about every second slot has the requested architecture and cores
 
 
 def measure(plan: Plan, library: Peer | None) -> Measured:

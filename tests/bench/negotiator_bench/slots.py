@@ -61,12 +61,12 @@ _OPSYS: Final = ("Debian12", "CentOS7", "AlmaLinux9")
 @cache
 def fixed() -> dict[str, str]:
     """Return the attributes that all slots share: those of the real ad that are neither varied nor of its children."""
-    kept = {
+    shared = {
         name: value
         for name, value in template("slot.ad").items()
         if name not in _DROPPED and name not in _VARIED and not name.startswith("Child")
     }
-    return kept | _STATIC
+    return shared | _STATIC
 
 
 @cache

@@ -17,14 +17,14 @@ from negotiator_bench.plan import Plan
 
 @attrs.frozen
 class Report:
-    """What was measured, on what, and of what; ``disagreements`` tell where the library's answers differ from ours."""
+    """The figures, the machine and the inputs; ``disagreements`` are the differing answers of the library."""
 
     plan: Plan
     machine: Machine
     inputs: dict[str, Composition]
     figures: tuple[Figure, ...]
     disagreements: tuple[str, ...]
-    library: bool  # whether HTCondor's library was there to be asked
+    library: bool  # whether HTCondor's library was measured
 
     @property
     def missed(self) -> tuple[Figure, ...]:
@@ -33,11 +33,11 @@ class Report:
 
     @property
     def unknown(self) -> tuple[Figure, ...]:
-        """The figures with a target of which nothing can be said."""
+        """The figures whose target cannot be judged."""
         return tuple(figure for figure in self.figures if figure.target and figure.met is None)
 
     def as_json(self) -> dict[str, object]:
-        """Give the report as values that JSON has: what ``negotiator bench --json`` prints."""
+        """Return the report as JSON values, as ``make bench BENCH=--json`` prints it."""
         return {
             "machine": attrs.asdict(self.machine),
             "plan": attrs.asdict(self.plan),
@@ -49,13 +49,13 @@ class Report:
         }
 
 
-def run(plan: Plan, areas: Collection[Area], tell: Callable[[str], None]) -> Report:
-    """Measure these areas; ``tell`` is called with the name of each measurement before it begins.
+def run(plan: Plan, areas: Collection[Area], progress: Callable[[str], None]) -> Report:
+    """Measure these areas; ``progress`` is called with the name of each measurement before it begins.
 
     :raises BenchError: something could not be measured.
     """
     with one_core() as pinned:
-        measured = list(_measurements(plan, areas, tell))
+        measured = list(_measurements(plan, areas, progress))
     return Report(
         plan=plan,
         machine=this_machine(one_core=pinned),
@@ -66,32 +66,32 @@ def run(plan: Plan, areas: Collection[Area], tell: Callable[[str], None]) -> Rep
     )
 
 
-def _measurements(plan: Plan, areas: Collection[Area], tell: Callable[[str], None]) -> Iterator[Measured]:
+def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str], None]) -> Iterator[Measured]:
     with ExitStack() as stack:
         library = stack.enter_context(Peer()) if library_is_here() else None
         if Area.MATCHING in areas or Area.RANKING in areas:
             for kind, size in plan.matching:
-                tell(f"matching and ranking, {size:,} {kind} slots")
+                progress(f"matching and ranking, {size:,} {kind} slots")
                 yield matching.measure(kind, size, plan, library)
         if Area.SCALAR in areas:
-            tell("scalar evaluation")
+            progress("scalar evaluation")
             yield scalar.measure(plan, library)
         if Area.READING in areas:
-            tell(f"reading, {plan.read:,} ads")
+            progress(f"reading, {plan.read:,} ads")
             yield reading.measure(plan, library)
     if Area.PLACING in areas or Area.SWAPPING in areas:
-        tell(f"placing, {plan.applications:,} applications; swapping, {plan.queues:,} queues")
+        progress(f"placing, {plan.applications:,} applications; swapping, {plan.queues:,} queues")
         yield placing.measure(plan)
     if Area.ADMISSION in areas or Area.CHARGING in areas:
-        tell("admission and charging")
+        progress("admission and charging")
         yield charging.measure(plan)
     if Area.QUOTAS in areas:
-        tell("resource quota sets")
+        progress("resource quota sets")
         yield quotas.measure(plan)
     if Area.CYCLE in areas:
         for size in plan.cycles:
-            tell(f"whole cycles, {size:,} slots")
+            progress(f"whole cycles, {size:,} slots")
             yield cycles.measure(size, plan)
     if Area.MEMORY in areas:
-        tell(f"memory, {plan.memory:,} ads")
+        progress(f"memory, {plan.memory:,} ads")
         yield memory.measure(plan, library=library is not None)

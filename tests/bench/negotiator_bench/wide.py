@@ -37,11 +37,11 @@ _SPARE: Final = (
 @cache
 def _constant() -> dict[str, str]:
     """Return what all slots share, and a place for what they do not, sorted by name as HTCondor prints ads."""
-    kept = {name: value for name, value in fixed().items() if name not in _SPARE} | dict.fromkeys(
+    shared = {name: value for name, value in fixed().items() if name not in _SPARE} | dict.fromkeys(
         DIFFERING, ""
     )
-    kept["TotalSlotDisk"] = f"{10**9}"
-    return {name: kept[name] for name in sorted(kept, key=str.lower)}
+    shared["TotalSlotDisk"] = f"{10**9}"
+    return {name: shared[name] for name in sorted(shared, key=str.lower)}
 
 
 def wide_slot(i: int) -> str:

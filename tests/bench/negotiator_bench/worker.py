@@ -28,7 +28,7 @@ Pair = Sequence[int]
 
 
 class Library:
-    """HTCondor's ``classad2``: the methods are what can be asked of it."""
+    """HTCondor's ``classad2``; the public methods are the requests."""
 
     def __init__(self) -> None:
         importlib.import_module("htcondor2")  # first, or the library speaks another dialect
@@ -45,7 +45,7 @@ class Library:
     def match(self, pairs: Sequence[Pair]) -> dict[str, Any]:
         """Match pairs: seconds for all of them, and whether each matches.
 
-        Asked of the slot the job's Requirements come first, which saves the library a tenth of its time.
+        From the side of the slot the job's Requirements come first, which saves a tenth of the time.
         """
         ads = [(self._jobs[job], self._slots[slot]) for job, slot in pairs]
         gc.collect()

@@ -1,4 +1,4 @@
-"""A gate: keeps out slots that were not heard from for 15 minutes."""
+"""A gate: discards slots that were not heard from for 15 minutes."""
 
 from negotiator.plugin import AdKind, Gate, hookimpl
 

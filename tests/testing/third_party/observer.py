@@ -1,4 +1,4 @@
-"""An observer: writes what each cycle did to the file that the bundle names."""
+"""An observer: writes a summary of each cycle to the file that the bundle names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which application is in which queue, beside a dictionary that does the same the slow way."""
+"""The queue of each application, compared with a dictionary."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,8 @@ def is_kept(application):
     return 0 <= application.cluster <= LARGEST
 
 
-class Beside(RuleBasedStateMachine):
-    """Whatever is done to a register, and to a copy of it, a dictionary says the same."""
+class RegistryComparison(RuleBasedStateMachine):
+    """A registry and its copies, compared with a dictionary after each operation."""
 
     def __init__(self):
         super().__init__()
@@ -73,8 +73,8 @@ class Beside(RuleBasedStateMachine):
         self.mark, self.marked = self.register.mark(), dict(self.model)
 
     @rule(application=IDS, queue=st.sampled_from(QUEUES))
-    def go_on_with_a_copy(self, application, queue):
-        """What is then done to the one that it was copied from does not show in the copy."""
+    def continue_with_a_copy(self, application, queue):
+        """Later changes of the original do not affect the copy."""
         copied = self.register.copy()
         self.register.touch(self.keys(self.model), 8.0)
         self.register.move(application, queue, 7.0)
@@ -112,18 +112,18 @@ class Beside(RuleBasedStateMachine):
         queues = [queue for queue, _ in self.model.values()]
         assert self.register.counts() == {queue: queues.count(queue) for queue in queues}
         assert self.register.busy() == set(queues)
-        asked = (*QUEUES[1:], "root.unknown")
+        paths = (*QUEUES[1:], "root.unknown")
         wanted = {
-            queue: {each.user for each, (where, _) in self.model.items() if where == queue} for queue in asked
+            queue: {each.user for each, (where, _) in self.model.items() if where == queue} for queue in paths
         }
-        assert self.register.users(asked) == {
+        assert self.register.users(paths) == {
             queue: tuple(sorted(users)) for queue, users in wanted.items() if users
         }
         assert all(each in self.register for each in self.model)
 
     @rule(last=TIMES, later=TIMES, ids=st.lists(IDS, max_size=4))
-    def what_was_absent_and_came_or_went_is_a_change(self, last, later, ids):
-        """Beside those that moved: absent is what nobody has seen when they looked."""
+    def absent_applications_that_returned_or_left_are_changes(self, last, later, ids):
+        """Besides those that moved: an application is absent if it was not seen at the last look."""
         before = {each: seen if seen < last else None for each, (_, seen) in self.model.items()}
         mark = self.register.mark(last)
         self.touch(ids, later)
@@ -133,7 +133,7 @@ class Beside(RuleBasedStateMachine):
         assert gone == []
 
     @invariant()
-    def tells_what_changed_since_the_mark(self):
+    def reports_changes_since_the_mark(self):
         changed, gone = self.register.since(self.mark)
         assert set(gone) == self.marked.keys() - self.model.keys()
         assert {each.id: each.queue for each in changed} == {
@@ -143,12 +143,12 @@ class Beside(RuleBasedStateMachine):
         }
 
 
-TestBeside = Beside.TestCase
+TestBeside = RegistryComparison.TestCase
 
 
 @given(st.lists(st.builds(RegisteredApplication, IDS, st.sampled_from(QUEUES), TIMES)))
-def test_a_register_begins_with_entries_of_which_the_last_of_each_application_holds(entries):
-    """A cluster that is none is in no register, also where a file says so."""
+def test_of_several_initial_entries_of_an_application_the_last_counts(entries):
+    """Invalid clusters are not registered, even from a file."""
     wanted = {each.id: (each.queue, each.seen) for each in entries if is_kept(each.id)}
     assert {each.id: (each.queue, each.seen) for each in ApplicationRegistry(entries)} == wanted
 
@@ -166,7 +166,7 @@ def test_a_register_begins_with_entries_of_which_the_last_of_each_application_ho
     ],
 )
 def test_the_key_of_an_application_is_its_owner_and_its_cluster(owner, cluster, key):
-    """No two have the same, up to the largest number of either; what has none is -1."""
+    """Keys are unique up to the largest numbers; an application without a key has -1."""
     assert keys_of(np.array([owner]), np.array([cluster])).tolist() == [key]
 
 
