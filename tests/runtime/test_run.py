@@ -135,17 +135,17 @@ def test_an_outcome_that_cannot_be_recorded_names_the_matches_handed_out(tmp_pat
 def test_a_state_that_fails_after_matches_were_handed_out_names_them_and_their_outcome_is_recorded(
     tmp_path, folder, log
 ):
-    class Closing(Watching):
+    class StoreClosingSettler(WatchingSettler):
         def settle(self, result, _vault):
             deliveries = super().settle(result, _vault)
             store.close()
             return deliveries
 
-    run, noted = runtime(tmp_path, log, Closing(folder, lost={"1.1"}))
+    run, observed = runtime(tmp_path, log, StoreClosingSettler(folder, lost={"1.1"}))
     with StateStore.open(tmp_path / "state") as store:
         run.store = store
         with pytest.raises(ReleaseError, match=r"not delivered .*: 1\.1; handed out were: 1\.2$"):
             run.cycle(1)
     outcome = _records(folder)[-1]
     assert (outcome["kind"], outcome["delivered"]) == ("outcome", ["1.2"])
-    assert not noted.exists()
+    assert not observed.exists()
