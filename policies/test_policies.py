@@ -145,7 +145,7 @@ class TestOriginalSystem:
 def queue_of(name, user, groups=None, **attributes):
     """Return the queue of a user's job under a bundle, None if it is rejected; groups come from the plugins.
 
-    The job tells what it takes, as queues want it that limit that.
+    The job requests memory and cores, which limited queues require.
     """
     bundle = load_bundle(HERE / name)
     known, _ = bundle.hooks.user_groups([user], pools.NOW, bundle.settings)

@@ -107,7 +107,7 @@ def test_applications_beyond_their_limit_are_passed_over():
     assert Ledger().admit(sums, keys, np.arange(9), 5).copies.tolist() == [0, 1, 3]
 
 
-def test_two_configurations_are_kept_apart():
+def test_two_configurations_are_separate():
     """Two bundles in one process: each queue tree has its own limits, however often they take turns."""
     other = QueueTree.of(read({"text": CONFIG.replace("10G", "3G")}).partition.root, 0)
     request = Request(

@@ -92,7 +92,7 @@ def test_control_characters_of_a_bad_line_are_not_shown(ads):
     assert problem.excerpt == "B\N{REPLACEMENT CHARACTER}[31m\N{REPLACEMENT CHARACTER} = ("
 
 
-def test_bytes_that_are_not_utf8_are_kept(ads):
+def test_bytes_that_are_not_utf8_are_preserved(ads):
     """A byte that is not UTF-8 comes out as it went in."""
     (ad,), problems = ads(b'A = "caf\xe9"\n')
     assert ad["A"] == r'"caf\351"'  # as unparse writes the byte

@@ -70,7 +70,7 @@ def test_claim_ids_can_be_dropped(vault):
     assert vault.take("slot3@a") is None
 
 
-def test_slots_of_one_name_at_several_startds_are_told_apart_by_address(vault):
+def test_slots_of_one_name_at_several_startds_are_distinguished_by_address(vault):
     """Without an address the claim id of the wrong machine could be given out, so none is."""
     vault.put("slot1@a", "<2>", [Secret("three")])
     assert vault.take("slot1@a") is None

@@ -299,7 +299,7 @@ def test_changes_of_other_sets_during_editing_are_kept(session):
 
 
 @pytest.mark.parametrize("names_", [[], ["one"], ["*"]])
-def test_a_change_of_the_edited_sets_by_somebody_else_is_not_overwritten(session, names_):
+def test_a_concurrent_change_of_the_edited_sets_is_not_overwritten(session, names_):
     """The edited text lacks it, and is refused."""
     file = session.places.bundle / "quotasets.rqs"
     other = ONE.replace("=1", "=3").replace("\n", "\\n")

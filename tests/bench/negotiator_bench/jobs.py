@@ -1,4 +1,4 @@
-"""Made job classes, as ``condor_submit`` writes them: no two ask for the same.
+"""Made job classes, as ``condor_submit`` writes them: no two request the same.
 
 A class stands for all jobs that agree in what a negotiation reads of them; one ad a class. The order of clauses, the
 parentheses, and which clause is left out where the user names the attribute are those of HTCondor 25.14.
@@ -117,7 +117,7 @@ def job_class(k: int) -> str:
 
 
 def six_clauses() -> str:
-    """Make the ad of a job that asks for two cores and nothing else: Requirements of exactly six clauses."""
+    """Make the ad of a job that requests two cores and nothing else: Requirements of exactly six clauses."""
     submit_file = _SubmitFile(arch="X86_64", cpus=2, gpus="", transfer="IF_NEEDED", clauses=())
     return long_form(template("job.ad") | {"RequestCpus": "2", "Requirements": submit_file.requirements()})
 

@@ -1,4 +1,4 @@
-"""Made slot ads whose columns mix kinds: what pools of several administrators and versions look like.
+"""Made slot ads whose columns mix kinds: as in pools of several administrators and versions.
 
 Nothing here is an error of the ads: each value is legal, but a column may hold integers, reals, strings and
 expressions side by side, and be absent in some rows; and the slots' own policies are many different texts.

@@ -1,4 +1,4 @@
-"""Resource quota sets: what they add to a negotiation cycle, for jobs that all ask for something different, and for many.
+"""Resource quota sets: what they add to a negotiation cycle, for jobs with different requests, and for many alike jobs.
 
 Measured is what a cycle does for each request where quotas come in: the hook that filters slots, and the station *charge*,
 which calls the charges hook, sorts slots, admits and charges. The figure is how much longer that takes with
