@@ -19,13 +19,13 @@ class ExitCode(enum.IntEnum):
     INVALID_CALL = 2, "invalid command line"
     AUDIT = 3, "the audit log could not be read or written"
     POOL = 4, "the pool could not be read"
-    OUTCOME = 5, "matches were handed out, but what became of them could not be written"
+    OUTCOME = 5, "matches were handed out, but their outcome could not be recorded"
     STATE = 6, "the state could not be read or written"
     PLUGIN = 7, "a plugin failed: the answer is incomplete or missing"
     CANNOT_PRINT = 74, "the output could not be written"
     PENDING = 75, "no answer yet: the negotiator will do it later"
     INTERRUPTED = 130, "interrupted"
-    OUTPUT_CLOSED = 141, "nobody reads the output"
+    OUTPUT_CLOSED = 141, "the reader of the output closed it"
 
     def __new__(cls, value: int, meaning: str) -> Self:
         """Return the code of a number."""

@@ -41,7 +41,7 @@ class RunObserver(Protocol):
         """Receive the warnings of the bundle, before the first cycle."""
 
     def notice(self, text: str) -> None:
-        """Receive what was repaired in the audit log when it was opened."""
+        """Receive the notices of repairs of the audit log, made when it was opened."""
 
     def admin(self, done: AdminResult) -> None:
         """Receive a request of an administrator, and its answer."""
@@ -69,7 +69,7 @@ class Runner:
         :param every: seconds between the beginnings of two cycles; None to run them without a pause.
         :param count: None for 1 cycle; with ``every``, for no end.
         :raises StateError, AuditError: no match of the cycle was handed out.
-        :raises OutcomeLostError, ReleaseError: matches were handed out, but what became of them is not recorded.
+        :raises OutcomeLostError, ReleaseError: matches were handed out, but their outcome is not recorded.
         :raises PoolError: the pool cannot be read.
         """
         total = count or (1 if every is None else None)

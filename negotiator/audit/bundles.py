@@ -90,8 +90,8 @@ def find_digest(folder: Path, prefix: str) -> str:
             names = []
     found = [name for name in names if _DIGEST.fullmatch(name) and name.startswith(prefix)]
     if len(found) != 1:
-        what = f"several bundles begin with {prefix}" if found else f"no copy of bundle {prefix}"
-        raise NoBundleError(f"{folder}: {what}")
+        problem = f"several bundles begin with {prefix}" if found else f"no copy of bundle {prefix}"
+        raise NoBundleError(f"{folder}: {problem}")
     return found[0]
 
 

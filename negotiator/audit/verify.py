@@ -158,8 +158,8 @@ class _Walk:
                 "progress (try again), or the record was cut"
             )
             return self._fault(line, FaultKind.TORN, message)
-        what = "it does not have the form of a record" if _is_json(line.raw) else "it is not JSON"
-        return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: {what}")
+        fault = "it does not have the form of a record" if _is_json(line.raw) else "it is not JSON"
+        return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: {fault}")
 
     def _sealed(self, line: _Line, entry: LogLine) -> Fault | None:
         seq = self.last.seq + 1
@@ -177,10 +177,10 @@ class _Walk:
         if entry.seq > seq:
             return self._gap(line, entry, rest)
         if entry.seq < seq:
-            what = (
+            position = (
                 "a copy of the record above" if entry.link == self.last else "a number that was there already"
             )
-            message = f"record {entry.seq} instead of record {seq}, {what}: inserted"
+            message = f"record {entry.seq} instead of record {seq}, {position}: inserted"
             return self._fault(line, FaultKind.INSERTED, message)
         if entry.prev != self.last.hash:
             return self._unlinked(line)

@@ -71,8 +71,8 @@ def _logical_lines(file: SourceText, problems: list[Problem]) -> Iterator[Locate
 
 
 def _comment_inside(file: SourceText, at: int) -> Problem:
-    message = r"a comment inside a continued line, without \ at its end: the continued line goes on below it"
-    hint = r"HTCondor's manual says so, HTCondor 25 reads it differently: end the comment with \, or move it"
+    message = r"a comment inside a continued line, without \ at its end: the continued line extends below it"
+    hint = r"this follows HTCondor's manual; HTCondor 25 reads it differently: end the comment with \, or move it"
     return file.problem(Severity.WARNING, at, message, hint)
 
 

@@ -22,7 +22,7 @@ _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
 class BundleExpression:
     """An expression of the bundle, and the kinds of ads that are MY and TARGET in it.
 
-    ``rule`` names it in messages. ``alone`` is true if there is no TARGET, as for a gate. ``my`` is empty if only the
+    ``rule`` names it in messages. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
     plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
     plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard.
     """

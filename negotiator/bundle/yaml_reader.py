@@ -247,8 +247,10 @@ class _Builder:
         kind = scalars.kind(text)
         if found is None and kind is scalars.ScalarKind.TEXT:
             return True
-        what = found.meaning if found else kind.value
-        self._error(node.at, f"a key must be a text; YAML reads {shown(text)} as {what}", "quote the key")
+        type_name = found.meaning if found else kind.value
+        self._error(
+            node.at, f"a key must be a text; YAML reads {shown(text)} as {type_name}", "quote the key"
+        )
         return False
 
     def _label(self) -> str:

@@ -2,7 +2,7 @@
 
 Text becomes a tree with ``parse`` (new syntax) or ``parse_old`` (right of the ``=`` of a long-form line); a tree is
 evaluated for one ad or a pair with ``evaluate``, and for a whole table of ads at once with ``evaluate_table``, with
-the same values. See ``values`` for what a value is.
+the same values. See ``values`` for the kinds of values.
 """
 
 from negotiator.classad.columnar import Table as Table

@@ -92,8 +92,8 @@ def verify_command(
 def bundle_command(context: click.Context, digest: str, folder: Path, file: str | None) -> None:
     """Print the policy bundle that was in force: the FILE of it, or without FILE a list of its files.
 
-    DIGEST is the field "bundle" of a record in the audit log in the folder PATH; its first 8 digits are enough. What is
-    printed was compared with the digest.
+    DIGEST is the field "bundle" of a record in the audit log in the folder PATH; its first 8 digits are enough. The
+    text is compared with the digest before it is printed.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ from negotiator.records import Severity
 def check(folder: Path, form: str, targets: CommandTargets) -> None:
     """Check the policy bundle in FOLDER (default: the current one) and print all of its problems.
 
-    Errors prevent the use of a bundle. Warnings do not; notices name what has no effect. Expressions that have the same
+    Errors prevent the use of a bundle. Warnings do not; notices name settings without effect. Expressions that have the same
     value for any ads are reported. With --pool they are also evaluated on the ads of a pool: attributes that none of them
     has, strings compared with numbers, gates that would discard all of them (see negotiator lint).
 

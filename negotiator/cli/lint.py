@@ -27,7 +27,7 @@ _ADS = click.Path(path_type=Path, allow_dash=True)
 @click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
 @click.option("--my", type=_ADS, help="File with the ads that are MY.")
 @click.option("--target", type=_ADS, help="File with the ads that are TARGET.")
-@click.option("--alone", is_flag=True, help="The expression is a gate: there is no TARGET.")
+@click.option("--alone", is_flag=True, help="The expression is a gate, evaluated without TARGET.")
 @click.option(
     "--value", is_flag=True, help="The expression is used for its value, as a Rank is, not for being true."
 )

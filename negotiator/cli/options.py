@@ -47,7 +47,7 @@ def _user(_context: click.Context, _parameter: click.Parameter, value: str | Non
 
 QUEUE_PATH = _QueuePath()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-user = click.option("--user", metavar="NAME", callback=_user, help="The user to ask about.")
+user = click.option("--user", metavar="NAME", callback=_user, help="The user in question.")
 group = click.option(
     "--group",
     "groups",

@@ -22,7 +22,7 @@ from negotiator.records import Mode, Provenance, Reason
 #: Reasons printed for a request; ``--json`` and the audit log have all of them.
 MAX_REASONS = 8
 #: Legend of the counts in the tables of unmatched requests.
-LEGEND = "REMOVED: slots that a reason took from those still left; REJECTED: slots that it rejects, whatever the other reasons"
+LEGEND = "REMOVED: slots that a reason removed from the remaining ones; REJECTED: slots that it rejects, independent of other reasons"
 #: Jobs named for a rule that is not enforced.
 EXAMPLES = 3
 

@@ -106,7 +106,7 @@ def run(
       4  the pool could not be read
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
       6  the state could not be read or written: no match of that cycle was handed out
-      74, 130, 141  the output could not be written, was interrupted, is read by nobody
+      74, 130, 141  the output could not be written; interrupted; the reader of the output closed it
 
     \b
     Examples:

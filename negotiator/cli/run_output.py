@@ -56,7 +56,7 @@ class TableOutput:
         print_problems(problems, folder=self.folder, err=True)
 
     def notice(self, text: str) -> None:
-        """Print what was repaired in the audit log when it was opened."""
+        """Print the notices of repairs of the audit log, made when it was opened."""
         click.echo(f"audit log: {printable(text)}", err=True)
 
     def hook_call(self, text: str) -> None:
@@ -71,8 +71,10 @@ class TableOutput:
     def reload(self, reload: Reload) -> None:
         """Print an attempt to reload the bundle, after the problems of the bundle."""
         self.problems(_shown(reload))
-        what = "is active" if reload.bundle else "has errors: the previous one stays active"
-        click.echo(f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {what}", err=True)
+        state = "is active" if reload.bundle else "has errors: the previous one stays active"
+        click.echo(
+            f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {state}", err=True
+        )
 
     def cycle(self, report: CycleReport, bundle: Bundle) -> None:
         """Print the tables of a cycle, or its records as JSON."""
@@ -108,7 +110,7 @@ class LogOutput:
             self.log.log(_number(_LEVEL[problem.severity]), "problem", message=problem.message, **fields)
 
     def notice(self, text: str) -> None:
-        """Print what was repaired in the audit log when it was opened."""
+        """Print the notices of repairs of the audit log, made when it was opened."""
         self.log.warning("audit log repaired", detail=text)
 
     def hook_call(self, text: str) -> None:

@@ -75,8 +75,8 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
     elif result.entries:
         _print(report, result.entries)
     else:
-        what = f"{name} in the report" if name else "the report"
-        click.echo(f"Nothing is used or limited: no plugin has {printable(what)} {printable(report)}.")
+        selection = f"{name} in the report" if name else "the report"
+        click.echo(f"Nothing is used or limited: no plugin has {printable(selection)} {printable(report)}.")
     if result.failures:
         sys.exit(ExitCode.PLUGIN)
     sys.exit(ExitCode.NOT_DONE if name and not result.entries else ExitCode.DONE)

@@ -44,7 +44,7 @@ class Autoclusters:
 def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Autoclusters:
     """Return the autoclusters of jobs that are to be matched.
 
-    :param further: attributes that tell jobs apart without being significant for matching.
+    :param further: attributes that distinguish jobs without being significant for matching.
     """
     closure = _Closure.over(slots, jobs)
     return _autoclusters(jobs, closure, closure.of_bundle(bundle), further)

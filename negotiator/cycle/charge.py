@@ -184,8 +184,8 @@ def _common_value(value: int | Ints | None, rows: Rows) -> int | None:
     """Return a value of a charge on some slots; None where it differs between them."""
     if not isinstance(value, np.ndarray):
         return value
-    there = value[rows]
-    return int(there[0]) if len(there) and (there == there[0]).all() else None
+    values = value[rows]
+    return int(values[0]) if len(values) and (values == values[0]).all() else None
 
 
 def _warnings(

@@ -40,7 +40,7 @@ class CycleStateError(NegotiatorError):
 class CycleState:
     """The queues, the applications in them, those that are held, the journal, and the groups of users.
 
-    A user missing from ``groups`` is in no group. None stands for groups that could not be resolved because a plugin
+    A user missing from ``groups`` is in no group. None means that the groups could not be resolved because a plugin
     failed: applications that depend on them are rejected. A cycle never changes a state: its result has the next one.
     """
 

@@ -185,5 +185,5 @@ _NO_SLOT_REQUIREMENTS = core_reason(
 )
 _IN_USE_REASON = core_reason(Station.MATCH, Verdict.WAITING, "in_use", "the slot is in use", "State")
 _TAKEN_REASON = core_reason(
-    Station.MATCH, Verdict.WAITING, "taken", "the slot went to an earlier request of this cycle"
+    Station.MATCH, Verdict.WAITING, "taken", "the slot was granted to an earlier request of this cycle"
 )

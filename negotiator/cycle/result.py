@@ -21,7 +21,7 @@ from negotiator.queues import QueueChange
 from negotiator.records import Mode, Reason, Station, Verdict
 
 _NO_SLOTS_LEFT = core_reason(
-    Station.MATCH, Verdict.WAITING, "no_slots_left", "there are no slots left for more jobs of the request"
+    Station.MATCH, Verdict.WAITING, "no_slots_left", "no slots remain for more jobs of the request"
 )
 
 #: The reason of a turn that ended because the order allowed no more slots, though there may be some.

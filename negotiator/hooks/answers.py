@@ -46,7 +46,7 @@ class HookFailure:
 
     @property
     def reproducible(self) -> str:
-        """The same without the line, which is a path of this machine: for what is recorded of a cycle's decisions."""
+        """The same without the line, which is a path of this machine: for the records of a cycle's decisions."""
         return f"{self._caller}: {self.message}"
 
     @property

@@ -47,7 +47,7 @@ class Quota:
     """The limit that a charge is for: the ``label`` of every ``Charge`` and ``KeyCharge`` that a plugin yields.
 
     ``text`` names, in a few words and without numbers, the user or group and the resource whose usage is limited: ``user sue in root.a``. The core
-    adds what is needed, used and allowed, in the unit of ``resource`` (empty where things are counted), divided by
+    adds the amounts needed, used and allowed, in the unit of ``resource`` (empty for counts), divided by
     ``scale``. A quota in mode warn or dryrun is charged on counters of its own, and refuses nothing.
 
     Where a charge has a counter for each of many hosts, the last part of the counter's key may appear between ``text``

@@ -200,6 +200,6 @@ def _one_each(
 def _take(answer: Any, check: RecordCheck[R], arguments: Arguments, noun: str, limit: int) -> tuple[R, ...]:
     """Return the checked records, and one beyond the limit where there are more."""
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-        hint = "; return [] or yield nothing where there is nothing to say" if answer is None else ""
+        hint = "; return [] or yield nothing for an empty answer" if answer is None else ""
         raise WrongAnswerError(f"expected an iterable of {noun}, got {kind_of(answer)}{hint}")
     return tuple(check(record, arguments) for record in islice(answer, limit + 1))

@@ -74,7 +74,7 @@ class _PluginLoader:
     loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     plugins: list[object] = attrs.field(factory=list)
-    objects: dict[int, str] = attrs.field(factory=dict)  # by id of what was registered: the plugin's name
+    objects: dict[int, str] = attrs.field(factory=dict)  # the plugin's name, by id of the registered object
 
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
         """Return the plugins to load: each name once, without those that are disabled."""

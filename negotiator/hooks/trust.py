@@ -3,7 +3,7 @@
 A file is refused if it, or a folder above it up to and including the plugins folder, is world-writable or belongs to
 another user. Links are followed step by step, and every folder on the way is checked in the same way. A link that leads
 out of the plugins folder is checked from the root of the file system on. There a folder with the sticky bit may be
-world-writable: nobody can replace files of others in it.
+world-writable: users cannot replace files of others in it.
 
 The opened file is checked and read, and its content is executed, so that the file can't be replaced in between.
 """
@@ -93,7 +93,7 @@ def _steps(top: Path, relative: Path) -> Iterator[tuple[Path, Path]]:
 
 def _check(path: Path, status: os.stat_result) -> None:
     if status.st_mode & stat.S_IWOTH:
-        raise UntrustedError(path, "world-writable, so anybody could have written it", f"chmod o-w {path}")
+        raise UntrustedError(path, "world-writable, so any user could have written it", f"chmod o-w {path}")
     _check_owner(path, status)
 
 

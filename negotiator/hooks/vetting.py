@@ -41,7 +41,7 @@ def _vet_marked(
         yield Problem(severity, where, f"{subject}: unknown hook", hint)
         return
     if marked.options.get("wrapper") or marked.options.get("hookwrapper"):
-        hint = "a wrapper could hide what another plugin answered; implement the hook itself"
+        hint = "a wrapper could hide the answer of another plugin; implement the hook itself"
         yield Problem(Severity.ERROR, where, f"{subject}: wrappers are refused", hint)
     if marked.options.get("tryfirst") or marked.options.get("trylast"):
         hint = "the bundle decides: plugins: order:"
@@ -54,14 +54,14 @@ def _vet_marked(
 
 
 def _vet_arguments(marked: Marked, hook: Hook[..., Any], subject: str, where: Source) -> Iterator[Problem]:
-    there_are = f"its arguments are: {', '.join(hook.arguments)}" if hook.arguments else "it has no arguments"
+    expected = f"its arguments are: {', '.join(hook.arguments)}" if hook.arguments else "it has no arguments"
     for parameter in inspect.signature(marked.function).parameters.values():
         if parameter.kind not in _NAMED:
             message = f"{subject}: the argument {parameter} can't be passed by name"
-            yield Problem(Severity.ERROR, where, message, there_are)
+            yield Problem(Severity.ERROR, where, message, expected)
         elif parameter.name not in hook.arguments:
             message = f"{subject}: unknown argument {parameter.name}"
-            yield Problem(Severity.ERROR, where, message, there_are)
+            yield Problem(Severity.ERROR, where, message, expected)
 
 
 def _unmarked(plugin: object, name: str, origin: str, marked: set[int]) -> Iterator[Problem]:

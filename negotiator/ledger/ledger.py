@@ -124,8 +124,8 @@ class Ledger:
             wrong = _differences(counters, self._receipts.items(), shadow=bool(shadow))
             if wrong:
                 names = "; ".join(map(key_text, wrong[:5])) + (" ..." if len(wrong) > 5 else "")
-                what = f"{len(wrong)} counters are not the sum of their receipts: {names}"
-                raise LedgerError("unbalanced", f"{what}; rebuild the ledger")
+                problem = f"{len(wrong)} counters are not the sum of their receipts: {names}"
+                raise LedgerError("unbalanced", f"{problem}; rebuild the ledger")
 
     def _charged_for(self, receipt: Receipt) -> _Charged:
         charged = self._receipts.get(receipt)

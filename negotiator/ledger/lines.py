@@ -101,8 +101,8 @@ class Reader:
         if groups.codes is not None and (
             groups.bound > len(grouping.keys) or groups.codes.min(initial=0) < -1
         ):
-            what = f"from -1 to {len(grouping.keys) - 1}: an index of keys, or -1 for none"
-            raise LedgerError("bad_charge", f"invalid codes of a grouping: they must be {what}")
+            expected = f"from -1 to {len(grouping.keys) - 1}: an index of keys, or -1 for none"
+            raise LedgerError("bad_charge", f"invalid codes of a grouping: they must be {expected}")
         used = self._counters.used_by(grouping)
         return groups, 0 if used is None else used[groups.codes]
 
@@ -118,8 +118,8 @@ class Reader:
     def _column(self, values: NDArray[np.integer]) -> Ints:
         """Return the elements for the candidates."""
         if values.ndim != 1 or not np.can_cast(values.dtype, np.int64, "safe") or self._end > len(values):
-            what = f"at least ({self._end},) of int64, not {values.shape} of {values.dtype}"
-            raise LedgerError("bad_charge", f"invalid column of a charge: it must be {what}")
+            expected = f"at least ({self._end},) of int64, not {values.shape} of {values.dtype}"
+            raise LedgerError("bad_charge", f"invalid column of a charge: it must be {expected}")
         return values[self._rows].astype(np.int64, copy=False)
 
     def _amount(self, amount: int | Ints) -> int | Ints:

@@ -1,4 +1,4 @@
-"""Ask the access policies, each question once."""
+"""Calls the access policies, once for each question."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AccessCache:
     _known: dict[AccessQuestion, Attributed[Access]] = attrs.field(factory=dict)
 
     def ask(self, questions: Iterable[AccessQuestion]) -> None:
-        """Ask several questions at once, for later use."""
+        """Evaluate several questions in one call, for later use."""
         missing = [question for question in dict.fromkeys(questions) if question not in self._known]
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]

@@ -70,9 +70,9 @@ def _check_fallback(path: str, partition: PartitionConfig, findings: Findings) -
     """Check that the fallback queue is a configured leaf."""
     queue = next((each for each in partition.root.walk() if each.path == path.lower()), None)
     if queue is None or not queue.leaf:
-        what = "is a parent queue" if queue else "is not a configured queue"
+        fault = "is a parent queue" if queue else "is not a configured queue"
         message, hint = (
-            f"placement: fallback: {path[:80]!r} {what}",
+            f"placement: fallback: {path[:80]!r} {fault}",
             "set the full path of a leaf, from root on",
         )
         findings.error("fallback_missing", Source("pool.yaml"), message, hint)

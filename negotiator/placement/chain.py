@@ -112,9 +112,7 @@ class ChainRule:
 
     def _levels(self, above: tuple[QueueLevel, ...], path: str) -> Proposal:
         if len(path) > LONGEST_PATH:
-            text = (
-                f"{path[:80]!r} goes on to {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
-            )
+            text = f"{path[:80]!r}... has {len(path)} characters: a queue's path has at most {LONGEST_PATH}"
             return Proposal(code="invalid_queue_name", text=text)
         return Proposal((*above, QueueLevel(path, self.configured.create, self.configured.name)))
 

@@ -69,7 +69,7 @@ class SnapshotBuilder:
             self._add_private_claims(result)
         elif kind is PoolAdKind.UNKNOWN:
             message = "an ad of unknown kind takes no part: it has no MyType, and no attribute that identifies its kind"
-            yield Problem(Severity.WARNING, result.source, message, 'add MyType = "Machine" or what it is')
+            yield Problem(Severity.WARNING, result.source, message, 'add MyType, such as MyType = "Machine"')
         elif kind is PoolAdKind.OTHER and (word := custom_type(result.ad)):
             message = f"an ad of type {shorten(word)} takes no part: HTCondor has no such type"
             yield Problem(Severity.NOTICE, result.source, message)

@@ -10,7 +10,7 @@ from negotiator.records.source import Source
 
 
 class Severity(enum.StrEnum):
-    """How serious a problem is: an error refuses a bundle or an ad, a warning does not, a notice names what has no effect."""
+    """How serious a problem is: an error refuses a bundle or an ad, a warning does not, a notice names a setting without effect."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -34,8 +34,8 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
     access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
     if request.action in {AdminAction.RELOAD, AdminAction.CHANGE}:
         decided = access.answer(_question(request, AccessKind.CONFIGURE, ""))
-        what = "was changed" if request.action is AdminAction.CHANGE else "will be reloaded"
-        text = f"the bundle {what}: it replaces the active one before the next cycle if it has no errors"
+        event = "was changed" if request.action is AdminAction.CHANGE else "will be reloaded"
+        text = f"the bundle {event}: it replaces the active one before the next cycle if it has no errors"
         return _result(request, decided, AdminAnswer(ok=True, text=text))
     found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
     if not found:
@@ -92,8 +92,8 @@ def _move(
     if target is None:
         return AdminAnswer(ok=False, text=f"unknown queue {request.queue}")
     if not target.leaf or target.draining:
-        what = "is draining" if target.leaf else "is a parent queue"
-        return AdminAnswer(ok=False, text=f"{target.path} {what}: it accepts no applications")
+        state = "is draining" if target.leaf else "is a parent queue"
+        return AdminAnswer(ok=False, text=f"{target.path} {state}: it accepts no applications")
     into = access.answer(_question(request, AccessKind.SUBMIT, target.path))
     if not is_granted(into) and not is_granted(access.answer(_question(request, AccessKind.CONFIGURE, ""))):
         return AdminAnswer(ok=False, text=f"no access to {target.path}: {into.record.text}")

@@ -80,7 +80,7 @@ def change_file(
 
 
 def _take(descriptor: int, folder: Path) -> None:
-    """Take the lock, for at most 30 seconds: anybody who may read the folder may hold it."""
+    """Take the lock, for at most 30 seconds: any user who may read the folder may hold it."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

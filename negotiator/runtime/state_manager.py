@@ -115,13 +115,13 @@ class StateManager:
         if not count:
             return None
         noun = "application" if count == 1 else "applications"
-        what = (
+        change = (
             "was a parent queue and becomes a leaf"
             if config.leaf
             else "was a leaf and becomes a parent queue"
         )
-        where = "below it" if config.leaf else "in it"
-        message = f"{config.path} {what}, with {count} {noun} {where}"
+        place = "below it" if config.leaf else "in it"
+        message = f"{config.path} {change}, with {count} {noun} {place}"
         return Problem(Severity.WARNING, config.source, message, _KIND_CHANGED)
 
     def use_bundle(self, bundle: Bundle, now: float) -> tuple[QueueChange, ...]:

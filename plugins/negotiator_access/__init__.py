@@ -106,14 +106,14 @@ def _of_queue(question: AccessQuestion, lists: _Lists) -> Access | None:
 
 
 class _Lists:
-    """The access control lists that grant something to somebody, from a queue up to the root; found once for a batch."""
+    """The access control lists that are not empty, from a queue up to the root; found once for a batch."""
 
     def __init__(self, queues: QueueTree) -> None:
         self._queues = queues
         self._found: dict[tuple[str, bool], tuple[_List, ...]] = {}
 
     def of(self, path: str, *, submit: bool) -> tuple[_List, ...]:
-        """Return the lists that apply to an act on a queue, in the order in which they are asked."""
+        """Return the lists that apply to an act on a queue, in the order in which they are examined."""
         found = self._found.get((path, submit))
         if found is None:
             above = self.of(parent_of(path), submit=submit) if path else ()
@@ -139,7 +139,7 @@ def _granted(key: str, path: str, entry: str, source: Source) -> Access:
 
 def _no_entry(question: AccessQuestion) -> str:
     lists = "submitacl or adminacl" if question.act is AccessKind.SUBMIT else "adminacl"
-    return f"no {lists} of {_short(question.queue)}, or of a queue above it, has {question.user or 'nobody'}"
+    return f"no {lists} of {_short(question.queue)}, or of a queue above it, has {question.user or 'a user without a name'}"
 
 
 def _short(path: str) -> str:

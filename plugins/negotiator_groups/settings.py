@@ -18,7 +18,7 @@ class GroupSources:
     """The key ``groups``: ``map`` is a file of the bundle; ``system: true`` queries the system too.
 
     An answer of the system is valid for ``cache_seconds``. File and answers are cached here; a reloaded bundle has new
-    settings, which read and ask again.
+    settings, which read and query again.
     """
 
     file: Path | None = attrs.field(default=None, alias="map")

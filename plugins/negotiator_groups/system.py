@@ -1,4 +1,4 @@
-"""Ask the group database of the system, and cache its answers.
+"""Query the group database of the system, and cache its answers.
 
 Source: getpwnam(3), getgrouplist(3), getgrgid(3). The database does not distinguish a missing user from a directory
 server that does not answer: both are unknown users, and are queried again when the cached answer expires.

@@ -101,8 +101,8 @@ def test_every_code_of_a_pool_has_an_example():
         ("MY.OpSys < TARGET.JobUniverse", JOBS, "for every slot and job of this pool, "),
         ('JobUniverse > "1"', JOBS, "for every slot and job of this pool, "),
         ('OpSys > "Z" || Memory > "1"', JOBS, "for every slot of this pool, "),
-        ("MY.Memory > 5", None, "for every slot of this pool, whatever the other ad, "),
-        ("MY.Memroy > 5", None, "for every slot of this pool, whatever the other ad, "),
+        ("MY.Memory > 5", None, "for every slot of this pool, with any other ad, "),
+        ("MY.Memroy > 5", None, "for every slot of this pool, with any other ad, "),
     ],
 )
 def test_a_finding_names_the_ads_for_which_it_holds(text, jobs, words):

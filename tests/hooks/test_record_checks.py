@@ -73,7 +73,7 @@ def test_every_field_of_a_record_is_checked(plugins, field, value, expected):
     assert failure_of(plugins, body).message == f"wrong answer: expected {expected}"
 
 
-NOTHING = " where there is nothing to say"
+NOTHING = " for an empty answer"
 
 
 def a_rule_with(field):

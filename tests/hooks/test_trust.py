@@ -26,7 +26,7 @@ def test_a_world_writable_file_is_refused(plugins):
     plugins.write("good.py", CONTENT)
     assert [info.name for info in plugins.load().plugins] == ["good"]
     assert [str(problem) for problem in plugins.problems] == [
-        f"{file}: error: plugin bad is refused: world-writable, so anybody could have written it (chmod o-w {file})"
+        f"{file}: error: plugin bad is refused: world-writable, so any user could have written it (chmod o-w {file})"
     ]
 
 
@@ -37,7 +37,7 @@ def test_a_world_writable_plugins_folder_is_refused(plugins):
     assert plugins.refusals() == [
         (
             f"{plugins.folder}: error: plugins folder {plugins.folder} is refused:"
-            f" world-writable, so anybody could have written it (chmod o-w {plugins.folder})"
+            f" world-writable, so any user could have written it (chmod o-w {plugins.folder})"
         )
     ]
 

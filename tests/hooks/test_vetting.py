@@ -66,7 +66,7 @@ from negotiator.hooks import specs
             4,
             (
                 "error: plugin p, hook negotiator_constraints: wrappers are refused"
-                " (a wrapper could hide what another plugin answered; implement the hook itself)"
+                " (a wrapper could hide the answer of another plugin; implement the hook itself)"
             ),
         ),
         (
@@ -74,7 +74,7 @@ from negotiator.hooks import specs
             4,
             (
                 "error: plugin p, hook negotiator_constraints: wrappers are refused"
-                " (a wrapper could hide what another plugin answered; implement the hook itself)"
+                " (a wrapper could hide the answer of another plugin; implement the hook itself)"
             ),
         ),
         (

@@ -62,7 +62,7 @@ def no_other_ad(typed: TypedExpression) -> Iterator[Finding]:
     for node in typed.nodes:
         if isinstance(node, Attr) and scope_side(node.scope) is Side.TARGET and _key(node) not in reported:
             reported.add(_key(node))
-            message = f"{typed.shown(node)} is undefined: there is no other ad here"
+            message = f"{typed.shown(node)} is undefined: the expression is evaluated without another ad"
             yield Finding(
                 LintCode.NO_OTHER_AD,
                 node,

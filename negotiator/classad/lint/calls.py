@@ -45,7 +45,7 @@ def _pattern(node: Call, typed: TypedExpression) -> Iterator[Finding]:
         message = f"{typed.shown(pattern)} is not a valid regular expression: {node.name} never matches"
         yield Finding(LintCode.BAD_PATTERN, node, message, _escaping(typed.value_of(pattern).value))
     elif typed.value_of(pattern).value is None and any(isinstance(part, Attr) for part in parts(pattern)):
-        message = f"the pattern {typed.shown(pattern)} comes from an ad: its author decides what matches"
+        message = f"the pattern {typed.shown(pattern)} comes from an ad: the author of the ad decides which texts match"
         yield Finding(LintCode.PATTERN_FROM_AD, node, message, _swapped(node, typed))
 
 

@@ -134,13 +134,13 @@ class _Linting:
         return [node for node in references(typed, self.pool) if id(node) in inside]
 
     def _whole_in_pool(self, typed: TypedExpression) -> Iterator[Finding]:
-        possible, whatever = self._outcome(typed)
+        possible, scope = self._outcome(typed)
         code = of_whole(possible, truth_counts=self.truth_counts)
         if code is None or code not in IN_POOL:
             return
         concerned = self.pool.concerned(self._references(self.expr, typed))
         is_never = "never true: it is " if code is LintCode.NEVER_TRUE else ""
-        message = f"{concerned}{whatever}, {typed.shown(self.expr)} is {is_never}{outcome(possible)}"
+        message = f"{concerned}{scope}, {typed.shown(self.expr)} is {is_never}{outcome(possible)}"
         yield Finding(IN_POOL[code], self.expr, message)
 
     def _outcome(self, typed: TypedExpression) -> tuple[PossibleValue, str]:
@@ -152,8 +152,8 @@ class _Linting:
         if my is not None and target is not None:
             return over_pairs(self.expr, my.table, target.table, self.env) or known, ""
         if my is not None and is_of_one_side(self.expr, my.table):
-            return over_ads(self.expr, my.table, self.env) or known, ", whatever the other ad"
-        return known, ", whatever the other ad"
+            return over_ads(self.expr, my.table, self.env) or known, ", with any other ad"
+        return known, ", with any other ad"
 
 
 def _first(*found: Iterable[Finding]) -> list[Finding]:

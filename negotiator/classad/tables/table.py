@@ -114,7 +114,7 @@ class AttributeTable:
     def frozen(self) -> Self:
         """Return a table of the same rows that can't be changed; the table itself if it is frozen.
 
-        It becomes stale, as ``replace`` says, when rows of this table are replaced or appended.
+        It becomes stale (see ``replace``) when rows of this table are replaced or appended.
         """
         if self._is_frozen:
             return self

@@ -52,7 +52,7 @@ class _ListedNames:
             message = f"duplicate limit for {self.kind} {text[:80]}"
             findings.error(f"limit_duplicate_{self.kind}", source, message, "remove one of the two")
         elif WILDCARD in self.seen:
-            message = f"{self.kind} {text[:80]} comes after the wildcard, which matches everybody"
+            message = f"{self.kind} {text[:80]} comes after the wildcard, which matches all"
             findings.error(
                 f"limit_{self.kind}_after_wildcard", source, message, "move it before the entry with '*'"
             )

@@ -1,4 +1,4 @@
-"""The rules that apply to a claimant on each host, and what they charge."""
+"""The rules that apply to a claimant on each host, and their charges."""
 
 from negotiator_quotasets.matching.bounded_cache import BoundedCache as BoundedCache
 from negotiator_quotasets.matching.host_index import Codes as Codes

@@ -51,8 +51,8 @@ class AttributeSwitch:
         operands = [kind, *(arguments.required() for _ in range(1 if self.from_file else 2))]
         objects = arguments.values()
         if not objects:
-            what = "filename as option argument" if self.from_file else "object list"
-            raise QconfRefusedError(f"qconf: missing {what}")
+            argument = "filename as option argument" if self.from_file else "object list"
+            raise QconfRefusedError(f"qconf: missing {argument}")
         context.require_manager()
         with context.locked_settings() as settings:
             parse = self._parse_file if self.from_file else self._parse_value
