@@ -17,7 +17,7 @@ from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
 from negotiator.cycle.placement_pass import PlacementPass
 from negotiator.cycle.result import ApplicationPlacement
-from negotiator.cycle.running_jobs import running_jobs, unseen_matches
+from negotiator.cycle.running_jobs import unseen_matches
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -68,9 +68,8 @@ def place(
     :param state: the queues and applications before, and the journal.
     """
     placement = PlacementPass.of(bundle, cycle, state)
-    jobs = running_jobs(snapshot.jobs)
-    running = placement.place_in_use(jobs, "running job")
-    claims = claimed_jobs(snapshot.slots, jobs, bundle.resources)
+    running = placement.place_in_use(snapshot.running, "running job")
+    claims = claimed_jobs(snapshot.slots, snapshot.running, bundle.resources)
     claimed = placement.place_in_use(claims, "claim")
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
     unseen = tuple(unseen_matches(state.journal, (running, claimed)))

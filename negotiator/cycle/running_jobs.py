@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs
-
-#: The states of a job that has a slot: running, transferring its output, suspended (HTCondor manual, JobStatus).
-_RUNNING = (2, 6, 7)
-
-
-def running_jobs(jobs: Table) -> Table:
-    """Return the jobs that have a slot."""
-    return jobs.take(np.isin(jobs.numbers("JobStatus", default=0.0), _RUNNING))
 
 
 def shown_matches(entries: Sequence[JournalEntry], jobs: Table) -> list[bool]:

@@ -6,10 +6,14 @@ import hashlib
 from functools import cached_property
 
 import attrs
+import numpy as np
 
 from negotiator.classad import Table
 from negotiator.pool.snapshot_codec import SnapshotParts, read_snapshot, write_snapshot
 from negotiator.records import Problem
+
+#: The states of a job that has a slot: running, transferring its output, suspended (HTCondor manual, JobStatus).
+_RUNNING = (2, 6, 7)
 
 
 def _frozen(table: Table) -> Table:
@@ -31,6 +35,11 @@ class Snapshot:
     private: int = 0
     other: int = 0
     problems: tuple[Problem, ...] = ()
+
+    @cached_property
+    def running(self) -> Table:
+        """The jobs that have a slot."""
+        return self.jobs.take(np.isin(self.jobs.numbers("JobStatus", default=0.0), _RUNNING))
 
     def encode(self) -> bytes:
         """Return the snapshot as bytes of one canonical form.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 import attrs
 
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.running_jobs import running_jobs, shown_matches
+from negotiator.cycle.running_jobs import shown_matches
 from negotiator.pool.snapshot import Snapshot
 
 
@@ -43,7 +43,7 @@ class Journal:
         if not self._entries:
             return ()
         entries = self.entries
-        is_shown = shown_matches(entries, running_jobs(snapshot.jobs))
+        is_shown = shown_matches(entries, snapshot.running)
         missing = {_ad(entry) for entry, seen in zip(entries, is_shown, strict=True) if not seen}
         gone = tuple(
             key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in missing

@@ -82,7 +82,9 @@ class StateManager:
         self.queues = queues.view
         users = users_without_groups(snapshot.jobs, settings, env) if self.bundle.chain else ()
         groups, failures = self._groups(users, now)
-        return CycleState(self.queues, self.registry, dict(self.held), self.journal.entries, groups), failures
+        # A copy: the state stays as it is when administrators move applications, or a later snapshot is read.
+        registry = self.registry.copy()
+        return CycleState(self.queues, registry, dict(self.held), self.journal.entries, groups), failures
 
     def adopt(self, result: CycleResult) -> None:
         """Apply the result of a recorded cycle, and save it.

@@ -3,6 +3,7 @@
 import json
 
 import attrs
+import numpy as np
 import pytest
 
 import queueing
@@ -13,7 +14,7 @@ from negotiator.hooks import specs
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
-from pools import slot
+from pools import slot, snapshot
 from queueing import ME, QUEUES, World, app
 
 WITHOUT_TWO = QUEUES.replace('          - {name: two, adminacl: "deputy"}\n', "")
@@ -33,6 +34,23 @@ def negotiator_queues_changed(changes):
 
 DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
 REQUESTED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (AdminAction.RELEASE, "2", "")
+
+
+def test_the_state_of_a_cycle_does_not_change_when_the_manager_does(tmp_path):
+    """The audit log has its digest."""
+    world = World(tmp_path)
+    world.slots, world.jobs = [slot(0)], [app(1)]
+    with world:
+        world.cycle()
+        manager = world.run.state_manager
+        state, _ = manager.cycle_state(snapshot(world.slots, world.jobs), world.now)
+        before = state.digest
+        (application,) = manager.registry
+        manager.registry.move(application.id, "root.two", world.now)
+        manager.registry.touch(np.array([manager.registry.key(application.id)]), world.now + 60)
+        assert state.digest == before
+        manager.registry.remove(application.id)
+        assert state.digest == before
 
 
 def cycles_and_requests(folder, note):
