@@ -13,7 +13,7 @@ from negotiator.ledger.copies import fitting_copies
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import Ints
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.single import Charged, FirstFit, first_fit, refusing_key
+from negotiator.ledger.single import FirstFit, SetCharges, SumCharges, first_fit, first_keys
 from negotiator.ledger.stops import GRANTED, Stops, find_stops
 
 
@@ -38,7 +38,7 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
-    charged: Charged | None = None  # the charges of the one match, of an admission of one copy
+    single: tuple[SumCharges, SetCharges] | None = None  # the charges of one copy, admitted by itself
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,10 +75,10 @@ def admit(
     """
     rows = np.asarray(rows, np.intp) if len(rows) else _NONE
     if copies == 1 and len(rows):
-        refusing = refusing_key(counters, key_charges)
-        found = None if refusing is None else first_fit(counters, charges, rows)
-        if found is not None and refusing is not None:
-            return _of_one(counters, charges, key_charges, rows, found, refusing)
+        sets = first_keys(counters, key_charges)
+        found = None if sets is None else first_fit(counters, charges, rows)
+        if found is not None and sets is not None:
+            return _of_one(counters, charges, key_charges, rows, found, sets)
     # Key charges depend on the copies, other charges on the candidates, and each copy takes the next candidate: the two
     # can be decided apart. Copies that fit are only counted as served while there are candidates left.
     served = fitting_copies(counters, key_charges, copies, len(rows))
@@ -113,16 +113,12 @@ def _of_one(
     key_charges: Sequence[KeyCharge],
     rows: Rows,
     found: FirstFit,
-    refusing: int,
+    sets: SetCharges,
 ) -> Admission:
-    """Return the admission of one copy: ``refusing`` is the number of the key charge that refuses it, or GRANTED."""
+    """Return the admission of one copy."""
+    refusing = sets.refusing
     stops = found.stops if refusing == GRANTED else []
     size, fits = len(stops), bool(stops) and stops[-1] == GRANTED
-    refused, copies_refused = [0] * len(charges), [0] * len(key_charges)
-    for stop in stops[:-1] if fits else stops:
-        refused[stop] += 1
-    if refusing != GRANTED:
-        copies_refused[refusing] = 1
     first = fits and size == 1  # nearly always: arrays of one element are costly to make
     return Admission(
         _FIRST if first else np.array([size - 1], np.intp) if fits else _NONE,
@@ -130,14 +126,23 @@ def _of_one(
         _FIRST if fits else _NONE,
         _FITS if first else np.array(stops, np.int32),
         _FITS if refusing == GRANTED else np.array([refusing], np.int32),
-        tuple(refused),
-        tuple(copies_refused),
+        (0,) * len(charges) if first else _tally(stops, len(charges)),
+        (0,) * len(key_charges) if refusing == GRANTED else _tally([refusing], len(key_charges)),
         tuple(charges),
         tuple(key_charges),
         counters,
         counters.version,
-        found.charged,
+        (found.sums, sets),
     )
+
+
+def _tally(stops: Sequence[int], charges: int) -> tuple[int, ...]:
+    """Return how many candidates each charge refused, as ``_count`` does for columns."""
+    refused = [0] * charges
+    for stop in stops:
+        if stop != GRANTED:
+            refused[stop] += 1
+    return tuple(refused)
 
 
 def _examined(fitting: Sequence[int], copies: int, positions: Rows, size: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -78,6 +78,20 @@ class Counters:
         """The indexes of sums that were looked up before; for hot loops, beside ``index_of``."""
         return self._sums.found
 
+    @property
+    def known_sets(self) -> Mapping[CounterKey, int]:
+        """The indexes of sets that were looked up before; for hot loops, beside ``set_index_of``."""
+        return self._sets.found
+
+    @property
+    def contents(self) -> Sequence[Mapping[str, int]]:
+        """The keys in each set, by the set's index, and how often each was added. Do not change them."""
+        return self._members
+
+    def set_index_of(self, key: CounterKey) -> int:
+        """Return the index of a set of keys, 0 if it was never charged."""
+        return self._sets.find(key)
+
     def open_sum(self, key: CounterKey) -> int:
         """Return the index of a sum, a new one if it was never charged.
 
@@ -115,32 +129,16 @@ class Counters:
         self._grow()
         return indexes
 
-    def add_match(
-        self, sums: Iterable[tuple[CounterKey, int, int]], keys: Iterable[tuple[CounterKey, str]]
-    ) -> MatchEntry:
-        """Charge one match that an admission granted, and return its charges.
-
-        :param sums: (counter, amount, index) of each sum; index 0 if it was never charged.
-        :param keys: (counter, key) of each set.
-        :raises LedgerError: ``bad_key``, ``wrong_sort``; nothing was added.
-        """
-        # Whatever can raise comes first, so that an invalid charge changes no counter.
-        charged = [(index or self._sums.open(key), amount) for key, amount, index in sums]
-        added = [(self.open_set(counter), member) for counter, member in keys]
-        self._grow()
+    def add(self, entry: MatchEntry) -> None:
+        """Charge one match that an admission granted. Its limits leave no room for a sum that is too large."""
         self.version += 1
         cells = self._cells
-        for index, amount in charged:
+        sums, amounts, sets, keys = entry
+        for index, amount in zip(sums, amounts, strict=True):
             cells[index] += amount
-        for index, member in added:
+        for index, key in zip(sets, keys, strict=True):
             members = self._members[index]
-            members[member] = members.get(member, 0) + 1
-        return (
-            tuple([index for index, _ in charged]),
-            tuple([amount for _, amount in charged]),
-            tuple([index for index, _ in added]),
-            tuple([member for _, member in added]),
-        )
+            members[key] = members.get(key, 0) + 1
 
     def add_batch(self, batch: ChargeBatch) -> None:
         """Charge the matches that an admission granted. Its limits leave no room for a sum that is too large."""
@@ -158,13 +156,13 @@ class Counters:
         sums, amounts, sets, keys = entry
         for index, amount in zip(sums, amounts, strict=True):
             cells[index] -= amount
-        for index, member in zip(sets, keys, strict=True):
+        for index, key in zip(sets, keys, strict=True):
             members = self._members[index]
-            count = members[member]
+            count = members[key]
             if count == 1:
-                del members[member]
+                del members[key]
             else:
-                members[member] = count - 1
+                members[key] = count - 1
 
     def empty_copy(self) -> tuple[Ints, list[dict[str, int]]]:
         """Return sums and sets by index, all empty, to add receipts to and to compare with."""

@@ -17,6 +17,7 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import CounterKey, Ints, key_text
 from negotiator.ledger.lines import Rows
+from negotiator.ledger.single import open_match
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow
@@ -79,13 +80,11 @@ class Ledger:
         if counters.version != admission.version:
             raise LedgerError("stale", "counters have changed since the admission: admit again")
         first, size = self._next, len(admission)
-        if admission.charged is not None:  # one match needs no columns
+        if admission.single is not None:  # one match needs no columns
             if size:
-                keys = [(charge.counter, charge.keys[0]) for charge in admission.key_charges]
-                self._receipts[first] = (
-                    counters is self._pair[1],
-                    counters.add_match(admission.charged, keys),
-                )
+                entry = open_match(counters, *admission.single)
+                counters.add(entry)
+                self._receipts[first] = counters is self._pair[1], entry
                 self._next += 1
         elif size:
             batch = admission.batch()
@@ -100,7 +99,7 @@ class Ledger:
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """
-        self.release_all((receipt,))
+        self._remove(receipt, self._charged_for(receipt))
 
     def release_all(self, receipts: Iterable[Receipt]) -> None:
         """Subtract exactly the charges of some matches: of all of them, or of none if one receipt is not held.
@@ -109,11 +108,7 @@ class Ledger:
         """
         held = {receipt: self._charged_for(receipt) for receipt in receipts}
         for receipt, charged in held.items():
-            if isinstance(charged, tuple):
-                self._pair[charged[0]].remove(charged[1])
-            else:
-                charged.counters.remove(charged.batch.entry(receipt - charged.first))
-            del self._receipts[receipt]
+            self._remove(receipt, charged)
 
     def verify(self) -> None:
         """Compare each counter with the sum of its receipts.
@@ -126,6 +121,14 @@ class Ledger:
                 names = "; ".join(map(key_text, wrong[:5])) + (" ..." if len(wrong) > 5 else "")
                 problem = f"{len(wrong)} counters are not the sum of their receipts: {names}"
                 raise LedgerError("unbalanced", f"{problem}; rebuild the ledger")
+
+    def _remove(self, receipt: Receipt, charged: _Charged) -> None:
+        if isinstance(charged, tuple):
+            shadow, entry = charged
+            self._pair[shadow].remove(entry)
+        else:
+            charged.counters.remove(charged.batch.entry(receipt - charged.first))
+        del self._receipts[receipt]
 
     def _charged_for(self, receipt: Receipt) -> _Charged:
         charged = self._receipts.get(receipt)

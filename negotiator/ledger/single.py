@@ -7,10 +7,12 @@ plain integers. The result is that of the ways that work on columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from operator import gt
+from typing import NamedTuple
 
 import numpy as np
 
+from negotiator.ledger.batch import MatchEntry
 from negotiator.ledger.charges import Charge, Grouping, KeyCharge
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import LARGEST, CounterKey
@@ -19,15 +21,41 @@ from negotiator.ledger.lines import Rows
 #: The number of candidates that are examined one by one; more are faster in columns.
 FEW = 64
 
-#: What a match adds to each counter: its key, the amount, and its index, 0 if it was never charged.
-Charged: TypeAlias = Sequence[tuple[CounterKey, int, int]]
+
+class SumCharges(NamedTuple):
+    """The sums that a match on one slot is charged, one element for each charge.
+
+    A counter that was never charged has the index 0. A charge that the slot is not subject to has the key ``()``, the
+    index 0 and the amount 0. ``rooms`` are what the limits leave.
+    """
+
+    keys: Sequence[CounterKey]
+    indexes: Sequence[int]
+    amounts: Sequence[int]
+    rooms: Sequence[int]
+
+
+class SetCharges(NamedTuple):
+    """The key that one copy adds to each set, one element for each key charge.
+
+    A set that was never charged has the index 0. ``refusing`` is the number of the first charge that does not fit, or
+    -1.
+    """
+
+    counters: Sequence[CounterKey]
+    indexes: Sequence[int]
+    members: Sequence[str]
+    refusing: int
 
 
 class FirstFit(NamedTuple):
-    """The charge that refused each candidate up to the first that fits, -1 for that one; and what that one is charged."""
+    """The charge that refused each candidate up to the first that fits, -1 for that one; the charges of the last."""
 
     stops: list[int]
-    charged: Charged
+    sums: SumCharges
+
+
+_NO_SUMS = SumCharges((), (), (), ())
 
 
 class _NotPlainError(Exception):
@@ -37,83 +65,120 @@ class _NotPlainError(Exception):
 def first_fit(counters: Counters, charges: Sequence[Charge], rows: Rows) -> FirstFit | None:
     """Return the first candidate that fits; None if it is not among the first ``FEW``, or a charge is invalid."""
     stops: list[int] = []
+    sums = _NO_SUMS
     try:
         for row in rows[:FEW].tolist():
-            charged = _charged(counters, charges, row)
-            stops.append(_stop(counters, charges, charged, row))
+            sums = _sums_at(counters, charges, row)
+            stops.append(_refusing(charges, sums))
             if stops[-1] < 0:
-                return FirstFit(stops, [part for part in charged if part[1]])
+                return FirstFit(stops, sums)
     except (_NotPlainError, IndexError, TypeError):
         return None
-    return FirstFit(stops, ()) if len(stops) == len(rows) else None
+    return FirstFit(stops, sums) if len(stops) == len(rows) else None
 
 
-def refusing_key(counters: Counters, charges: Sequence[KeyCharge]) -> int | None:
-    """Return the number of the first key charge that refuses the first copy, or -1.
+def first_keys(counters: Counters, charges: Sequence[KeyCharge]) -> SetCharges | None:
+    """Return the sets that the first copy is charged.
 
     Return None if two charges are on one set, or a charge has no keys: the general way counts or reports them.
     """
-    if len({charge.counter for charge in charges}) < len(charges):
-        return None
-    refusing = -1
+    known, contents = counters.known_sets, counters.contents
+    names, indexes, members, refusing = [], [], [], -1
     for number, charge in enumerate(charges):
-        if not len(charge.keys):
+        name, keys, limit = charge.counter, charge.keys, charge.limit
+        if not len(keys):
             return None
-        members, limit = counters.members(charge.counter), charge.limit
-        if refusing < 0 and limit is not None and len(members) >= limit and charge.keys[0] not in members:
+        index, member = known.get(name) or counters.set_index_of(name), keys[0]
+        inside = contents[index]
+        if limit is not None and len(inside) >= limit and member not in inside and refusing < 0:
             refusing = number
-    return refusing
+        names.append(name)
+        indexes.append(index)
+        members.append(member)
+    return None if _has_duplicates(indexes, names) else SetCharges(names, indexes, members, refusing)
 
 
-def _charged(counters: Counters, charges: Sequence[Charge], row: int) -> list[tuple[CounterKey, int, int]]:
-    """Return key, amount and index of each charge on a slot; the key ``()`` if the slot is not charged."""
+def open_match(counters: Counters, sums: SumCharges, sets: SetCharges) -> MatchEntry:
+    """Return the entry of a match. Counters that were never charged get their indexes.
+
+    :raises LedgerError: ``bad_key``, ``wrong_sort``.
+    """
+    # Whatever can raise comes before the charge, so that an invalid one changes no counter.
+    indexes, amounts, set_indexes = sums.indexes, sums.amounts, sets.indexes
+    if not all(indexes) or not all(amounts):
+        charged = [
+            (index or counters.open_sum(key), amount)
+            for key, index, amount in zip(sums.keys, indexes, amounts, strict=True)
+            if amount
+        ]
+        indexes, amounts = [index for index, _ in charged], [amount for _, amount in charged]
+    if not all(set_indexes):
+        set_indexes = [counters.open_set(name) for name in sets.counters]
+    return tuple(indexes), tuple(amounts), tuple(set_indexes), tuple(sets.members)
+
+
+def _sums_at(counters: Counters, charges: Sequence[Charge], row: int) -> SumCharges:
+    """Return the sums that a match on a slot is charged."""
     if row < 0:
         raise _NotPlainError
-    found = []
-    known = counters.known_sums
+    known, cells = counters.known_sums, counters.cells
+    keys, indexes, amounts, rooms = [], [], [], []
+    # One pass in plain operations: most jobs are by themselves, and each has a dozen charges.
     for charge in charges:
-        amount, key = charge.amount, charge.counter
+        key, amount, limit = charge.counter, charge.amount, charge.limit
         if type(amount) is not int:
             amount = _at(amount, row)
-        if isinstance(key, Grouping):
-            code = int(key.codes[row])
-            if code < -1:
-                raise _NotPlainError
-            key = key.keys[code] if code >= 0 else ()
-        elif not key:
-            raise _NotPlainError
         if not 0 <= amount <= LARGEST:
             raise _NotPlainError
-        found.append((key, amount, known.get(key) or counters.index_of(key)) if key else ((), 0, 0))
-    return found
-
-
-def _stop(counters: Counters, charges: Sequence[Charge], charged: Charged, row: int) -> int:
-    """Return the number of the first charge that does not fit on a slot, or -1."""
-    # In nearly all requests each charge has its own counter: the totals are then the amounts.
-    totals = {key: amount for key, amount, _ in charged}
-    if len(totals) < len(charged):  # several charges are on one counter
-        totals = {}
-        for key, amount, _ in charged:
-            totals[key] = totals.get(key, 0) + amount
-    cells = counters.cells
-    for number, (key, _, index) in enumerate(charged):
-        charge = charges[number]
-        total = totals[key]
-        if not key or not (total or charge.probes):
-            continue
-        limit = charge.limit
         if type(limit) is not int:
             limit = LARGEST if limit is None else _at(limit, row)
-        used = cells[index]
-        if total > limit - used or total > LARGEST - used:
-            return number
+        elif limit > LARGEST:
+            limit = LARGEST
+        if type(key) is not tuple:
+            key = _key_at(key, row)
+            if not key:
+                amount, limit = 0, LARGEST
+        elif not key:
+            raise _NotPlainError
+        index = known.get(key) or counters.index_of(key)
+        keys.append(key)
+        indexes.append(index)
+        amounts.append(amount)
+        rooms.append(limit - cells[index])
+    return SumCharges(keys, indexes, amounts, rooms)
+
+
+def _refusing(charges: Sequence[Charge], sums: SumCharges) -> int:
+    """Return the number of the first charge that does not fit on a slot, or -1."""
+    keys, indexes, totals, rooms = sums
+    if _has_duplicates(indexes, keys):  # the total on each counter must fit each limit
+        by_key = dict.fromkeys(keys, 0)
+        for key, amount in zip(keys, totals, strict=True):
+            by_key[key] += amount
+        totals = [by_key[key] for key in keys]
+    if any(map(gt, totals, rooms)):
+        for number, charge in enumerate(charges):
+            if totals[number] > rooms[number] and (totals[number] or charge.probes):
+                return number
     return -1
 
 
+def _has_duplicates(indexes: Sequence[int], keys: Sequence[CounterKey]) -> bool:
+    """True if two charges are on one counter; counters that were never charged share the index 0."""
+    return len({*indexes}) < len(indexes) and len({*keys}) < len(keys)
+
+
+def _key_at(counter: object, row: int) -> CounterKey:
+    """Return the counter of a slot in a grouping, ``()`` for a slot that is not charged."""
+    if not isinstance(counter, Grouping):
+        raise _NotPlainError
+    code = int(counter.codes[row])
+    if code < -1:
+        raise _NotPlainError
+    return counter.keys[code] if code >= 0 else ()
+
+
 def _at(value: object, row: int) -> int:
-    if type(value) is int:
-        return value
     if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "i":
         return int(value[row])
     raise _NotPlainError

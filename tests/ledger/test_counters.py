@@ -148,7 +148,8 @@ def test_verify_names_inconsistent_counters(mode):
     ledger.commit(admitted(ledger))
     charge_all(ledger, Postings(((BOB, 3),)), mode)
     ledger.verify()
-    ledger.counters(mode).add_match([(("host", "h0"), 1, 0)], [(APPS, "c")])
+    counters = ledger.counters(mode)
+    counters.add(((counters.open_sum(("host", "h0")),), (1,), (counters.open_set(APPS),), ("c",)))
     with pytest.raises(
         LedgerError, match=re.escape("2 counters are not the sum of their receipts: host h0; apps sue;")
     ) as raised:
