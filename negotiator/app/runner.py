@@ -24,6 +24,7 @@ from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem, Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.reload import STABLE_SECONDS as STABLE_SECONDS
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
@@ -95,7 +96,7 @@ def run_cycles(
     every: float | None = None,
     count: int | None = None,
     audit: bool = True,
-    watch: bool = False,
+    watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
 ) -> None:
@@ -113,14 +114,15 @@ def open_runner(
     targets: CommandTargets,
     *,
     audit: bool = True,
-    watch: bool = False,
+    watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
     :param audit: write an audit log.
-    :param watch: reload the bundle when its files change.
+    :param watch: reload the bundle when its files have changed, and then were unchanged for so many seconds; None does not
+        watch them.
     :param tracer: called with each call of a plugin.
     :param stdin: the stream that is read for the path ``-`` of the pool.
     :raises BundleError: the bundle has errors.
@@ -128,9 +130,14 @@ def open_runner(
     :raises AuditError: the audit log cannot be used.
     """
     # The reloader looks at the files before they are read, so that it misses no change in between.
-    reloader = Reloader(bundle_folder(targets), "", lambda: examine(targets, tracer), watch=watch)
+    reloader = Reloader(
+        bundle_folder(targets),
+        lambda: examine(targets, tracer),
+        watch=watch is not None,
+        stable_seconds=watch or 0.0,
+    )
     bundle = load(targets, tracer)
-    reloader.digest = bundle.digest
+    reloader.use(bundle)
     with ExitStack() as stack:
         with _nothing_handed_out():
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.

@@ -12,6 +12,7 @@ from pathlib import Path
 import attrs
 
 from negotiator.bundle.archive import digest_of
+from negotiator.bundle.manifest import check_manifest
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
@@ -67,6 +68,7 @@ def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None
     """
     reading = _Reading(folder, replaced or {})
     reading.run()
+    reading.problems += check_manifest(reading.files)
     return FolderContents(
         names=frozenset(reading.names),
         settings=reading.settings,

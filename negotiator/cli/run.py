@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import click
 
-from negotiator.app.runner import run_cycles
+from negotiator.app.runner import STABLE_SECONDS, run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli import options
 from negotiator.cli.loading import standard_input
@@ -58,6 +58,14 @@ class _Seconds(click.FloatRange):
     "--every", type=_Seconds(min=0), metavar="SECONDS", help="Time between the beginnings of two cycles."
 )
 @click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
+@click.option(
+    "--stable",
+    type=_Seconds(min=0),
+    metavar="SECONDS",
+    default=STABLE_SECONDS,
+    show_default=True,
+    help="With --watch: how long changed files must stay unchanged before they are read.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
 @click.option(
     "--log-format",
@@ -79,6 +87,7 @@ def run(
     targets: CommandTargets,
     cycles: int | None,
     every: float | None,
+    stable: float,
     log_format: str,
     log_level: str,
     *,
@@ -126,7 +135,7 @@ def run(
             every=every,
             count=cycles,
             audit=not no_audit,
-            watch=watch,
+            watch=stable if watch else None,
             tracer=output.hook_call if trace_hooks else None,
             stdin=standard_input(),
         )

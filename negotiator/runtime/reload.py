@@ -1,22 +1,36 @@
 """Finds a changed bundle between two cycles: a whole one without errors, or the reason why it is rejected.
 
-The folder is read on request (a signal, a command), and, if it is watched, when its files have changed. Watching compares
-names, sizes and times of the files at each poll, so that it works on network file systems too.
+The folder is read on request (a signal, a command), and, if it is watched, when its files have changed and then were
+unchanged for a while. Watching compares names, sizes and times of the files at each poll, so that it works on network file
+systems too.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
 
 from negotiator.bundle import BundleCheck
+from negotiator.bundle.manifest import MANIFEST
 from negotiator.bundle.model import Bundle
-from negotiator.records import Problem, Severity
+from negotiator.records import Problem, Severity, Source
+from negotiator.records.text import printable
 
-Signature = frozenset[tuple[str, int, int, int]]
+WATCH = "watch"
+STABLE_SECONDS = 5.0
+
+Signature = frozenset[tuple[str, int, int, int, int]]
+
+_MOVING = Problem(
+    Severity.ERROR,
+    Source("."),
+    "the files of the bundle changed while they were read",
+    "reload again when all of them are written",
+)
 
 
 @attrs.frozen
@@ -40,18 +54,34 @@ class Reload:
 
 @attrs.define(eq=False)
 class Reloader:
-    """Reads the bundle of a folder again when it may have changed. ``examine`` reads and checks the whole folder."""
+    """Reads the bundle of a folder again when it may have changed. ``examine`` reads and checks the whole folder.
+
+    A change that is found by watching counts once the files have been unchanged for ``stable_seconds``, and only if every
+    file of the active bundle is still there and has contents: files that are being written look like a smaller bundle. A
+    manifest in the folder lists what belongs to the bundle; with one, files may be removed. On request the folder is read
+    as it is.
+
+    :param clock: returns seconds that only increase.
+    """
 
     folder: Path
-    digest: str  # of the active bundle, or of the one that was rejected last
     examine: Callable[[], BundleCheck]
     watch: bool = False
+    stable_seconds: float = STABLE_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _digest: str = ""  # of the active bundle, or of the one that was rejected last
+    _active: Mapping[str, bytes] = attrs.field(factory=dict)  # the files of the active bundle
     _requested: str = ""
     _polled: Signature = frozenset()
+    _since: float = 0.0  # when the signature was first found
     _read: Signature = frozenset()
 
     def __attrs_post_init__(self) -> None:
         self._polled = self._read = self._signature() if self.watch else frozenset()
+
+    def use(self, bundle: Bundle) -> None:
+        """Remember the active bundle, with which the files are compared."""
+        self._digest, self._active = bundle.digest, bundle.files
 
     def request(self, trigger: str) -> None:
         """Request that the next poll reads the bundle; safe in a signal handler."""
@@ -61,28 +91,54 @@ class Reloader:
         """Read the bundle if that was requested, or if its files have changed and are stable; None if there is nothing new."""
         trigger, self._requested = self._requested, ""
         if not trigger and self.watch and self._changed():
-            trigger = "watch"
+            trigger = WATCH
         if not trigger:
             return None
-        examination = self.examine()
-        if examination.digest == self.digest and trigger == "watch":
+        before = self._signature()
+        check = self.examine()
+        moving = self._signature() != before
+        if trigger == WATCH and (moving or check.digest == self._digest):
             return None
-        self.digest = examination.digest
-        return Reload(trigger, examination.digest, examination.bundle, examination.problems)
+        incomplete = self._incomplete(check) if trigger == WATCH else ()
+        if moving:
+            incomplete = (_MOVING,)
+        self._digest = check.digest
+        if incomplete:
+            return Reload(trigger, check.digest, None, (*check.problems, *incomplete))
+        if check.bundle is not None:
+            self.use(check.bundle)
+        return Reload(trigger, check.digest, check.bundle, check.problems)
 
     def _changed(self) -> bool:
-        """True if the files differ from those read last, and have not changed since the last poll."""
-        before, self._polled = self._polled, self._signature()
-        if self._polled == self._read or self._polled != before:
+        """True if the files differ from those read last, and have not changed for a while."""
+        now, found = self.clock(), self._signature()
+        if found != self._polled:
+            self._polled, self._since = found, now
+        if found == self._read or now - self._since < self.stable_seconds:
             return False
-        self._read = self._polled
+        self._read = found
         return True
+
+    def _incomplete(self, check: BundleCheck) -> tuple[Problem, ...]:
+        """Return an error for each file of the active bundle that is missing or has become empty."""
+        if check.bundle is None or MANIFEST in check.bundle.files:
+            return ()
+        found = check.bundle.files
+        lost = (name for name, content in self._active.items() if content and not found.get(name))
+        return tuple(_lost(name, empty=name in found) for name in sorted(lost))
 
     def _signature(self) -> Signature:
         return frozenset(_files(self.folder))
 
 
-def _files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
+def _lost(name: str, *, empty: bool) -> Problem:
+    what = "is empty" if empty else "is missing"
+    message = f"this file of the active bundle {what}: the bundle may be half-written"
+    hint = "restore it; if it was removed on purpose, use negotiator admin reload, or send SIGHUP"
+    return Problem(Severity.ERROR, Source(printable(name)), message, hint)
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
         for name in names:
@@ -93,4 +149,6 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
                 status = path.stat()
             except OSError:
                 continue
-            yield str(path.relative_to(folder)), status.st_size, status.st_mtime_ns, status.st_ino
+            # st_ctime_ns: a file that could not be read may have been given another mode.
+            times = status.st_mtime_ns, status.st_ctime_ns
+            yield str(path.relative_to(folder)), status.st_size, *times, status.st_ino

@@ -70,7 +70,7 @@ def queues(site):
 
 def test_a_changed_bundle_is_loaded_between_cycles_and_a_broken_one_is_not(site):
     """The digest of each cycle's record is that of the bundle in force."""
-    with long(site, "--watch") as run:
+    with long(site, "--watch", "--stable", "0.2") as run:
         before = run.wait_for(CYCLE)[1]
         jobs(site, 1, 2)
         change(site, OTHER)
@@ -130,7 +130,7 @@ def test_the_process_stops_after_the_given_number_of_cycles(site):
 
 
 def test_a_vanished_bundle_does_not_end_the_process(site):
-    with long(site, "--watch") as run:
+    with long(site, "--watch", "--stable", "0.2") as run:
         run.wait_for(CYCLE)
         (site / "bundle").rename(site / "away")
         run.wait_for(r"bundle rejected, .* trigger=watch$")
@@ -139,6 +139,20 @@ def test_a_vanished_bundle_does_not_end_the_process(site):
         run.wait_for(r"bundle reloaded bundle=\w+ trigger=watch$")
         run.signal(signal.SIGTERM)
         assert run.end() == 0
+
+
+def test_a_watched_bundle_without_its_queues_is_not_loaded(site):
+    """The error names the file, and is recorded; cycles go on under the active bundle."""
+    with long(site, "--watch", "--stable", "0.2") as run:
+        before = run.wait_for(CYCLE)[1]
+        (site / "bundle" / "queues.yaml").unlink()
+        run.wait_for(r"error .*this file of the active bundle is missing.* file=bundle/queues\.yaml")
+        run.wait_for(r"bundle rejected, .* trigger=watch$")
+        assert run.wait_for(CYCLE)[1] == before
+        run.signal(signal.SIGTERM)
+        assert run.end() == 0
+    (record,) = log(site, "reload")
+    assert (record["accepted"], "queues.yaml" in record["problems"][0]) == (False, True)
 
 
 def test_the_running_process_carries_out_requests(site):

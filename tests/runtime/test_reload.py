@@ -1,6 +1,8 @@
 """Reloading: a new bundle replaces the active one as a whole between two cycles, or is refused and recorded."""
 
+import hashlib
 import os
+from itertools import count
 
 import pytest
 
@@ -29,9 +31,12 @@ def folder(tmp_path):
     return queueing.write(tmp_path / "bundle")
 
 
-def reloader(folder, *, watch=True):
-    examine = lambda: examine_bundle(folder)  # noqa: E731
-    return Reloader(folder, examine().digest, examine, watch=watch)
+def reloader(folder, *, watch=True, examine=None, stable=1):
+    """A second passes between two polls."""
+    examine = examine or (lambda: examine_bundle(folder))
+    found = Reloader(folder, examine, watch=watch, stable_seconds=stable, clock=count().__next__)
+    found.use(examine().bundle)
+    return found
 
 
 def later(path, seconds=1):
@@ -67,7 +72,8 @@ def test_a_request_is_answered_even_if_nothing_changed(folder):
     found = reloader(folder)
     found.request("command by boss")
     reload = found.poll()
-    assert (reload.trigger, reload.bundle.digest, reload.errors) == ("command by boss", found.digest, ())
+    assert (reload.trigger, reload.bundle.digest) == ("command by boss", examine_bundle(folder).digest)
+    assert reload.errors == ()
 
 
 def test_changed_files_are_read_once_they_are_stable(folder):
@@ -99,15 +105,89 @@ def test_files_outside_the_bundle_cause_no_reload(folder, what):
     assert [found.poll() for _ in range(4)] == [None] * 4
 
 
-def test_added_and_removed_files_are_changes(folder):
+def test_an_added_file_is_a_change(folder):
     found = reloader(folder)
     (folder / "below").mkdir()
     (folder / "below" / "site.txt").write_text("x")
     assert found.poll() is None
     assert found.poll().bundle
-    (folder / "below" / "site.txt").unlink()
+
+
+def test_a_change_counts_after_the_whole_time_without_another_one(folder):
+    found = reloader(folder, stable=4)
+    for number in (1, 2):
+        queueing.write(folder, f"{OTHER}# {number}\n")
+        later(folder / "queues.yaml", number)
+        assert [found.poll() for _ in range(4)] == [None] * 4
+    assert found.poll().bundle
+
+
+@pytest.mark.parametrize("what", ["missing", "empty"])
+def test_a_watched_bundle_that_lost_a_file_is_rejected_once(folder, what):
+    """A half-written bundle is valid: without queues.yaml every queue would be open."""
+    found = reloader(folder)
+    (folder / "queues.yaml").unlink()
+    if what == "empty":
+        (folder / "queues.yaml").write_text("")
+    assert found.poll() is None
+    reload = found.poll()
+    assert reload.bundle is None
+    (error,) = reload.errors
+    assert (error.source.file, f"this file of the active bundle is {what}" in error.message) == (
+        "queues.yaml",
+        True,
+    )
+    assert [found.poll() for _ in range(4)] == [None] * 4
+    queueing.write(folder, OTHER)
     assert found.poll() is None
     assert found.poll().bundle
+
+
+def test_a_file_is_compared_with_the_active_bundle_not_with_a_rejected_one(folder):
+    found = reloader(folder)
+    (folder / "queues.yaml").unlink()
+    found.poll()
+    assert found.poll().bundle is None
+    (folder / "pool.yaml").write_text("scheduleracl: other\n")
+    assert found.poll() is None
+    assert [error.source.file for error in found.poll().errors] == ["queues.yaml"]
+
+
+def test_on_request_a_bundle_may_lose_files(folder):
+    found = reloader(folder)
+    (folder / "queues.yaml").unlink()
+    found.request("signal")
+    assert found.poll().bundle
+    (folder / "more.conf").write_text("")
+    assert found.poll() is None
+    assert found.poll().bundle
+
+
+def test_a_file_that_was_empty_before_may_stay_empty(folder):
+    (folder / "empty.conf").write_text("")
+    found = reloader(folder)
+    queueing.write(folder, OTHER)
+    assert found.poll() is None
+    assert found.poll().bundle
+
+
+def test_with_a_manifest_a_watched_bundle_may_lose_files(folder):
+    found = reloader(folder)
+    (folder / "queues.yaml").unlink()
+    digest = hashlib.sha256((folder / "pool.yaml").read_bytes()).hexdigest()
+    (folder / "SHA256SUMS").write_text(f"{digest}  pool.yaml\n")
+    assert found.poll() is None
+    assert found.poll().bundle
+
+
+def test_a_file_that_becomes_readable_is_a_change(folder):
+    """Its mode is the only thing that changes."""
+    found = reloader(folder)
+    (folder / "pool.yaml").chmod(0o600)
+    checked = []
+    found.examine = lambda: checked.append(examine_bundle(folder)) or checked[-1]
+    assert [found.poll() for _ in range(3)] == [None] * 3
+    assert len(checked) == 1
 
 
 def test_a_replaced_file_of_the_same_size_and_time_is_a_change(folder):
@@ -122,18 +202,36 @@ def test_a_replaced_file_of_the_same_size_and_time_is_a_change(folder):
     assert found.poll().bundle
 
 
-def test_a_change_during_reading_is_found_at_the_next_poll(folder):
+def changing(folder):
+    """Read the bundle while somebody writes to it, until the queue is called fourth."""
+
     def examine():
         found = examine_bundle(folder)
         if "three" in (folder / "queues.yaml").read_text():
             queueing.write(folder, OTHER.replace("three", "fourth"))
         return found
 
-    found = Reloader(folder, examine().digest, examine, watch=True)
+    return examine
+
+
+def test_a_bundle_that_changes_while_it_is_read_is_read_again_once_it_is_stable(folder):
+    found = reloader(folder, examine=changing(folder))
     queueing.write(folder, OTHER)
-    assert found.poll() is None
-    assert found.poll().bundle.partition.root.children[1].path == "root.three"
-    assert found.poll() is None
+    assert [found.poll() for _ in range(3)] == [None] * 3
+    assert found.poll().bundle.partition.root.children[1].path == "root.fourth"
+
+
+def test_a_request_during_a_change_is_rejected(folder):
+    """What was read may be a mixture of the old and the new files."""
+    found = reloader(folder, watch=False, examine=changing(folder))
+    queueing.write(folder, OTHER)
+    found.request("signal")
+    reload = found.poll()
+    assert (reload.bundle, [error.message for error in reload.errors]) == (
+        None,
+        ["the files of the bundle changed while they were read"],
+    )
+    found.request("signal")
     assert found.poll().bundle.partition.root.children[1].path == "root.fourth"
 
 
