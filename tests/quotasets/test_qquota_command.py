@@ -39,12 +39,13 @@ def table(answer):
     return answer.stdout.splitlines()[2:]
 
 
-def test_default_switches_and_the_command_line_add_up(session):
+def test_the_command_line_overrides_the_file_of_the_caller_and_adds_to_that_for_everybody(session):
+    """The specification says the one, the recorded sessions the other."""
     session.rules("users {*} to slots=5")
     session.defaults("-u roland")
-    (session.home / ".sge_qquota").write_text('-u "b*"\n')
-    users = {line.split()[-1] for line in table(session.run("-u", "erin"))}
-    assert users == {"roland", "bob", "erin"}
+    (session.home / ".sge_qquota").write_text('-u "b*" -l slots\n')
+    assert {line.split()[-1] for line in table(session.run())} == {"roland", "bob"}
+    assert {line.split()[-1] for line in table(session.run("-u", "erin"))} == {"roland", "erin"}
 
 
 def test_the_caller_is_the_user_of_the_process(session):
@@ -66,11 +67,11 @@ def test_a_queue_is_selected_by_its_path_or_its_leaf(session):
     assert len(table(session.run("-q", "q"))) == 3
 
 
-def test_a_limit_that_is_cut_off_in_the_table_is_complete_in_the_xml(session):
+def test_a_long_limit_is_complete_in_the_table_and_in_the_xml(session):
     session.rules("users {roland} to virtual_free=123456789G")
     (line,) = table(session.run("-u", "roland"))
-    assert line == "a/1                virtual_free=1.863G/ users roland"
-    assert "limit='123456789.000G' value='1.863G'" in session.run("-u", "roland", "-xml").stdout
+    assert line == "a/1                virtual_free=1.863G/120563.271T users roland"
+    assert "limit='120563.271T' value='1.863G'" in session.run("-u", "roland", "-xml").stdout
 
 
 def test_names_from_job_ads_are_escaped(env, tmp_path):

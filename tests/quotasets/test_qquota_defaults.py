@@ -4,8 +4,13 @@ import os
 
 import pytest
 
-from negotiator_quotasets.qquota.arguments import QquotaArguments
-from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
+from negotiator_quotasets.qquota.arguments import QquotaArguments, read_arguments
+from negotiator_quotasets.qquota.defaults import DefaultsError, with_defaults
+
+
+def defaults(bundle, home):
+    """The arguments of an empty command line."""
+    return with_defaults(QquotaArguments(), bundle, home)
 
 
 @pytest.fixture
@@ -20,18 +25,36 @@ def test_both_files_add_up(folders):
     """The file for everybody first, then the caller's."""
     (folders[0] / "sge_qquota").write_text("-u roland -xml\n")
     (folders[1] / ".sge_qquota").write_text("-u andre\n")
-    assert read_defaults(*folders) == QquotaArguments({"users": ("roland", "andre")}, frozenset({"-xml"}))
+    assert defaults(*folders) == QquotaArguments({"users": ("roland", "andre")}, frozenset({"-xml"}))
+
+
+@pytest.mark.parametrize(
+    ("line", "users", "hosts"),
+    [
+        ("", ("roland", "andre"), ("durin",)),
+        ("-u alice bob", ("roland", "alice", "bob"), ("durin",)),
+        ("-h lxa -u", ("roland", "andre"), ("lxa",)),
+    ],
+)
+def test_a_list_of_the_command_line_overrides_the_callers_one(folders, line, users, hosts):
+    """Not that for everybody; a switch without names overrides nothing."""
+    (folders[0] / "sge_qquota").write_text("-u roland\n")
+    (folders[1] / ".sge_qquota").write_text("-u andre -h durin -xml\n")
+    found = with_defaults(read_arguments(line.split()), *folders)
+    assert found.names("users") == users
+    assert found.names("hosts") == hosts
+    assert found.switches == {"-xml"}
 
 
 def test_without_files_or_a_home_there_are_no_defaults(folders):
-    assert read_defaults(*folders) == read_defaults(folders[0], None) == QquotaArguments()
+    assert defaults(*folders) == defaults(folders[0], None) == QquotaArguments()
 
 
 def test_arguments_are_quoted_as_on_a_command_line(folders):
     (folders[0] / "sge_qquota").write_text(
         "# everybody's\n-u \"*\"\n  # and\n'alice'\n-l virtual_free -q #1\n"
     )
-    assert read_defaults(*folders) == QquotaArguments(
+    assert defaults(*folders) == QquotaArguments(
         {"users": ("*", "alice"), "resources": ("virtual_free",), "queues": ("#1",)}
     )
 
@@ -50,7 +73,7 @@ def test_an_invalid_file_is_named_with_the_line(folders, content, message):
     path = folders[1] / ".sge_qquota"
     path.write_bytes(content)
     with pytest.raises(DefaultsError) as caught:
-        read_defaults(*folders)
+        defaults(*folders)
     assert str(caught.value) == f"{path}{message}"
 
 
@@ -58,4 +81,4 @@ def test_a_path_that_is_not_a_regular_file_is_ignored(folders):
     """A pipe without a writer, or a folder."""
     os.mkfifo(folders[0] / "sge_qquota")
     (folders[1] / ".sge_qquota").mkdir()
-    assert read_defaults(*folders) == QquotaArguments()
+    assert defaults(*folders) == QquotaArguments()

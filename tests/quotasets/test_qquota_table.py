@@ -42,8 +42,9 @@ def test_filters_are_printed_as_in_rules_and_expanded_ones_by_their_value(filter
     assert line(filters, values) == f"a/1                slots=1/5            {text}"
 
 
-def test_the_limit_is_cut_off_at_its_column():
-    assert line({}, limit="12345678901234567890") == "a/1                slots=1/123456789012 -"
+def test_a_limit_longer_than_its_column_is_printed_whole():
+    """A part of a limit would look like a smaller one."""
+    assert line({}, limit="12345678901234567890") == "a/1                slots=1/12345678901234567890 -"
 
 
 def test_a_limit_of_a_complex_that_is_not_consumed_has_no_usage():

@@ -12,6 +12,8 @@ from negotiator.app.context import ProgramContext
 from negotiator_quotasets.qquota import qquota
 
 _ADD = "qconf -Arqs "
+#: A rule and its limit at the beginning of a line of the table.
+_LIMIT = re.compile(r"^([^<\s]\S* +)(\S+=\S+)", re.MULTILINE)
 _OF_ALL = re.compile(r'cluster-wide sge_qquota file has "(.*)"')
 
 
@@ -22,6 +24,11 @@ class Answer:
     stdout: str
     stderr: str
     rc: int
+
+
+def with_limits_cut_off(table):
+    """Return a table as Grid Engine prints it: a limit has at most 20 characters."""
+    return _LIMIT.sub(lambda line: f"{line[1]}{line[2][:20]}", table)
 
 
 class Session:

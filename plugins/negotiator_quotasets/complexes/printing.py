@@ -32,7 +32,7 @@ def _rounded(amount: Fraction, step: str) -> str:
 
 
 def _memory(amount: Fraction) -> str:
-    for power, letter in ((3, "G"), (2, "M"), (1, "K")):
+    for power, letter in ((4, "T"), (3, "G"), (2, "M"), (1, "K")):
         if abs(amount) >= 1024**power:
             return _rounded(amount / 1024**power, "0.001") + letter
     return _rounded(amount, "0.001")

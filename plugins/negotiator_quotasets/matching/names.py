@@ -100,6 +100,10 @@ class Hosts:
         rows = self._rows.get(name.lower(), ())
         return self.names[rows[0]] if len(rows) == 1 else name
 
+    def groups(self) -> dict[str, list[str]]:
+        """Return the hosts of each group, those of nested groups included; all names in lower case."""
+        return {name: list(self._patterns(name)) for name in self._groups}
+
     def _patterns(self, name: str) -> Iterator[str]:
         """Yield the host names and patterns of an entry; groups nest, and may even contain each other."""
         if not name.startswith(GROUP):

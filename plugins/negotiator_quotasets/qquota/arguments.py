@@ -38,6 +38,11 @@ class QquotaArguments:
         names = {key: (*self.names(key), *more.names(key)) for key in (*self.lists, *more.lists)}
         return QquotaArguments(names, self.switches | more.switches)
 
+    def overridden_by(self, more: QquotaArguments) -> QquotaArguments:
+        """Return these arguments with the lists of ``more`` in place of the same lists here; empty lists do not count."""
+        names = {key: more.names(key) or names for key, names in {**more.lists, **self.lists}.items()}
+        return QquotaArguments(names, self.switches | more.switches)
+
     def names(self, key: str) -> tuple[str, ...]:
         """Return the names for one of the values of ``LISTS``."""
         return self.lists.get(key, ())

@@ -13,7 +13,7 @@ import click
 from negotiator.plugin import CommandContext, CommandTargets, ExitCode, printable, target_options
 from negotiator_quotasets.qquota import markup, table
 from negotiator_quotasets.qquota.arguments import HELP, XML, InvalidArgumentError, read_arguments
-from negotiator_quotasets.qquota.defaults import DefaultsError, read_defaults
+from negotiator_quotasets.qquota.defaults import DefaultsError, with_defaults
 from negotiator_quotasets.qquota.report import selected_rows, selection
 from negotiator_quotasets.qquota.usage_text import USAGE
 from negotiator_quotasets.settings import QuotaSettings
@@ -35,7 +35,7 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
 
     Without -u, it is the usage of the caller. Each list has names and wildcards, separated by commas; lists of a
     repeated switch add up. Default switches for everybody are read from the file sge_qquota of the bundle, and those of
-    the caller from ~/.sge_qquota.
+    the caller from ~/.sge_qquota, whose lists the command line overrides.
 
     \b
       -h HOSTS      limits of these hosts, or of host groups (@GROUP)
@@ -67,7 +67,7 @@ def qquota(context: click.Context, words: tuple[str, ...], targets: CommandTarge
             click.echo(USAGE, nl=False)
             return
         bundle = program.bundle(targets)
-        arguments = read_defaults(bundle.folder, _home()) + arguments
+        arguments = with_defaults(arguments, bundle.folder, _home())
     except (InvalidArgumentError, DefaultsError) as error:
         _refuse(context, error)
     usage = program.plugin_usage(targets, PLUGIN)

@@ -1,6 +1,7 @@
-"""Default switches, which come before those of the command line: the files ``sge_qquota`` and ``~/.sge_qquota``.
+"""Default switches: the file ``sge_qquota`` of the bundle for everybody, and ``~/.sge_qquota`` of the caller.
 
-Source: qquota(1), FILES. Arguments are separated by white space and may be quoted, as on a command line. A line that begins with
+Source: qquota(1), FILES; "Resource Quota Sets", qquota: the command line overrides flags of the files. In the recorded sessions
+of Grid Engine it adds to the file for everybody. Arguments are separated by white space and may be quoted, as on a command line. A line that begins with
 ``#`` is a comment, as in sge_request(5). ``-help`` has no effect here.
 """
 
@@ -32,16 +33,15 @@ class DefaultsError(NegotiatorError):
         return f"{self.source}: {self.message}"
 
 
-def read_defaults(bundle: Path, home: Path | None) -> QquotaArguments:
-    """Read those of both files that exist; their lists add up.
+def with_defaults(arguments: QquotaArguments, bundle: Path, home: Path | None) -> QquotaArguments:
+    """Return the arguments of a command line with the defaults of both files that exist.
+
+    A list of the command line overrides that of the caller's file; the lists of the file for everybody come first.
 
     :raises DefaultsError: unreadable file, or invalid argument.
     """
-    folders = ((bundle, OF_ALL), *([] if home is None else [(home, OF_CALLER)]))
-    defaults = QquotaArguments()
-    for folder, name in folders:
-        defaults += _read(folder / name)
-    return defaults
+    of_caller = QquotaArguments() if home is None else _read(home / OF_CALLER)
+    return _read(bundle / OF_ALL) + of_caller.overridden_by(arguments)
 
 
 def _read(path: Path) -> QquotaArguments:

@@ -11,7 +11,8 @@ from negotiator.plugin import CounterKey, Environment, PluginUsage
 from negotiator_quotasets.matching import HostIndex, Hosts
 from negotiator_quotasets.pool import PoolRules
 from negotiator_quotasets.qquota.arguments import QquotaArguments
-from negotiator_quotasets.qquota.selection import ANY, RowSelection, members_of
+from negotiator_quotasets.qquota.filter_matching import scope_matchers
+from negotiator_quotasets.qquota.selection import ANY, RowSelection
 from negotiator_quotasets.qquota.table import filters
 from negotiator_quotasets.qquota.usage_rows import UsageRow, usage_rows
 from negotiator_quotasets.requests import RequestReader
@@ -40,10 +41,10 @@ def selected_rows(
     engine = settings.gridengine
     index = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).index
     rows = usage_rows(settings.sets, engine.all_complexes, usage.counters.sums, _values_by_name(index))
-    members = members_of(engine.usersets, index.hosts)
+    matchers = scope_matchers(engine.usersets, index.hosts)
     hosts = [_canonical(name, index.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
     selected = attrs.evolve(selected, hosts=hosts)
-    return index.hosts, selected.select(rows, members, engine.all_complexes)
+    return index.hosts, selected.select(rows, matchers, engine.all_complexes)
 
 
 def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, str]]:

@@ -1,6 +1,7 @@
 """Usage rows as text, in three columns.
 
-Source: qquota(1), OUTPUT FORMATS. As in Grid Engine, a limit is cut off at 20 characters; the XML has all of it.
+Source: qquota(1), OUTPUT FORMATS. Grid Engine cuts off a limit at 20 characters, which can hide it or look like a smaller
+one; here a longer limit is printed whole, and shifts the filter to the right.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from negotiator.plugin import printable
 from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota.usage_rows import UsageRow
 
-_FORMAT = "%-18s %-20.20s %s"
+_FORMAT = "%-18s %-20s %s"
 _HEADER = (_FORMAT % ("resource quota rule", "limit", "filter"), "-" * 80)
 _NO_FILTER = "-"
 
