@@ -1,4 +1,7 @@
-"""Reads XML as ``condor_status -xml`` prints it: ``<classads><c><a n="Name"><s>slot1</s></a>...``."""
+"""Reads XML as ``condor_status -xml`` prints it: ``<classads><c><a n="Name"><s>slot1</s></a>...``.
+
+As in HTCondor, strings and names have the escapes of the language (``C:\\\\Users``, ``\\303\\251``) below those of XML.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.syntax import ListExpr, Literal, RecordExpr
+from negotiator.classad.syntax import ListExpr, Literal, RecordExpr, resolve_escapes
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
@@ -21,6 +24,8 @@ from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from negotiator.classad.values import Exceptional
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,30}")
 _REAL: Final = re.compile(r"[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|inf|nan)", re.IGNORECASE)
@@ -130,9 +135,7 @@ class _XmlHandler:
             raise _TooDeepError
         if tag not in _TAGS:
             self.fault("an ad has no element of this name")
-        self.stack.append(
-            _OpenElement(tag, attributes.get("n", "") if tag == "a" else attributes.get("v", ""))
-        )
+        self.stack.append(_OpenElement(tag, self.name_of(tag, attributes)))
 
     def data(self, data: str) -> None:
         if self.stack:
@@ -149,12 +152,21 @@ class _XmlHandler:
         elif not self.secret(element):
             self.close_element(element, self.stack[-1])
         elif self.keep_claims and element.tag == "s" and len(self.stack) == 2:
-            self.claims += claim_ids(self.stack[-1].name, "".join(element.text))
+            self.claims += claim_ids(self.stack[-1].name, resolve_escapes("".join(element.text)) or "")
 
     def close(self) -> None:
         """End the document."""
 
     # From elements to values.
+
+    def name_of(self, tag: str, attributes: dict[str, str]) -> str:
+        """Return the name of an ``<a>``, the value of a ``<b>``, "" for others."""
+        if tag != "a":
+            return attributes.get("v", "")
+        name = resolve_escapes(attributes.get("n", ""))
+        if name is None:
+            self.fault("the name of an attribute holds the character NUL")
+        return name or ""
 
     def secret(self, element: _OpenElement) -> bool:
         """True if the element is a secret attribute of the ad, or a value inside one."""
@@ -191,7 +203,7 @@ def _value(element: _OpenElement) -> Expr:
     text = "".join(element.text)
     match element.tag:
         case "s":
-            return Literal(text)
+            return Literal(_string(text))
         case "c":
             return RecordExpr(tuple(element.values))
         case "l":
@@ -209,9 +221,16 @@ def _value(element: _OpenElement) -> Expr:
             return Literal(_constant(element.tag, element.name, text.strip()))
 
 
-def _constant(tag: str, value: str, text: str) -> bool | int | float:
+def _string(text: str) -> str:
+    value = resolve_escapes(text)
+    if value is None:
+        raise _InvalidXmlValueError("a string cannot hold the character NUL")
+    return value
+
+
+def _constant(tag: str, value: str, text: str) -> Exceptional | bool | int | float:
     if tag == "i" and _INTEGER.fullmatch(text):
-        return int(text) if int(text) in _INT64 else 0  # an integer beyond 64 bits is 0 in ClassAds
+        return int(text) if int(text) in _INT64 else ERROR  # as in HTCondor; in an expression it would be 0
     if tag == "r" and _REAL.fullmatch(text):
         try:
             return float(text)

@@ -25,6 +25,7 @@ from negotiator.classad import (
 )
 from negotiator.classad.context import AdValue, ListValue
 from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.scalar import evaluate_part
 from oracle import Oracle, available
 
 ENV = Environment(now=1_700_000_000.0)
@@ -366,9 +367,9 @@ def test_the_scalar_evaluator_runs_once_for_equal_rows(monkeypatch):
 
     def counted(*args):
         calls.append(args)
-        return evaluate(*args)
+        return evaluate_part(*args)
 
-    monkeypatch.setattr("negotiator.classad.columnar.batch.evaluate", counted)
+    monkeypatch.setattr("negotiator.classad.columnar.batch.evaluate_part", counted)
     rows = [parse_ad(f'[Version = "8.{row % 3}.0"; Name = "slot{row}"]') for row in range(300)]
     column = evaluate_table(
         parse('versionGE(split(TARGET.Version)[0], "8.1.0")'),

@@ -234,7 +234,7 @@ def test_the_elements_of_a_list_can_be_evaluated_later():
     assert isinstance(value, ListValue)
     first, second, third = element_values(value, Environment())
     assert (first, second) == (1, 2)
-    assert element_values(third, Environment()) == [1]
+    assert list(element_values(third, Environment())) == [1]
 
 
 def test_registered_functions():

@@ -24,6 +24,7 @@ from negotiator.classad.syntax import (
     RecordExpr,
     Subscript,
     Unary,
+    tree_key,
 )
 from negotiator.classad.values import AbsTime
 
@@ -126,6 +127,16 @@ def without_parens(tree):
         ("9223372036854775808", 0),
         ("-9223372036854775808", -(2**63)),
         ("-007", -7),
+        ("-00", 0),
+        ("-0x1F", 0),
+        ("0x1F.8", 31.5),
+        ("-0X1F.8", -31.5),
+        ("-0x0.0", -0.0),
+        ("0x1.8e3", float.fromhex("0x1.8e3")),
+        ("0x1F.8e+3", float.fromhex("0x1F.8e")),
+        ("08.5", 8.5),
+        ("-08e1", -80.0),
+        ("..5", 0.0),
         ("9" * 10_000, 0),
         (".5", 0.5),
         ("007.5", 7.5),
@@ -137,13 +148,20 @@ def without_parens(tree):
         (r'"\377"', "\udcff"),
         ('"a" "b"\n"c"', "abc"),
         (r'"\1" "01"', "A"),
-        ('relTime("1:00")', 60.0),
         ('absTime("1970-01-02T00:00:00+01:00")', AbsTime(82_800, 3600)),
     ],
 )
 def test_literal(text, value):
     """Constants have HTCondor's value and kind."""
     assert parse(text) == Literal(value)
+
+
+def test_a_relative_time_is_a_real_that_prints_as_a_time():
+    """HTCondor evaluates the literal to a real. Reals written otherwise differ from it, also as keys."""
+    literal = parse('relTime("1:00")')
+    assert literal == Literal(60.0, relative_time=True)
+    assert literal != Literal(60.0)
+    assert tree_key(literal) != tree_key(Literal(60.0))
 
 
 @pytest.mark.parametrize(
@@ -177,6 +195,12 @@ def test_old_syntax(text, value):
         ('a == "b', 1, 6, "a quote is not closed"),
         ("a // comment", 1, 3, "a comment must end before the text does"),
         ("007", 1, 1, "an integer must be decimal, without leading zeros"),
+        ("-08", 1, 1, "an integer must be decimal, without leading zeros"),
+        ("a == -019", 1, 6, "an integer must be decimal, without leading zeros"),
+        ("0x1F", 1, 1, "an integer must be decimal, without leading zeros"),
+        ("-0x", 1, 1, "an integer must be decimal, without leading zeros"),
+        ("0x1F.8e", 1, 1, "digits must follow the exponent sign"),
+        ("0x1F.", 1, 1, "a digit must follow the decimal point"),
         ("1.", 1, 1, "a digit must follow the decimal point"),
         (r'"a\0"', 1, 1, "a string cannot hold the character NUL"),
         ("a\0", 1, 2, "the text contains the character NUL"),

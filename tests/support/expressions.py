@@ -55,7 +55,24 @@ literals = st.one_of(
     st.sampled_from(["true", "false", "undefined", "error", 'real("NaN")', 'real("-INF")', "relTime(60)"]),
 )
 references = st.builds("{}{}".format, st.sampled_from(SCOPES), st.sampled_from(NAMES))
-leaves = st.one_of(literals, references, references, references)
+FAILING = ("random(0)", "absTime(A, -1)", "{random(0)}[0]")
+"""Expressions whose evaluation fails: an expression that needs their value has none, not even error."""
+
+odd = st.sampled_from(
+    [
+        *FAILING,
+        'split("a,B")',
+        'splitUserName("u@h")',
+        'Nested["y"]',
+        'relTime("1:30.5")',
+        "relTime(90.5)",
+        "{L.q}",
+        "L.q",
+        "-07",
+        "0x1F.8",
+    ]
+)
+leaves = st.one_of(literals, literals, references, references, references, references, odd)
 
 
 def expressions(*, calls=True, max_leaves=12):

@@ -14,7 +14,7 @@ import numpy as np
 
 from negotiator.classad.columnar.footprints import Footprint, Name, footprint
 from negotiator.classad.context import Environment
-from negotiator.classad.scalar import Allowance, ClassAd, evaluate
+from negotiator.classad.scalar import Allowance, ClassAd, evaluate, evaluate_part
 from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
 from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, scatter, single
 from negotiator.classad.values import Kind
@@ -51,6 +51,13 @@ class NodeEvaluator(Protocol):
 
     def __call__(self, batch: RowBatch, expr: Expr, /, *, on_rows: bool, depth: int) -> Column:
         """Return the values of the node for the rows of the batch."""
+
+
+class _RowEvaluator(Protocol):
+    """The scalar evaluation of an expression in one row."""
+
+    def __call__(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+        """Return the value of the expression in the row."""
 
 
 @attrs.define(eq=False)
@@ -241,7 +248,8 @@ class RowBatch:
     def scalar(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
         """Evaluate a part of an expression by the scalar evaluator, if the value is the same as when evaluated in place.
 
-        :raises NotVectorizableError: it may differ.
+        :raises NotVectorizableError: it may differ, or the evaluation fails in some row, and so does that of the whole
+            expression unless the row does not need this part.
         """
         # Taken out of its expression, a part has all levels and starts in its own ad. That changes nothing unless it
         # moves the scope, is circular, or is near the limits.
@@ -251,24 +259,24 @@ class RowBatch:
         self.work.deepest = max(self.work.deepest, depth + reads.bounds.depth)
         self.work.steps += reads.bounds.steps
         self.work.check()
-        return self._grouped(expr, reads, on_rows=on_rows)
+        return self._grouped(expr, reads, self._part, on_rows=on_rows)
 
     def whole(self, expr: Expr, *, on_rows: bool) -> Column:
         """Evaluate the whole expression by the scalar evaluator."""
-        return self._grouped(expr, self._footprint(expr, on_rows=on_rows), on_rows=on_rows)
+        return self._grouped(expr, self._footprint(expr, on_rows=on_rows), self._one, on_rows=on_rows)
 
     def _footprint(self, expr: Expr, *, on_rows: bool) -> Footprint:
         if self.dependencies is not None:
             return self.dependencies.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
-    def _grouped(self, expr: Expr, reads: Footprint, *, on_rows: bool) -> Column:
+    def _grouped(self, expr: Expr, reads: Footprint, of_row: _RowEvaluator, *, on_rows: bool) -> Column:
         """Evaluate once for all rows that are equal in the attributes that the expression reads."""
         if reads.opaque:
             rows = range(len(self.table))
-            return from_values(self.table.pool, [self._one(expr, row, on_rows=on_rows) for row in rows])
+            return from_values(self.table.pool, [of_row(expr, row, on_rows=on_rows) for row in rows])
         groups, first = self.table.group(list(filter(self._differs, reads.row_names())))
-        return self.spread([self._one(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
+        return self.spread([of_row(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
 
     def _differs(self, name: str) -> bool:
         """True if rows may differ in an attribute; most attributes are the same, or absent, in all."""
@@ -282,7 +290,15 @@ class RowBatch:
         column = from_values(self.table.pool, values)
         return column if len(values) == len(groups) else column.take(groups)
 
-    def _one(self, expr: Expr, row: int, *, on_rows: bool) -> Value:
+    def _one(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+        return evaluate(expr, *self._sides(row, on_rows=on_rows), self.env, self.work.allowance)
+
+    def _part(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+        value = evaluate_part(expr, *self._sides(row, on_rows=on_rows), self.env, self.work.allowance)
+        if value is None:
+            raise NotVectorizableError
+        return value
+
+    def _sides(self, row: int, *, on_rows: bool) -> tuple[ClassAd | None, ClassAd | None]:
         ad = self.table.ad(row)
-        my, target = (ad, self.other) if on_rows else (self.other, ad)
-        return evaluate(expr, my, target, self.env, self.work.allowance)
+        return (ad, self.other) if on_rows else (self.other, ad)

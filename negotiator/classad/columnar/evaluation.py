@@ -3,7 +3,7 @@
 The values are those of the scalar evaluator, by construction: operators that have a kernel work on columns; all others go
 to the scalar evaluator, once for all rows that are equal in the attributes they can read. Expressions that cannot be
 split (circular references, functions that depend on more than attributes, a depth or length near the limits of
-evaluation) go there as a whole.
+evaluation, a part whose evaluation fails in some row) go there as a whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from negotiator.classad.columnar.batch import (
     WorkCounter,
     constant_column,
 )
-from negotiator.classad.context import AdValue, Environment, Exhausted, ListValue
+from negotiator.classad.context import AdValue, Environment, EvaluationFailed, Exhausted, ListValue
 from negotiator.classad.functions import FUNCTIONS, Function
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import (
@@ -247,6 +247,8 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
 def _called(batch: RowBatch, function: Function, args: list[Value]) -> Value:
     try:
         return function.apply(args, batch.env, batch.work.allowance)
+    except EvaluationFailed:
+        raise NotVectorizableError from None
     except Exhausted:
         return ERROR
 

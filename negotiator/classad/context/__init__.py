@@ -32,5 +32,6 @@ from negotiator.classad.context.scope import NoScope as NoScope
 from negotiator.classad.context.scope import Run as Run
 from negotiator.classad.context.scope import Value as Value
 from negotiator.classad.context.scope import ValueNode as ValueNode
+from negotiator.classad.context.scope import value_left as value_left
 from negotiator.classad.context.value_text import excerpt_value as excerpt_value
 from negotiator.classad.context.value_text import unparse_value as unparse_value

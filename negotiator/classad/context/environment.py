@@ -13,7 +13,13 @@ MAX_STEPS: Final = 10_000_000
 
 
 class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
-    """The evaluation is given up: too many levels, or a function that refuses its arguments (``random(0)``)."""
+    """The evaluation is given up: too many levels, or a function that refuses its arguments (``random(0)``).
+
+    ``in_reference`` is True if what failed is the scope of a reference, such as ``x`` in ``x.y``, or an element it
+    selects from. See ``scope.value_left``.
+    """
+
+    in_reference = False
 
 
 class Exhausted(Exception):  # noqa: N818

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from negotiator.classad.context.environment import EvaluationFailed
 from negotiator.classad.context.match import RESERVED, SPECIAL_NAMES
-from negotiator.classad.context.scope import AdValue, ListValue, NoScope, ValueNode
-from negotiator.classad.syntax import Call, Expr, ListExpr, Literal, RecordExpr, fold
-from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, wrap32
+from negotiator.classad.context.scope import AdScope, AdValue, ListValue, NoScope, ValueNode, value_left
+from negotiator.classad.syntax import Attr, Call, Expr, ListExpr, Literal, RecordExpr, fold
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, RelTime, truncate32, wrap32
 
 if TYPE_CHECKING:
-    from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
+    from negotiator.classad.context.scope import EvaluationState, Node, Value
 
 
 def find_upwards(state: EvaluationState, start: AdScope, name: str) -> Node | None:
@@ -57,8 +57,14 @@ def root(state: EvaluationState) -> AdScope:
     while (outer := scope.enclosing()) is not None:
         scope = outer
     if type(scope) is NoScope:
-        raise EvaluationFailed
+        raise _failed_scope(EvaluationFailed())
     return scope
+
+
+def _failed_scope(failure: EvaluationFailed) -> EvaluationFailed:
+    """Return the failure, marked as that of the scope of a reference."""
+    failure.in_reference = True
+    return failure
 
 
 def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
@@ -87,6 +93,9 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
             return state.evaluate(expr) if memo is None else memo.evaluate_attribute(scope, name, expr, since)
         state.steps -= code.size
         return code.run(state)
+    except EvaluationFailed as failure:
+        failure.in_reference &= type(expr) is Attr
+        raise
     finally:
         # Also after a failure: the scopes outlive it if a subscript or a nested evaluation turns it into an error.
         if since is None:
@@ -134,6 +143,8 @@ def find_reference(state: EvaluationState, start: AdScope, name: str, *, unscope
 def evaluate_selection(state: EvaluationState, container: Value, name: str, depth: int) -> Value:
     """Return ``container.name``: the attribute of an ad, or for a list the list of its elements' attributes."""
     if type(container) is AdValue:
+        if container.self_contained:
+            return UNDEFINED  # HTCondor has freed the copy by then, and finds no attribute in it
         scope = container.scope
         position = scope.positions.get(name)
         if position is None:
@@ -155,6 +166,8 @@ def _project(state: EvaluationState, container: ListValue, name: str, depth: int
             items.append(
                 item_expression(evaluate_selection(state, item_value(state, container, item), name, depth))
             )
+    except EvaluationFailed as failure:
+        raise _failed_scope(failure)  # noqa: B904 - it is the same failure
     finally:
         state.levels_left, state.base = before, base
     return ListValue(tuple(items), NoScope(state))
@@ -175,11 +188,17 @@ def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Valu
 
 
 def item_expression(value: Value) -> Expr:
-    """Return an expression that evaluates to a value, for use as an element of a list. Ads and lists lose their scopes."""
+    """Return an expression for a value, for use as an element of a list.
+
+    Ads and lists lose their scopes. As in HTCondor a span of time becomes the literal of its whole seconds, whose value
+    is a real.
+    """
     if type(value) is AdValue:
         return RecordExpr(tuple(value.ad.items()))
     if type(value) is ListValue:
         return ListExpr(value.items)
+    if type(value) is RelTime:
+        return Literal(float(truncate32(value.seconds)), relative_time=True)
     return Literal(value)  # type: ignore[arg-type]
 
 
@@ -195,10 +214,19 @@ def evaluate_subscript(state: EvaluationState, container: Value, index: Value, d
         scope = container.scope
         name = fold(index)
         position = scope.positions.get(name)
-        return (
-            UNDEFINED if position is None else state.evaluate_nested(scope, scope.expressions[position], name)
-        )
+        if position is None:
+            return UNDEFINED
+        return _self_contained(state.evaluate_nested(scope, scope.expressions[position], name), state)
     return ERROR
+
+
+def _self_contained(value: Value, state: EvaluationState) -> Value:
+    """Return the copy of a list or an ad that HTCondor makes: nothing encloses it."""
+    if type(value) is ListValue and not value.self_contained:
+        return ListValue(value.items, NoScope(state), self_contained=True)
+    if type(value) is AdValue and not value.self_contained:
+        return AdValue(value.ad, AdScope(value.ad, None, state), self_contained=True)
+    return value
 
 
 def _element(state: EvaluationState, container: ListValue, index: int, depth: int) -> Value:
@@ -212,5 +240,5 @@ def _element(state: EvaluationState, container: ListValue, index: int, depth: in
         return item.value
     try:
         return state.evaluate_in(container.scope, item, depth - 1)
-    except EvaluationFailed:
-        return ERROR
+    except EvaluationFailed as failure:
+        return value_left(failure, item)

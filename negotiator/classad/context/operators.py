@@ -226,12 +226,15 @@ def _comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value],
 
 
 def identical(left: Value, right: Value) -> Value:
-    """``=?=``: same kind and same value, with case for strings. Never undefined; error for two lists or two ads."""
+    """``=?=``: same kind and same value, with case for strings. Never undefined.
+
+    Error for two lists or two ads, except that self-contained ones are another kind than others.
+    """
     a = type(left)
     if a is not type(right):
         return False
-    if a is ListValue or a is AdValue:
-        return ERROR
+    if isinstance(left, ListValue | AdValue) and isinstance(right, ListValue | AdValue):
+        return ERROR if left.self_contained is right.self_contained else False
     return left == right
 
 

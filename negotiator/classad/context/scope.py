@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 import attrs
 
 from negotiator.classad.context.environment import MAX_LEVELS, MAX_STEPS, EvaluationFailed, Exhausted
-from negotiator.classad.syntax import AttributeMap, Expr, Literal, RecordExpr
-from negotiator.classad.values import ERROR, AbsTime, Exceptional, RelTime
+from negotiator.classad.syntax import Attr, AttributeMap, Expr, Literal, RecordExpr
+from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,19 +34,25 @@ class ListValue:
     """A list. Its elements stay expressions until they are used.
 
     ``L[i]`` evaluates an element in ``scope``, the scope of the list literal. A function evaluates the elements in the
-    scope of the call.
+    scope of the call. ``self_contained``: it belongs to no expression but was made by a function (``split``), or copied
+    by ``ad["name"]``. HTCondor considers such values another type, which ``=?=`` shows.
     """
 
     items: tuple[Expr, ...]
     scope: AdScope
+    self_contained: bool = False
 
 
 @attrs.frozen(eq=False)
 class AdValue:
-    """An ad as a value, with its scope. The parent of the scope is what encloses the ad."""
+    """An ad as a value, with its scope. The parent of the scope is what encloses the ad.
+
+    ``self_contained`` as for a list.
+    """
 
     ad: AttributeMap
     scope: AdScope
+    self_contained: bool = False
 
 
 Value: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | ListValue | AdValue
@@ -60,6 +66,14 @@ class ValueNode:
 
 
 Node: TypeAlias = Expr | ValueNode
+
+
+def value_left(failure: EvaluationFailed, expr: Node) -> Value:
+    """Return what takes the place of the value of an expression that failed, where HTCondor goes on after a failure.
+
+    Operators and functions leave error in their result. A reference whose scope failed leaves it untouched: undefined.
+    """
+    return UNDEFINED if failure.in_reference and type(expr) is Attr else ERROR
 
 
 class Run(Protocol):

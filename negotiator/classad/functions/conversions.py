@@ -61,7 +61,7 @@ def as_string(value: Value) -> str | Exceptional:
     if isinstance(value, AbsTime):
         return abs_time_text(value)
     if isinstance(value, RelTime):
-        return rel_time_text(value.seconds)
+        return rel_time_text(float(truncate32(value.seconds)))
     text = unparse_value(value)
     if isinstance(value, ListValue | AdValue):
         value.scope.state.charge(len(text) * _STEPS_TO_PRINT)

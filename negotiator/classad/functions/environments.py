@@ -76,7 +76,7 @@ class _Variables:
         )
 
 
-@register("mergeEnvironment", 0, None, weight=8)
+@register("mergeEnvironment", 0, None, selective=True, weight=8)
 def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``mergeEnvironment(e, ...)``: several environments in version 2 as one. Of equal names the last counts."""
     variables = _Variables()
@@ -117,9 +117,11 @@ def _version(value: Value) -> int | None:
 @register("argsToList", 1, 2, lazy=True)
 def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``argsToList(arguments[, version])``: the arguments in a job's argument string, as a list."""
-    text, *versions = argument_values(args, scope)
-    version = _version(versions[0]) if versions else 2
-    if version is None or not isinstance(text, str):
+    version = _version(argument_values(args[1:], scope)[0]) if len(args) == 2 else 2
+    if version is None:
+        return ERROR
+    text = argument_values(args[:1], scope)[0]
+    if not isinstance(text, str):
         return ERROR
     data = until_nul(to_bytes(text))
     arguments = (
@@ -128,12 +130,14 @@ def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) 
     return ERROR if arguments is None else string_list(arguments, scope)
 
 
-@register("listToArgs", 1, 2)
+@register("listToArgs", 1, 2, selective=True)
 def list_to_arguments(args: Sequence[Value], env: Environment) -> Value:
     """``listToArgs(list[, version])``: a job's argument string; error if the version cannot express the arguments."""
-    inside = args[0]
     version = _version(args[1]) if len(args) == 2 else 2
-    if version is None or not isinstance(inside, ListValue):
+    if version is None:
+        return ERROR
+    inside = args[0]
+    if not isinstance(inside, ListValue):
         return ERROR
     arguments: list[bytes] = []
     total = 0

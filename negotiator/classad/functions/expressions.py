@@ -15,6 +15,7 @@ from negotiator.classad.context import (
     item_value,
     root,
     truth,
+    value_left,
 )
 from negotiator.classad.functions.conversions import as_string
 from negotiator.classad.functions.external_references import ExternalReferences
@@ -111,7 +112,8 @@ def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environmen
     values = _in_each(args, scope)
     if not isinstance(values, list):
         return values
-    return ListValue(tuple(item_expression(value) for value in values), NoScope(scope.state))
+    items = tuple(item_expression(value) for value in values)
+    return ListValue(items, NoScope(scope.state), self_contained=True)
 
 
 @register("countMatches", 2, 2, lazy=True)
@@ -129,7 +131,14 @@ def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[Value] | Value:
     if isinstance(expr, Attr):
         expr = _dereference(state, expr) or expr
     listed = args[1]
-    ads = ListValue(listed.items, scope) if isinstance(listed, ListExpr) else state.evaluate_argument(listed)
+    try:
+        ads = (
+            ListValue(listed.items, scope)
+            if isinstance(listed, ListExpr)
+            else state.evaluate_argument(listed)
+        )
+    except EvaluationFailed as failure:
+        ads = value_left(failure, listed)
     if not isinstance(ads, ListValue):
         return UNDEFINED if ads is UNDEFINED else ERROR
     return [_inside(state, expr, ads, item) for item in ads.items]

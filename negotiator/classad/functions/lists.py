@@ -25,8 +25,13 @@ def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
     """Return the defined elements of a list of numbers."""
     if not isinstance(value, ListValue):
         return UNDEFINED if value is UNDEFINED else ERROR
-    numbers = [element for element in element_values(value, env) if element is not UNDEFINED]
-    return numbers if all(map(is_number, numbers)) else ERROR
+    numbers: list[Value] = []
+    for element in element_values(value, env):
+        if is_number(element):
+            numbers.append(element)
+        elif element is not UNDEFINED:
+            return ERROR
+    return numbers
 
 
 def _sum(numbers: list[Value]) -> Value:
@@ -112,14 +117,16 @@ def _member(value: Value, inside: Value, op: str, env: Environment) -> Value:
 
 
 def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Value:
-    op, inside, value = args
+    op = args[0]
     if not isinstance(op, str):
         return UNDEFINED if op is UNDEFINED else ERROR
     comparison = _COMPARISONS.get(op)
     if comparison is None:
         return ERROR
+    inside = args[1]
     if not isinstance(inside, ListValue):
         return UNDEFINED if inside is UNDEFINED else ERROR
+    value = args[2]
     for element in element_values(inside, env):
         result = comparison(element, value)
         if result is UNDEFINED:
@@ -131,13 +138,13 @@ def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Va
     return everything
 
 
-@register("anyCompare", 3, 3)
+@register("anyCompare", 3, 3, selective=True)
 def any_compare(args: Sequence[Value], env: Environment) -> Value:
     """``anyCompare(op, list, x)``: whether ``element op x`` is true of some element before an undefined one."""
     return _compare(args, env, everything=False)
 
 
-@register("allCompare", 3, 3)
+@register("allCompare", 3, 3, selective=True)
 def all_compare(args: Sequence[Value], env: Environment) -> Value:
     """``allCompare(op, list, x)``: whether ``element op x`` is true of every element."""
     return _compare(args, env, everything=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from negotiator.classad.context import ListValue
+from negotiator.classad.context import EvaluationFailed, ListValue
 from negotiator.classad.functions.conversions import strings
 from negotiator.classad.functions.patterns import (
     CASELESS,
@@ -73,13 +73,16 @@ def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Valu
         return ERROR
     expression, flags = _bytes(others[0]), options_of(others[1]) if options else 0
     undefined = False
-    for element in element_values(inside, env):
-        if element is UNDEFINED:
-            undefined = True
-        elif not isinstance(element, str):
-            return ERROR
-        elif occurs(expression, _bytes(element), flags, meter):
-            return True
+    try:
+        for element in element_values(inside, env):
+            if element is UNDEFINED:
+                undefined = True
+            elif not isinstance(element, str):
+                return ERROR
+            elif occurs(expression, _bytes(element), flags, meter):
+                return True
+    except EvaluationFailed:
+        return ERROR
     return UNDEFINED if undefined else False
 
 

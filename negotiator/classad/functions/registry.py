@@ -19,7 +19,7 @@ from negotiator.classad.context import item_value
 from negotiator.classad.functions.patterns import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from negotiator.classad.context import Environment, ListValue, Value
 
@@ -32,7 +32,8 @@ LONG_STRING: Final = 1000
 class ValueFunction(Protocol):
     """A function of values. Its arguments are evaluated from left to right before the call.
 
-    If it is ``metered`` it has a third argument, a ``Meter``.
+    If it is ``selective``, an argument is evaluated when the function reads it. If it is ``metered`` it has a third
+    argument, a ``Meter``.
     """
 
     def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
@@ -45,6 +46,8 @@ class Function:
 
     ``lazy`` functions get expressions and a scope instead of values. ``deterministic`` is False if the value depends on
     random numbers (``draws``) or on the clock; such calls must not be folded into a constant that outlives the cycle.
+    ``selective`` functions do not read all their arguments, whose evaluation might fail; ``levels`` is how many levels
+    deeper they evaluate them.
     ``weight`` is the number of steps for every 8 letters of long strings, in the arguments and the value. ``metered``
     functions charge further steps themselves.
     """
@@ -56,6 +59,8 @@ class Function:
     lazy: bool = False
     deterministic: bool = True
     draws: bool = False
+    selective: bool = False
+    levels: int = 0
     weight: int = 1
     metered: bool = False
 
@@ -99,6 +104,8 @@ def register(
     lazy: bool = False,
     deterministic: bool = True,
     draws: bool = False,
+    selective: bool = False,
+    levels: int = 0,
     weight: int = 1,
     metered: bool = False,
 ) -> Callable[[_Body], _Body]:
@@ -113,25 +120,38 @@ def register(
         key = name.lower()
         if key in FUNCTIONS:
             raise ValueError(f"function {name} is registered twice")
-        FUNCTIONS[key] = Function(name, min_args, max_args, body, lazy, deterministic, draws, weight, metered)
+        FUNCTIONS[key] = Function(
+            name,
+            min_args,
+            max_args,
+            body,
+            lazy=lazy,
+            deterministic=deterministic,
+            draws=draws,
+            selective=selective,
+            levels=levels,
+            weight=weight,
+            metered=metered,
+        )
         return body
 
     return keep
 
 
-def element_values(list_value: ListValue, env: Environment) -> list[Value]:  # noqa: ARG001
-    """Return the values of the elements of a list passed to a function.
+def element_values(list_value: ListValue, env: Environment) -> Iterator[Value]:  # noqa: ARG001
+    """Yield the values of the elements of a list passed to a function. An element that is not reached is not evaluated.
 
     As in HTCondor they are evaluated in the scope of the *call*, not of the list: with ``A`` 1 in this ad and 100 in
     the other, ``sum(TARGET.L)`` of ``L = {A}`` is 1, although ``TARGET.L[0]`` is 100.
     """
     state = list_value.scope.state
-    state.charge(len(list_value.items))
-    values = [item_value(state, list_value, item) for item in list_value.items]
     size = 0
-    for value in values:
+    for item in list_value.items:
+        state.charge(1)
+        value = item_value(state, list_value, item)
         if type(value) is str:
             size += len(value)
-    if size > LONG_STRING:
-        state.charge(size >> 3)
-    return values
+            if size > LONG_STRING:
+                state.charge(size >> 3)
+                size = 0
+        yield value

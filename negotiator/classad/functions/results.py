@@ -35,7 +35,7 @@ def string_list(texts: Sequence[bytes], scope: AdScope) -> Value:
     if len(texts) > MAX_ITEMS:
         return ERROR
     scope.state.charge(len(texts) * _STEPS_TO_MAKE)
-    return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope)
+    return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope, self_contained=True)
 
 
 def constant_ad(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:

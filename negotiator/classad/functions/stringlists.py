@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from negotiator.classad.context import EvaluationFailed
 from negotiator.classad.functions.conversions import strings
 from negotiator.classad.functions.patterns import PatternFailure, check_pattern
 from negotiator.classad.functions.regex import occurs, options_of
@@ -208,10 +209,13 @@ def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Me
     return any(occurs(expression, item, flags, meter) for item in items) if items else UNDEFINED
 
 
-@register("stringListsIntersect", 2, 3, weight=8)
+@register("stringListsIntersect", 2, 3, selective=True, weight=8)
 def string_lists_intersect(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``stringListsIntersect(a, b[, delimiters])``: whether some item is in both. White space is part of an item."""
-    texts = strings(tuple(args))
+    try:
+        texts = strings(tuple(args))
+    except EvaluationFailed:
+        return ERROR
     if not isinstance(texts, tuple):
         return texts
     delimiters = (until_nul(to_bytes(texts[2])) if len(texts) == 3 else b"") or b" ,"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from negotiator.classad.context import AdValue, ListValue
+from negotiator.classad.context import AdValue, EvaluationFailed, ListValue
 from negotiator.classad.functions.conversions import as_bytes
 from negotiator.classad.functions.registry import element_values, register
 from negotiator.classad.functions.results import argument_values, string_list
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _LOWER_TO_UPPER = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-@register("strcat", 0, None)
+@register("strcat", 0, None, selective=True, levels=1)
 def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     """``strcat(x, ...)``: the texts joined; the first undefined or error, if any."""
     output = bytearray()
@@ -45,18 +46,28 @@ def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
     return from_bytes(bytes(output))
 
 
-@register("join", 0, None)
+@register("join", 0, None, selective=True, levels=1)
 def join(args: Sequence[Value], env: Environment) -> Value:
     """``join(separator, x, ...)``, ``join(separator, list)`` or ``join(list)``: the texts joined with the separator.
 
     Undefined texts are left out, and so are separators before the first text. If all texts and the separator are
     undefined, the value is undefined.
     """
-    pieces: list[Value] = list(args)
-    if 1 <= len(args) <= 2 and isinstance(args[-1], ListValue):
-        separator = args[0] if len(args) == 2 else ""
-        pieces = [separator, *element_values(args[-1], env)]
-    return _joined(pieces)
+    inside = _list_to_join(args)
+    if inside is None:
+        return _joined(args)
+    return _joined(chain(args[:-1] or [""], element_values(inside, env)))
+
+
+def _list_to_join(args: Sequence[Value]) -> ListValue | None:
+    """Return the last of one or two arguments if it is a list; it is evaluated before the first."""
+    if len(args) > 2 or not args:
+        return None
+    try:
+        last = args[-1]
+    except EvaluationFailed:  # the call fails if it comes to this argument
+        return None
+    return last if isinstance(last, ListValue) else None
 
 
 def _joined(pieces: Iterable[Value]) -> Value:

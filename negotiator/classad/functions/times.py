@@ -209,13 +209,12 @@ def _split_span(span: float, scope: AdScope) -> Value:
     return constant_ad(items, scope)
 
 
-@register("formatTime", 0, 2, deterministic=False)
+@register("formatTime", 0, 2, deterministic=False, selective=True)
 def format_time(args: Sequence[Value], env: Environment) -> Value:
     """``formatTime([t[, format]])``: a moment (default: now) in the format of ``strftime`` in the C locale.
 
     ``t`` may also be an ad like that of ``splitTime``. Its numbers are used as they are.
     """
-    template = args[1] if len(args) == 2 else "%c"
     local: Calendar | None
     if not args:
         local = _calendar(int(env.now), env.zone_offset)
@@ -224,7 +223,10 @@ def format_time(args: Sequence[Value], env: Environment) -> Value:
     else:
         moment = _moment(args[0], env)
         local = None if moment is None else _calendar(moment.seconds, moment.offset)
-    if local is None or not isinstance(template, str):
+    if local is None:
+        return ERROR
+    template = args[1] if len(args) == 2 else "%c"
+    if not isinstance(template, str):
         return ERROR
     text = strftime(to_bytes(template), local)
     return ERROR if text is None else from_bytes(text)

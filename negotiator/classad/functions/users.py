@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from negotiator.classad.context import EvaluationFailed, value_left
 from negotiator.classad.functions.registry import register
 from negotiator.classad.functions.results import argument_values, string_list
 from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
@@ -35,17 +36,25 @@ def _split(args: tuple[Expr, ...], scope: AdScope, *, alone_first: bool) -> Valu
     return string_list((before, after) if at or alone_first else (after, before), scope)
 
 
-@register("userHome", 1, 2)
-def user_home(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+@register("userHome", 1, 2, lazy=True)
+def user_home(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
     """``userHome(user[, default])``: the default, or undefined.
 
     The users of this machine are not looked up, as in HTCondor if CLASSAD_ENABLE_USER_HOME is false: a value must not
     depend on where it is computed.
     """
-    user = args[0]
-    if len(args) == 2 and isinstance(args[1], str) and args[1]:
-        return args[1]
+    default = _despite_failure(args[1], scope) if len(args) == 2 else UNDEFINED
+    if isinstance(default, str) and default:
+        return default
+    user = _despite_failure(args[0], scope)
     return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
+
+
+def _despite_failure(arg: Expr, scope: AdScope) -> Value:
+    try:
+        return argument_values((arg,), scope)[0]
+    except EvaluationFailed as failure:
+        return value_left(failure, arg)
 
 
 @register("userMap", 2, 4)

@@ -31,7 +31,7 @@ from negotiator.classad.context import (
     root,
     truth,
 )
-from negotiator.classad.functions import FUNCTIONS, LONG_STRING
+from negotiator.classad.scalar.calls import compile_call
 from negotiator.classad.scalar.tree_size import measure
 from negotiator.classad.syntax import (
     AdRef,
@@ -55,14 +55,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from negotiator.classad.context import EvaluationState, Node, Run, Value
-    from negotiator.classad.functions import Function
 
 MAX_COMPILED: Final = 20_000
 MAX_LARGE: Final = 16
 MAX_NESTING: Final = 120
 MAX_SIZE: Final = 1000
 _USUAL_LEVELS: Final = 250
-_STEPS_TO_DRAW: Final = 60
 _OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
 ChildCompiler: TypeAlias = "DirectCompiler | CountingCompiler"
@@ -243,12 +241,21 @@ def _scoped(name: str, holder: Run, level: int) -> Run:
     def run(state: EvaluationState) -> Value:
         depth = state.levels_left - level
         if depth > 0:
-            return evaluate_selection(state, holder(state), name, depth)
+            return evaluate_selection(state, _holding(holder, state), name, depth)
         # With more levels left the value would be another: the memo must not use it there.
         state.mark_level_dependent()
         return ERROR
 
     return run
+
+
+def _holding(holder: Run, state: EvaluationState) -> Value:
+    """Return the value of the scope of a reference."""
+    try:
+        return holder(state)
+    except EvaluationFailed as failure:
+        failure.in_reference = True
+        raise
 
 
 def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
@@ -408,86 +415,6 @@ def _subscript(expr: Subscript, child: ChildCompiler, level: int) -> Run:
     )
 
 
-# -- calls -----------------------------------------------------------------------------------------------------------
-
-
-def _call(expr: Call, child: ChildCompiler, level: int) -> Run:
-    function = FUNCTIONS.get(fold(expr.name))
-    if function is None or not function.accepts(len(expr.args)):
-        return lambda state: ERROR  # noqa: ARG005
-    call = function.call
-    # Lazy functions get expressions and evaluate them in scopes of their choice; all others get values.
-    if function.lazy:
-        args = expr.args
-        return lambda state: call(args, state.current, state.env)
-    values = tuple(child(arg, level) for arg in expr.args)
-    if function.draws:
-        return _draw(call, values)
-    if function.metered:
-        return lambda state: function.apply([value(state) for value in values], state.env, state)
-    # One and two arguments are the frequent cases: closures of their own need no list and no loop.
-    if len(values) == 1:
-        return _one_argument(function, *values)
-    return _two_arguments(function, *values) if len(values) == 2 else _arguments(function, values)
-
-
-def _one_argument(function: Function, operand: Run) -> Run:
-    call, long = function.call, LONG_STRING
-
-    def run(state: EvaluationState) -> Value:
-        value = operand(state)
-        result = call((value,), state.env)
-        if (type(value) is str and len(value) > long) or (type(result) is str and len(result) > long):
-            state.charge(function.extra_steps((value, result)))
-        return result
-
-    return run
-
-
-def _two_arguments(function: Function, left: Run, right: Run) -> Run:
-    call, long = function.call, LONG_STRING
-
-    def run(state: EvaluationState) -> Value:
-        one, other = left(state), right(state)
-        result = call((one, other), state.env)
-        if (
-            (type(one) is str and len(one) > long)
-            or (type(other) is str and len(other) > long)
-            or (type(result) is str and len(result) > long)
-        ):
-            state.charge(function.extra_steps((one, other, result)))
-        return result
-
-    return run
-
-
-def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
-    call, long = function.call, LONG_STRING
-
-    def run(state: EvaluationState) -> Value:
-        args = [operand(state) for operand in operands]
-        result = call(args, state.env)
-        if type(result) is str and len(result) > long:
-            state.charge(function.extra_steps((*args, result)))
-            return result
-        for value in args:
-            if type(value) is str and len(value) > long:
-                state.charge(function.extra_steps((*args, result)))
-                break
-        return result
-
-    return run
-
-
-def _draw(call: Callable[..., Value], values: tuple[Run, ...]) -> Run:
-    def run(state: EvaluationState) -> Value:
-        state.charge(_STEPS_TO_DRAW)
-        state.mark_random()
-        return call([value(state) for value in values], state.env)
-
-    return run
-
-
 _MAKERS: Final[dict[type, Callable[[Any, ChildCompiler, int], Run]]] = {
     Literal: _literal,
     ValueNode: _constant,
@@ -501,5 +428,5 @@ _MAKERS: Final[dict[type, Callable[[Any, ChildCompiler, int], Run]]] = {
     Conditional: _conditional,
     Elvis: _elvis,
     Subscript: _subscript,
-    Call: _call,
+    Call: compile_call,
 }

@@ -52,12 +52,29 @@ def evaluate(
 
     :param allowance: a budget of steps shared with other evaluations.
     """
+    value = evaluate_part(expr, my, target, env, allowance)
+    return ERROR if value is None else value
+
+
+def evaluate_part(
+    expr: Expr,
+    my: AttributeMap | None = None,
+    target: AttributeMap | None = None,
+    env: Environment | None = None,
+    allowance: Allowance | None = None,
+) -> Value | None:
+    """Return the value of ``expr`` like ``evaluate``, but None if HTCondor gives up.
+
+    Then not only this value is an error: if the expression is a part of another one, the value of that one is.
+    """
     state = EvaluationState(env or Environment(), compiled, Memo)
     enter_ads(state, my, target)
     granted = 0 if allowance is None else state.limit_steps(allowance.steps)
     try:
         return state.evaluate(expr)
-    except (EvaluationFailed, Exhausted, RecursionError, MemoryError):
+    except EvaluationFailed:
+        return None
+    except (Exhausted, RecursionError, MemoryError):
         return ERROR
     finally:
         if allowance is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from negotiator.classad.syntax import Attr, Binary, Call, Conditional, Elvis, Paren, Subscript, Unary
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.syntax import Attr, Binary, Call, Conditional, Elvis, Paren, Subscript, Unary, fold
 
 if TYPE_CHECKING:
     from negotiator.classad.context import Node
@@ -71,7 +72,10 @@ def _measure(node: Node, below: list[TreeSize]) -> TreeSize:
         nesting = max(below[0].nesting, below[1].nesting + 1)  # a chain is one closure
     if type(node) is Subscript:
         return TreeSize(levels + 2, nesting, size)
-    if type(node) is Attr or (below and type(node) is not Call):
+    if type(node) is Call:
+        function = FUNCTIONS.get(fold(node.name))
+        return TreeSize(levels + (function.levels if below and function else 0), nesting, size)
+    if type(node) is Attr or below:
         return TreeSize(levels + 1, nesting, size)
     return TreeSize(levels, nesting, size)
 

@@ -21,6 +21,7 @@ from negotiator.classad.syntax.lexer import END as END
 from negotiator.classad.syntax.lexer import LITERAL as LITERAL
 from negotiator.classad.syntax.lexer import NAME as NAME
 from negotiator.classad.syntax.lexer import Token as Token
+from negotiator.classad.syntax.lexer import resolve_escapes as resolve_escapes
 from negotiator.classad.syntax.lexer import tokenize as tokenize
 from negotiator.classad.syntax.literals import literal_value as literal_value
 from negotiator.classad.syntax.parser import PRECEDENCE as PRECEDENCE

@@ -9,10 +9,11 @@ is invalid.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from negotiator.classad.syntax.tree import Literal
-from negotiator.classad.values import ERROR, UNDEFINED
+from negotiator.classad.values import ERROR, UNDEFINED, real_prefix
 
 LITERAL: Final = "literal"
 NAME: Final = "name"
@@ -42,6 +43,7 @@ RESERVED: Final = frozenset({*_CONSTANTS, *_WORD_OPERATORS})
 _COMMON: Final = r"""
     (?P<space>   (?: [ \t\n\v\f\r]++ | //[^\n]*+\n | /\*(?s:.*?)\*/ )+ )
   | (?P<name>    [A-Za-z_][A-Za-z0-9_]*+ )
+  | (?P<hex>     0[xX][0-9a-fA-F]++ (?: \.[0-9]++ (?: [eE][+-]?[0-9]++ )? )? )
   | (?P<number>  (?: [0-9]++ (?:\.[0-9]++)? | \.{1,2}[0-9]++ ) (?: [eE][+-]?[0-9]++ )? )
   | (?P<elvis>   \?[ \t\n\v\f\r]*+: )
   | (?P<comment> //|/\* )
@@ -95,11 +97,11 @@ def tokenize(text: str, *, old: bool) -> list[Token]:
             continue
         if group == "name":
             kind, value = _word(match[0])
-        elif group == "number":
-            negative = minus == start
+        elif group in _NUMBERS:
+            negative = minus == start and not value.startswith("..")
             if negative:
                 start = tokens.pop()[2]
-            kind, value = _number(match[0], text[match.end() : match.end() + 1], negative=negative)
+            kind, value = _NUMBERS[group](value, text[match.end() : match.end() + 1], negative)
         elif group == "string":
             kind, value = _string(match[0], old=old)
         elif group == "quoted":
@@ -128,21 +130,58 @@ def _word(word: str) -> tuple[str, Literal | str]:
     return _WORD_OPERATORS[lower], word
 
 
-def _number(digits: str, following: str, *, negative: bool) -> tuple[str, Literal | str]:
-    """Return the token of a number; ``following`` is the character after it."""
-    if digits.startswith(".."):
-        return BAD, "a number can have only one decimal point"
+def _number(digits: str, following: str, negative: bool) -> tuple[str, Literal | str]:  # noqa: FBT001 - see _NUMBERS
+    """Return the token of a decimal number; ``following`` is the character after it."""
     if digits.isdigit():
         if following == ".":
-            return BAD, "a digit must follow the decimal point"
+            return BAD, _NO_FRACTION
         if following and following in "eE":
-            return BAD, "digits must follow the exponent sign"
-        if digits[0] == "0" and not negative and (len(digits) > 1 or (following and following in "xX")):
-            return BAD, "an integer must be decimal, without leading zeros"
+            return BAD, _NO_EXPONENT
+        if digits[0] == "0" and not _may_start_with_zero(digits, following, negative=negative):
+            return BAD, _NOT_DECIMAL
         return LITERAL, Literal(_int64(digits, negative=negative))
     if following and following in "eE" and "e" not in digits.lower():
-        return BAD, "digits must follow the exponent sign"
+        return BAD, _NO_EXPONENT
+    if digits.startswith(".."):  # HTCondor takes it for a number, but finds none when it converts the text
+        return LITERAL, Literal(0.0)
     return LITERAL, Literal(float(f"-{digits}" if negative else digits))
+
+
+def _may_start_with_zero(digits: str, following: str, *, negative: bool) -> bool:
+    """True if HTCondor accepts an integer that starts with 0. After a minus it does not see the leading zeros.
+
+    It takes such digits for octal, and only later converts them as decimal.
+    """
+    if len(digits) == 1:
+        return not following or following not in "xX"
+    return negative and not set(digits) & {"8", "9"}
+
+
+def _hexadecimal(digits: str, following: str, negative: bool) -> tuple[str, Literal | str]:  # noqa: FBT001
+    """Return the token of a number that starts with ``0x``: only reals, and after a minus the integer 0, are accepted.
+
+    HTCondor scans hexadecimal digits, then refuses integers with a leading 0, or converts the decimal digits before the
+    ``x``. A real is converted by ``strtod``, which takes all digits for hexadecimal, even those of the exponent.
+    """
+    _, point, fraction = digits.partition(".")
+    if following == "." and not point:
+        return BAD, _NO_FRACTION
+    if not point:
+        return (LITERAL, Literal(0)) if negative else (BAD, _NOT_DECIMAL)
+    if following and following in "eE" and "e" not in fraction.lower():
+        return BAD, _NO_EXPONENT
+    value = real_prefix(digits)
+    assert value is not None  # noqa: S101 - the pattern requires digits
+    return LITERAL, Literal(-value if negative else value)
+
+
+_NO_FRACTION: Final = "a digit must follow the decimal point"
+_NO_EXPONENT: Final = "digits must follow the exponent sign"
+_NOT_DECIMAL: Final = "an integer must be decimal, without leading zeros"
+_NUMBERS: Final[dict[str | None, Callable[[str, str, bool], tuple[str, Literal | str]]]] = {
+    "number": _number,
+    "hex": _hexadecimal,
+}
 
 
 def _int64(digits: str, *, negative: bool) -> int:
@@ -175,6 +214,11 @@ def _unescaped(source: str, quote: str) -> str | None:
     body = source[1:-1]
     if quote in body:
         body = "".join(_PARTS[quote].findall(source))
+    return resolve_escapes(body)
+
+
+def resolve_escapes(body: str) -> str | None:
+    """Return a text with its escapes resolved, None if one is a NUL. A backslash at the end is no escape."""
     if "\\" not in body:
         return body
     text = _ESCAPE.sub(_escape, body)

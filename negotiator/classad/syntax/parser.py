@@ -379,7 +379,7 @@ class _Parser:
         moment = read(text)
         if moment is None:
             raise self.fail(f"invalid text for {name}")
-        return Literal(moment)
+        return Literal(moment, relative_time=isinstance(moment, float))
 
     # Errors
 

@@ -1,8 +1,8 @@
 """Prints trees and constants as HTCondor does.
 
 The text parses to a tree of the same value. It is the same tree except for what HTCondor's spelling loses: the 17th
-digit of a real, the blank in ``- 5``, and the order and the duplicates of the attributes of a record (``tree_key``
-loses nothing). Only ``Paren`` nodes print parentheses, so a tree built by hand needs them.
+digit of a real, the 7th digit of the seconds of a relative time, the blank in ``- 5``, and the order and the duplicates
+of the attributes of a record (``tree_key`` loses nothing). Only ``Paren`` nodes print parentheses, so a tree built by hand needs them.
 
 Nothing here recurses: chains of thousands of operators are ordinary input.
 """
@@ -95,7 +95,7 @@ def _print(expr: Expr, style: _PrintStyle) -> str:
         if isinstance(item, str):
             out.append(item)
         elif isinstance(item, Literal):
-            out.append(_constant(item.value, style))
+            out.append(_constant(item.printed, style))
         else:
             inner = indent + _INDENTS.get(type(item), 0)
             parts = [(part, inner) for part in _parts(item, style, indent)]

@@ -29,9 +29,20 @@ class Side(enum.StrEnum):
 
 @attrs.frozen
 class Literal:
-    """A constant."""
+    """A constant.
+
+    ``relative_time`` is True for a ``relTime("1:00")`` in a text: as in HTCondor its value is a real, but it prints as
+    a relative time.
+    """
 
     value: LiteralValue = attrs.field(eq=_typed)
+    relative_time: bool = False
+
+    @property
+    def printed(self) -> LiteralValue:
+        """The value that prints as the constant does."""
+        seconds = self.value
+        return RelTime(seconds) if self.relative_time and isinstance(seconds, float) else seconds
 
 
 @attrs.frozen

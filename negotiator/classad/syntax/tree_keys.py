@@ -38,7 +38,7 @@ def tree_key(expr: Expr) -> str:
         node = pending.pop()
         # The three most frequent types first: keys are made for each conjunct of each new kind of job.
         if type(node) is Literal:
-            out.append(f"Literal {node.value!r}")
+            out.append(f"{'relTime' if node.relative_time else 'Literal'} {node.value!r}")
         elif type(node) is Attr:
             out.append(f"Attr{node.scope is not None} {node.absolute} {fold(node.name)!r}")
             if node.scope is not None:

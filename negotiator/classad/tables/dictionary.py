@@ -239,7 +239,7 @@ class AdDictionary:
         spelling = self.spelling(name)
         if spelling is None:
             return None
-        if type(expr) is not Literal:
+        if type(expr) is not Literal or expr.relative_time:
             return spelling.base | spelling.entries.add(expr)
         value = expr.value
         key = (spelling.base, type(value), repr(value) if type(value) is float else value)

@@ -96,7 +96,7 @@ class DistinctValues:
 
     def add(self, expr: Expr) -> int:
         """Add an expression; return its code."""
-        if type(expr) is Literal:
+        if type(expr) is Literal and not expr.relative_time:
             value = expr.value
             if type(value) is int:
                 return self.add_integer(value)

@@ -51,7 +51,7 @@ def expression_tokens(expr: Expr) -> list[str]:
         if isinstance(node, str):
             tokens.append(node)
         elif type(node) is Literal:
-            tokens.append(_literal(node.value))
+            tokens.append(_literal(node))
         elif type(node) is RecordExpr:
             tokens.append(f"n{len(node.items)}")
             pending += [part for name, value in reversed(node.items) for part in (value, f"k{name}")]
@@ -77,7 +77,8 @@ _TOKENS: Final[dict[type, Callable[[Any], str]]] = {
 }
 
 
-def _literal(value: LiteralValue) -> str:
+def _literal(node: Literal) -> str:
+    value = node.value
     if isinstance(value, str):
         return f"s{value}"
     if isinstance(value, bool):
@@ -85,7 +86,7 @@ def _literal(value: LiteralValue) -> str:
     if isinstance(value, int):
         return f"i{value}"
     if isinstance(value, float):
-        return f"r{value.hex()}"
+        return f"{'d' if node.relative_time else 'r'}{value.hex()}"
     if isinstance(value, AbsTime):
         return f"T{value.seconds},{value.offset}"
     if isinstance(value, RelTime):
@@ -121,8 +122,8 @@ def _read(token: str, operands: list[_Operand], names: list[str]) -> _Operand:
         return Literal(_CONSTANTS[kind]), 0
     if kind == "s":
         return Literal(text), 0
-    if kind in "irTD":
-        return Literal(_number(kind, text)), 0
+    if kind in "irdTD":
+        return Literal(_number(kind, text), relative_time=kind == "d"), 0
     if kind in "aAmM" and not text:
         raise DamagedDataError("an attribute has no name")
     if kind in "aA":
@@ -174,7 +175,7 @@ def _pop(operands: list[_Operand], count: int) -> tuple[tuple[Expr, ...], int]:
 
 
 def _number(kind: str, text: str) -> LiteralValue:
-    if kind == "r":
+    if kind in "rd":
         return float.fromhex(text)
     if kind == "D":
         return RelTime(float.fromhex(text))

@@ -6,6 +6,7 @@ Local time is always UTC, in any time zone of the machine, so that equal input h
 
 from __future__ import annotations
 
+import math
 import re
 
 import attrs
@@ -187,25 +188,33 @@ def abs_time_text(time: AbsTime) -> str:
 
 
 def rel_time_text(seconds: float) -> str:
-    """Return the text of a span of time in whole seconds, as in a ``relTime`` literal."""
-    sign, total = "", truncate32(seconds)
-    if total < 0:
-        sign, total = "-", truncate32(-float(total))
+    """Return the text of a span of time as in a ``relTime`` literal, with six digits of the seconds if not whole.
+
+    As in HTCondor, days to minutes are those of a C ``int``.
+    """
+    sign = "-" if seconds < 0 else ""
+    span = abs(seconds)
+    total = truncate32(span)
     days, hours = c_divmod(total, 86_400)
     hours, minutes = c_divmod(hours, 3600)
     minutes, left = c_divmod(minutes, 60)
+    text = f"{sign}{_seconds(left, span)}"
+    if not (days or hours or minutes):
+        return text
+    clock = f"{minutes:02}:{_seconds(left, span)}"
     if days:
-        return f"{sign}{days}+{_two(hours)}:{_two(minutes)}:{_two(left)}"
-    if hours:
-        return f"{sign}{_two(hours)}:{_two(minutes)}:{_two(left)}"
-    return f"{sign}{_two(minutes)}:{_two(left)}" if minutes else f"{sign}{_two(left)}"
+        return f"{sign}{days}+{hours:02}:{clock}"
+    return f"{sign}{hours:02}:{clock}" if hours else f"{sign}{clock}"
+
+
+def _seconds(whole: int, span: float) -> str:
+    if not math.isfinite(span):
+        return "-nan"  # the fraction of an infinite number, as the C library of x86 prints it
+    fraction = span - math.floor(span)
+    return f"{whole:02}" if fraction == 0 else "%02g" % (whole + fraction)
 
 
 def c_divmod(number: int, by: int) -> tuple[int, int]:
     """Return quotient and remainder of C's division, which rounds towards zero; ``by`` must be positive."""
     quotient = number // by if number >= 0 else -(-number // by)
     return quotient, number - quotient * by
-
-
-def _two(number: int) -> str:
-    return f"{number:02d}"
