@@ -13,6 +13,6 @@ from negotiator.cycle.result import RequestOutcome as RequestOutcome
 from negotiator.runtime.run import CycleReport as CycleReport
 
 
-def cycle_values(report: CycleReport) -> dict[str, Any]:
+def cycle_values(result: CycleResult) -> dict[str, Any]:
     """Return a cycle as plain data: the fields of its audit records, by kind."""
-    return records_by_kind(report.result)
+    return records_by_kind(result)

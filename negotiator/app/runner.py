@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -17,6 +16,7 @@ from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle
+from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.guard import Tracer
@@ -28,11 +28,13 @@ from negotiator.runtime.reload import STABLE_SECONDS as STABLE_SECONDS
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
+from negotiator.runtime.settle import DeliveryStatus as DeliveryStatus
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
 _POLL = 0.2
+_IN_THIS_CYCLE = " in this cycle"
 
 
 class RunObserver(Protocol):
@@ -50,8 +52,17 @@ class RunObserver(Protocol):
     def reload(self, reload: Reload) -> None:
         """Receive an attempt to reload the bundle."""
 
-    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
-        """Receive a completed cycle, and the bundle that was in force."""
+    def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
+        """Receive the decisions of a cycle before its outcome is recorded.
+
+        :param problems: those of the ads.
+        :param bundle: the one that is in force.
+        :return: True if the matches were printed and the output was flushed.
+        :raises OSError: the output cannot be written. The cycle is completed, and then the error is raised.
+        """
+
+    def cycle(self, report: CycleReport) -> None:
+        """Receive a completed cycle."""
 
 
 @attrs.frozen(eq=False)
@@ -61,6 +72,8 @@ class Runner:
     runtime: Runtime
     reloader: Reloader
     audit: AuditLog | None
+    settler: Offline
+    _pool: _PoolReader
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> None:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT.
@@ -72,16 +85,22 @@ class Runner:
         :raises StateError, AuditError: no match of the cycle was handed out.
         :raises OutcomeLostError, ReleaseError: matches were handed out, but their outcome is not recorded.
         :raises PoolError: the pool cannot be read.
+        :raises OSError: the observer could not print the matches of a cycle; their outcome is recorded as unknown.
         """
+        self.settler.show = lambda result: observer.decisions(
+            self._pool.problems, result, self.runtime.bundle
+        )
         total = count or (1 if every is None else None)
         with CycleTimer(self.reloader.request, every, total) as timer:
             for _ in timer.cycles(lambda: self._between_cycles(observer)):
-                with _nothing_handed_out():
+                with _nothing_handed_out(_IN_THIS_CYCLE):
                     report = self.runtime.next_cycle()
-                observer.cycle(report, self.runtime.bundle)
+                if self.settler.error:
+                    raise self.settler.error
+                observer.cycle(report)
 
     def _between_cycles(self, observer: RunObserver) -> None:
-        with _nothing_handed_out():
+        with _nothing_handed_out(_IN_THIS_CYCLE):
             reloads, requests = self.runtime.between_cycles()
         for done in requests:
             observer.admin(done)
@@ -143,20 +162,20 @@ def open_runner(
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
             store = stack.enter_context(_open_state(targets.state)) if targets.state else None
             log = stack.enter_context(_open_audit(targets, bundle)) if audit else None
-        read = _pool_reader(targets.pool, stdin)
-        runtime = Runtime(bundle, read, clock(targets), Offline(), log, store, reloader)
-        yield Runner(runtime, reloader, log)
+        pool, settler = _PoolReader(targets.pool, stdin), Offline(lambda _: False)
+        runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
+        yield Runner(runtime, reloader, log, settler, pool)
 
 
 @contextmanager
-def _nothing_handed_out() -> Iterator[None]:
-    """Add to the messages of exceptions that no match was handed out."""
+def _nothing_handed_out(when: str = "") -> Iterator[None]:
+    """Add to the messages of exceptions that no match was handed out; ``when`` limits that to a time."""
     try:
         yield
     except (OutcomeLostError, ReleaseError):
         raise
     except (StateError, AuditError) as error:
-        raise type(error)(f"{error}: no match was handed out") from error
+        raise type(error)(f"{error}: no match was handed out{when}") from error
 
 
 def _open_state(folder: Path) -> StateStore:
@@ -183,17 +202,25 @@ def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
         time.sleep(_POLL)
 
 
-def _pool_reader(
-    paths: tuple[Path, ...], stdin: BinaryIO | None
-) -> Callable[[], tuple[Snapshot, ClaimVault]]:
-    """Return a function that reads the pool anew; the vault is empty, since files hand out no claims.
+@attrs.define(eq=False)
+class _PoolReader:
+    """Reads the pool anew with each call; the vault is empty, since files hand out no claims.
 
-    Standard input can be read only once, so its ads are used in every cycle.
+    Standard input can be read only once, so its ads are used in every cycle. ``problems`` are those of the last ads.
     """
 
-    @cache
-    def once() -> Snapshot:
-        return read_paths(paths, stdin)
+    paths: tuple[Path, ...]
+    stdin: BinaryIO | None
+    problems: Sequence[Problem] = ()
+    _once: Snapshot | None = None
 
-    read = once if STDIN in map(str, paths) else partial(read_paths, paths)
-    return lambda: (read(), ClaimVault())
+    def __call__(self) -> tuple[Snapshot, ClaimVault]:
+        """Return the current pool.
+
+        :raises PoolError: it cannot be read.
+        """
+        snapshot = self._once or read_paths(self.paths, self.stdin)
+        if STDIN in map(str, self.paths):
+            self._once = snapshot
+        self.problems = snapshot.problems
+        return snapshot, ClaimVault()

@@ -60,15 +60,19 @@ def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
     return by_kind
 
 
-def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str]) -> list[Record]:
+def outcome_records(
+    result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str], printed: Iterable[str] = ()
+) -> list[Record]:
     """Return the records of what became of a cycle's matches: one, or several of 5000 matches each.
 
-    Matches that are in neither ``delivered`` nor ``failed`` are ``unknown``.
+    Matches that are in none of the parameters are ``unknown``.
 
-    :param delivered: the ids of matches that were handed out.
+    :param delivered: the ids of matches that their receivers confirmed.
     :param failed: the reasons why others were not delivered, by id.
+    :param printed: the ids of matches that were written to the output of the program, which was flushed.
     """
-    handed_out = frozenset(delivered)
+    confirmed, shown = frozenset(delivered), frozenset(printed)
+    known = confirmed | shown | frozenset(failed)
     ids = [match.id for match in result.matches]
     parts = [
         ids[start : start + _MATCHES_AN_OUTCOME] for start in range(0, len(ids), _MATCHES_AN_OUTCOME)
@@ -78,9 +82,10 @@ def outcome_records(result: CycleResult, delivered: Iterable[str], failed: Mappi
             **_common("outcome", result),
             "part": number,
             "parts": len(parts),
-            "delivered": [bounded(each) for each in part if each in handed_out],
+            "delivered": [bounded(each) for each in part if each in confirmed],
+            "printed": [bounded(each) for each in part if each in shown],
             "failed": {bounded(each): bounded(failed[each], _WHY) for each in part if each in failed},
-            "unknown": [bounded(each) for each in part if each not in handed_out and each not in failed],
+            "unknown": [bounded(each) for each in part if each not in known],
         }
         for number, part in enumerate(parts, start=1)
     ]

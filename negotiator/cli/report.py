@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
 from negotiator.app.cycle_report import (
     CORE,
-    CycleReport,
     CycleResult,
     DiscardedAds,
     Removal,
@@ -17,7 +16,7 @@ from negotiator.app.cycle_report import (
 from negotiator.bundle.model import Bundle
 from negotiator.cli.render import print_table, printable
 from negotiator.hooks.answers import HookFailure, SlowCalls
-from negotiator.records import Mode, Provenance, Reason
+from negotiator.records import Mode, Problem, Provenance, Reason
 
 #: Reasons printed for a request; ``--json`` and the audit log have all of them.
 MAX_REASONS = 8
@@ -27,10 +26,9 @@ LEGEND = "REMOVED: slots that a reason removed from the remaining ones; REJECTED
 EXAMPLES = 3
 
 
-def print_report(report: CycleReport, bundle: Bundle) -> None:
-    """Print a cycle for people."""
-    result = report.result
-    _heading(report, bundle)
+def print_report(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> None:
+    """Print the decisions of a cycle for people; ``problems`` are those of the ads, which were printed before."""
+    _heading(problems, result, bundle)
     _matched(result)
     unmatched = [outcome for outcome in result.outcomes if outcome.unmatched]
     for outcome in unmatched:
@@ -59,7 +57,11 @@ def print_report(report: CycleReport, bundle: Bundle) -> None:
         ("QUEUE", "CHANGE"),
         [(change.path, change.change) for change in result.changes],
     )
-    failures: tuple[HookFailure | SlowCalls, ...] = (*result.failures, *report.observers, *report.slow)
+    print_plugin_failures(result.failures)
+
+
+def print_plugin_failures(failures: Sequence[HookFailure | SlowCalls]) -> None:
+    """Print the failures of plugins, and their slow calls; nothing if there are none."""
     print_table(
         "Plugins that failed, or were slow",
         ("PLUGIN", "HOOK", "DETAIL"),
@@ -104,16 +106,16 @@ def _matches_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
         yield "match", str(len(names)), reason.mode, reason.text, _rule(reason), examples
 
 
-def _heading(report: CycleReport, bundle: Bundle) -> None:
-    result, counts, snapshot = report.result, report.result.counts, report.snapshot
+def _heading(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> None:
+    counts = result.counts
     ads = (
         _number(counts.schedds, "schedd"),
         _number(counts.submitters, "submitter"),
         _number(counts.slots, "slot"),
         _number(counts.jobs, "job"),
     )
-    problems = f"; {_number(len(snapshot.problems), 'problem')} of ads, above" if snapshot.problems else ""
-    click.echo(f"Cycle {result.number} over {', '.join(ads)}{problems}")
+    above = f"; {_number(len(problems), 'problem')} of ads, above" if problems else ""
+    click.echo(f"Cycle {result.number} over {', '.join(ads)}{above}")
     click.echo(
         f"Policies: {printable(str(bundle.folder))} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
     )

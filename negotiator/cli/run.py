@@ -127,7 +127,7 @@ def run(
     folder = bundle_folder(targets)
     output: RunOutput = TableOutput(folder, as_json)
     if every is not None:
-        output = LogOutput(open_log(log_format, log_level), folder, as_json)
+        output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level)
     with output.reporting_errors():
         run_cycles(
             targets,

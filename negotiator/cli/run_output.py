@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -13,14 +13,16 @@ import attrs
 import click
 import structlog
 
-from negotiator.app.cycle_report import CycleReport, cycle_values
-from negotiator.app.runner import AdminResult, Reload, RunObserver
+from negotiator.app.cycle_report import CycleReport, CycleResult, cycle_values
+from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.render import printable
-from negotiator.cli.report import print_report
+from negotiator.cli.report import print_plugin_failures, print_report
 from negotiator.errors import BundleError, NegotiatorError
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.records import Match
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 
@@ -76,13 +78,21 @@ class TableOutput:
             f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {state}", err=True
         )
 
-    def cycle(self, report: CycleReport, bundle: Bundle) -> None:
-        """Print the tables of a cycle, or its records as JSON."""
-        print_problems(report.snapshot.problems, err=True)
+    def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
+        """Print the tables of a cycle, or its records as JSON: the matches are among them."""
+        print_problems(problems, err=True)
         if self.as_json:
-            _print_json(report)
+            _print_json(result)
+            return True
+        print_report(problems, result, bundle)
+        sys.stdout.flush()
+        return True
+
+    def cycle(self, report: CycleReport) -> None:
+        """Print the plugins that failed to observe the cycle, and the head of the audit log."""
+        if self.as_json:
             return
-        print_report(report, bundle)
+        print_plugin_failures((*report.observers, *report.slow))
         click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
 
     def reporting_errors(self) -> AbstractContextManager[None]:
@@ -94,12 +104,13 @@ class TableOutput:
 class LogOutput:
     """Prints one line an event, with time, level and fields, to standard error.
 
-    With ``as_json`` each cycle is one JSON object on standard output as well.
+    With ``as_json`` each cycle is one JSON object on standard output as well. ``level`` is the level of ``log``.
     """
 
     log: Any  # a bound logger of structlog, whose methods depend on the level
     folder: Path
     as_json: bool = False
+    level: str = "info"
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print a line for each problem."""
@@ -138,23 +149,27 @@ class LogOutput:
         else:
             self.log.error("bundle rejected, the previous one stays active", **fields)
 
-    def cycle(self, report: CycleReport, bundle: Bundle) -> None:  # noqa: ARG002 - tables name its folder
-        """Print the summary of a cycle; its matches at level debug."""
-        result = report.result
-        self.problems(report.snapshot.problems)
-        for failure in (*result.failures, *report.observers):
-            self.log.warning("plugin failed", plugin=failure.plugin, hook=failure.hook, detail=failure.detail)
-        for slow in report.slow:
-            self.log.warning("plugin slow", plugin=slow.plugin, hook=slow.hook, detail=slow.detail)
+    def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:  # noqa: ARG002 - tables name its folder
+        """Print the changes of queues and the matches, at level info; True if the matches were printed."""
+        self.problems(problems)
+        self._failures(result.failures)
         for change in result.changes:
             self.log.info("queue changed", queue=change.path, change=str(change.change))
+        for match in result.matches:
+            self.log.info("match", **_match_fields(match))
+        if self.as_json:
+            _print_json(result)
+        return self.as_json or LEVELS.index(self.level) <= LEVELS.index("info")
+
+    def cycle(self, report: CycleReport) -> None:
+        """Print the summary of a cycle, and the matches that were not delivered."""
+        result = report.result
+        self._failures(report.observers)
+        for slow in report.slow:
+            self.log.warning("plugin slow", plugin=slow.plugin, hook=slow.hook, detail=slow.detail)
         for delivery in report.deliveries:
-            match = delivery.match
-            fields = {"id": match.id, "job": match.job, "slot": match.slot, "queue": match.queue}
-            if delivery.delivered:
-                self.log.debug("match", **fields)
-            else:
-                self.log.warning("match not delivered", **fields, detail=delivery.text)
+            if delivery.status is DeliveryStatus.FAILED:
+                self.log.warning("match not delivered", **_match_fields(delivery.match), detail=delivery.text)
         self.log.info(
             "cycle",
             number=result.number,
@@ -166,8 +181,10 @@ class LogOutput:
             bundle=result.digest[:_DIGITS],
             **({"head": report.head} if report.head else {}),
         )
-        if self.as_json:
-            _print_json(report)
+
+    def _failures(self, failures: Iterable[HookFailure]) -> None:
+        for failure in failures:
+            self.log.warning("plugin failed", plugin=failure.plugin, hook=failure.hook, detail=failure.detail)
 
     @contextmanager
     def reporting_errors(self) -> Iterator[None]:
@@ -240,5 +257,10 @@ def _shown(reload: Reload) -> tuple[Problem, ...]:
     return tuple(each for each in reload.problems if each.severity is Severity.WARNING)
 
 
-def _print_json(report: CycleReport) -> None:
-    click.echo(json.dumps(cycle_values(report), sort_keys=True))
+def _print_json(result: CycleResult) -> None:
+    click.echo(json.dumps(cycle_values(result), sort_keys=True))
+    sys.stdout.flush()
+
+
+def _match_fields(match: Match) -> dict[str, str]:
+    return {"id": match.id, "job": match.job, "slot": match.slot, "queue": match.queue}

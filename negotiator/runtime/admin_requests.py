@@ -55,7 +55,7 @@ def _answer_all(store: StateStore, environment: AdminEnvironment) -> None:
     bundle = environment.load()
     key = read_key(environment.key_file) if environment.key_file else None
     with AuditLog.open(environment.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes) as log:
-        Runtime(bundle, _no_pool, time.time, Offline(), log, store).between_cycles()
+        Runtime(bundle, _no_pool, time.time, Offline(lambda _: False), log, store).between_cycles()
 
 
 def _no_pool() -> tuple[Snapshot, ClaimVault]:

@@ -24,12 +24,12 @@ from negotiator.cycle.summary import summarize
 from negotiator.errors import StateError
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure, SlowCalls
-from negotiator.hooks.records import Cycle, Match
+from negotiator.hooks.records import Cycle
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform
 from negotiator.runtime.reload import Reload, Reloader
-from negotiator.runtime.settle import Delivery, Settler
+from negotiator.runtime.settle import Delivery, DeliveryStatus, Settler, with_status
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
 
@@ -139,13 +139,15 @@ class Runtime:
         self.state_manager.adopt(result)
 
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
-        delivered = [match.id for match in _delivered(deliveries)]
+        ids = {
+            status: [match.id for match in with_status(deliveries, status)]
+            for status in (DeliveryStatus.DELIVERED, DeliveryStatus.PRINTED)
+        }
         try:
-            self._record(outcome_records(result, delivered, _undelivered(deliveries)))
+            self._record(outcome_records(result, failed=_undelivered(deliveries), **ids))
         except AuditError as error:
             raise OutcomeLostError(
-                f"{error}: the outcome of cycle {result.number} is not recorded; handed out were: "
-                f"{', '.join(delivered) or 'none'}"
+                f"{error}: the outcome of cycle {result.number} is not recorded; {_handed_out_text(deliveries)}"
             ) from error
 
     def _release_undelivered(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
@@ -154,10 +156,9 @@ class Runtime:
         try:
             self.state_manager.release_undelivered(result, undelivered)
         except StateError as error:
-            delivered = ", ".join(match.id for match in _delivered(deliveries))
             raise ReleaseError(
                 f"{error}: the matches that were not delivered in cycle {result.number} stay charged until "
-                f"claim_timeout: {', '.join(undelivered)}; handed out were: {delivered or 'none'}"
+                f"claim_timeout: {', '.join(undelivered)}; {_handed_out_text(deliveries)}"
             ) from error
 
     def _tell_observers(
@@ -169,7 +170,8 @@ class Runtime:
     ) -> tuple[HookFailure, ...]:
         """Call the hooks that observe; their failures are reported and change nothing else."""
         hooks, settings = self.bundle.hooks, self.bundle.settings
-        notices, delivered = tuple(self.state_manager.notices(result)), _delivered(deliveries)
+        notices = tuple(self.state_manager.notices(result))
+        delivered = tuple(each.match for each in deliveries if each.is_handed_out)
         summary = summarize(result, delivered, seconds)
         failures: list[HookFailure] = []
         if notices:
@@ -250,13 +252,17 @@ class Runtime:
             self.audit.sync()
 
 
-def _delivered(deliveries: Sequence[Delivery]) -> tuple[Match, ...]:
-    return tuple(each.match for each in deliveries if each.delivered)
-
-
 def _undelivered(deliveries: Sequence[Delivery]) -> Mapping[str, str]:
-    """Return why each undelivered match was not, by its id."""
-    return {each.match.id: each.text for each in deliveries if not each.delivered}
+    """Return why the delivery of each match that nobody has failed, by its id."""
+    return {each.match.id: each.text for each in deliveries if each.status is DeliveryStatus.FAILED}
+
+
+def _handed_out_text(deliveries: Sequence[Delivery]) -> str:
+    """Return a part of a message: the matches that were handed out, and those that may have been."""
+    handed_out = [each.match.id for each in deliveries if each.is_handed_out]
+    unknown = [match.id for match in with_status(deliveries, DeliveryStatus.UNKNOWN)]
+    text = f"handed out were: {', '.join(handed_out) or 'none'}"
+    return f"{text}; unknown: {', '.join(unknown)}" if unknown else text
 
 
 @contextmanager

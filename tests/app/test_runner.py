@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 import pools
+import queueing
 from negotiator.app.runner import open_runner, run_cycles
 from negotiator.audit.errors import AuditError
 from negotiator.hooks.administration import CommandTargets
@@ -42,8 +43,12 @@ class Collected:
     def reload(self, reload):
         self.events.append(f"reload {reload.trigger}")
 
-    def cycle(self, report, bundle):
-        self.events.append(f"cycle {report.result.number} {report.result.digest == bundle.digest}")
+    def decisions(self, problems, result, bundle):
+        self.events.append(f"decisions {len(problems)} {result.number} {result.digest == bundle.digest}")
+        return True
+
+    def cycle(self, report):
+        self.events.append(f"cycle {report.result.number}")
 
 
 @pytest.fixture
@@ -58,7 +63,10 @@ def targets(tmp_path):
 def test_an_observer_gets_the_warnings_of_the_bundle_then_every_cycle(targets):
     seen = Collected()
     run_cycles(targets, seen, count=2)
-    assert [event.split()[0] for event in seen.events] == ["problems", "cycle", "cycle"]
+    assert [event.split()[0] for event in seen.events] == [
+        "problems",
+        *["decisions", "cycle"] * 2,
+    ]
 
 
 def test_a_requested_reload_comes_before_the_next_cycle_which_uses_the_new_bundle(targets):
@@ -66,7 +74,7 @@ def test_a_requested_reload_comes_before_the_next_cycle_which_uses_the_new_bundl
     with open_runner(targets, audit=False) as runner:
         runner.reloader.request("signal")
         runner.run(seen)
-    assert seen.events == ["reload signal", "cycle 1 True"]
+    assert seen.events == ["reload signal", "decisions 0 1 True", "cycle 1"]
 
 
 def test_an_error_of_the_observer_is_not_explained_as_one_of_the_cycle(targets):
@@ -88,3 +96,33 @@ def test_an_unwritable_audit_log_says_that_no_match_was_handed_out(targets):
         with pytest.raises(AuditError, match="no match was handed out"):
             runner.run(seen)
     assert seen.events == []
+
+
+def test_an_error_of_a_later_cycle_is_limited_to_that_cycle(targets):
+    """Matches of the first cycle were handed out."""
+
+    class Closing(Collected):
+        def cycle(self, report):
+            super().cycle(report)
+            runner.audit.close()
+
+    seen = Closing()
+    with (
+        open_runner(targets) as runner,
+        pytest.raises(AuditError, match="no match was handed out in this cycle"),
+    ):
+        runner.run(seen, count=2)
+    assert seen.events[-1] == "cycle 1"
+
+
+def test_the_outcome_of_matches_that_could_not_be_printed_is_recorded_as_unknown(targets):
+    """Then the error of the output ends the run."""
+
+    class Unwritable(Collected):
+        def decisions(self, *_):
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with open_runner(targets) as runner, pytest.raises(BrokenPipeError):
+        runner.run(Unwritable())
+    (outcome,) = queueing.records(targets.audit_log, "outcome")
+    assert (outcome["printed"], outcome["unknown"]) == ([], [f"{outcome['cycle']}.1"])

@@ -264,9 +264,9 @@ def test_claim_ids_are_not_recorded():
 
 
 def test_outcomes_have_each_match_once():
-    """Delivered, failed with a reason, or unknown if the pool gave no answer."""
-    result = a_result(an_outcome(a_match(1), a_match(2), a_match(3), jobs=3))
-    (record,) = outcome_records(result, ["7.1"], {"7.2": "the schedd is gone"})
+    """Delivered, printed, failed with a reason, or unknown if the pool gave no answer."""
+    result = a_result(an_outcome(*map(a_match, range(1, 5)), jobs=4))
+    (record,) = outcome_records(result, ["7.1"], {"7.2": "the schedd is gone"}, ["7.4"])
     assert record == {
         "kind": "outcome",
         "cycle": 7,
@@ -275,6 +275,7 @@ def test_outcomes_have_each_match_once():
         "part": 1,
         "parts": 1,
         "delivered": ["7.1"],
+        "printed": ["7.4"],
         "failed": {"7.2": "the schedd is gone"},
         "unknown": ["7.3"],
     }
@@ -283,7 +284,7 @@ def test_outcomes_have_each_match_once():
 def test_a_cycle_without_matches_has_an_outcome_too():
     """The record shows that the cycle ended."""
     (record,) = outcome_records(a_result(), [], {})
-    assert (record["delivered"], record["failed"], record["unknown"]) == ([], {}, [])
+    assert [record[name] for name in ("delivered", "printed", "failed", "unknown")] == [[], [], {}, []]
 
 
 def test_very_many_matches_are_recorded_in_parts():

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from queueing import records
+
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
 
@@ -230,6 +232,17 @@ def test_unwritable_output_has_its_own_code(tmp_path):
             done = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False)
         assert done.returncode == 74
         assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_the_outcome_says_printed_only_if_the_output_was_written(tmp_path, options):
+    for target, status in ((os.devnull, "printed"), ("/dev/full", "unknown")):
+        words = [sys.executable, "-m", "negotiator", "run", str(POOL), "--audit-log", status, *options]
+        with Path(target).open("w") as out:
+            subprocess.run(words, cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False)
+        (outcome,) = records(tmp_path / status, "outcome")
+        counts = {name: len(outcome[name]) for name in ("delivered", "printed", "failed", "unknown")}
+        assert counts == {"delivered": 0, "printed": 0, "failed": 0, "unknown": 0} | {status: 7}
 
 
 @pytest.mark.parametrize("now", ["nan", "inf", "1e18", "-1e18"])

@@ -129,6 +129,16 @@ def test_the_process_stops_after_the_given_number_of_cycles(site):
     assert len(log(site, "cycle")) == 3
 
 
+@pytest.mark.parametrize(("level", "status"), [("info", "printed"), ("warning", "unknown")])
+def test_matches_are_lines_of_level_info_and_without_them_the_outcome_is_unknown(site, level, status):
+    (site / "pool" / "slots.ads").write_text(SLOT.format(0))
+    with long(site, "--cycles", "1", "--log-level", level, every="0") as run:
+        assert run.end() == 0
+    assert any(" info    match " in line for line in run.lines) == (status == "printed")
+    (outcome,) = log(site, "outcome")
+    assert len(outcome[status]) == 1
+
+
 def test_a_vanished_bundle_does_not_end_the_process(site):
     with long(site, "--watch", "--stable", "0.2") as run:
         run.wait_for(CYCLE)

@@ -7,7 +7,7 @@ import queueing
 from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
 from negotiator.runtime.run import Runtime
-from negotiator.runtime.settle import Delivery, Offline
+from negotiator.runtime.settle import Delivery, DeliveryStatus, Offline
 from negotiator.runtime.state import StateStore
 from pools import matched, slot, used
 from queueing import World, app, limited
@@ -15,6 +15,7 @@ from queueing import World, app, limited
 LIMIT = limited("{limit: l, users: ['*'], maxresources: {vcore: 3}}")
 VCORE = "limits.user.tester.root.vcore"
 APPLICATIONS = "limits.user.tester.root"
+DELIVERED, FAILED = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED
 TIMEOUT = 600  # the default claim_timeout
 
 DEADLY = [
@@ -59,7 +60,10 @@ class FailingSettler:
     jobs: tuple[str, ...]
 
     def settle(self, result, _vault):
-        return [Delivery(match, match.job not in self.jobs, "no answer") for match in result.matches]
+        return [
+            Delivery(match, FAILED if match.job in self.jobs else DELIVERED, "no answer")
+            for match in result.matches
+        ]
 
 
 @pytest.fixture
@@ -187,7 +191,10 @@ class FailsForLastMatch:
     """A settler that fails for the last match."""
 
     def settle(self, result, _vault):
-        return [Delivery(match, match is not result.matches[-1], "no answer") for match in result.matches]
+        return [
+            Delivery(match, FAILED if match is result.matches[-1] else DELIVERED, "no answer")
+            for match in result.matches
+        ]
 
 
 def test_a_killed_process_leaves_no_wrong_counter(tmp_path):

@@ -9,9 +9,12 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.pool import ClaimVault
 from negotiator.runtime.run import OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import Delivery, Offline
+from negotiator.runtime.settle import Delivery, DeliveryStatus, Offline
 from negotiator.runtime.state import StateStore
 from pools import job, slot, snapshot
+from queueing import PRINTED
+
+DELIVERED, FAILED, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED, DeliveryStatus.UNKNOWN
 
 OBSERVER = """
 import json, pathlib
@@ -32,7 +35,10 @@ class WatchingSettler:
 
     def settle(self, result, _vault):
         self.seen = _records(self.folder)
-        return [Delivery(match, match.id not in self.lost, "nobody there") for match in result.matches]
+        return [
+            Delivery(match, FAILED, "nobody there") if match.id in self.lost else Delivery(match, DELIVERED)
+            for match in result.matches
+        ]
 
 
 def _records(folder):
@@ -89,7 +95,7 @@ def test_without_a_record_no_match_is_handed_out_or_observed(tmp_path, folder, l
 
 
 def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
-    run, _ = runtime(tmp_path, log, Offline())
+    run, _ = runtime(tmp_path, log, PRINTED)
     first, second = run.next_cycle(), run.next_cycle()
     assert [match.job for match in first.result.matches] == ["1.0", "1.1"]
     assert not second.result.matches
@@ -107,7 +113,7 @@ def test_a_failing_observer_is_reported_and_changes_nothing(tmp_path, log):
     broken = "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
     run = Runtime(
-        bundle, lambda: (snapshot([slot()], [job()]), ClaimVault()), lambda: pools.NOW, Offline(), log
+        bundle, lambda: (snapshot([slot()], [job()]), ClaimVault()), lambda: pools.NOW, PRINTED, log
     )
     report = run.cycle(1)
     assert len(report.result.matches) == 1
@@ -149,3 +155,46 @@ def test_a_state_that_fails_after_matches_were_handed_out_names_them_and_their_o
     outcome = _records(folder)[-1]
     assert (outcome["kind"], outcome["delivered"]) == ("outcome", ["1.2"])
     assert not observed.exists()
+
+
+def unwritable(_result):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("show", "status"), [(lambda _: True, "printed"), (lambda _: False, "unknown"), (unwritable, "unknown")]
+)
+def test_matches_of_a_pool_of_files_are_printed_or_unknown_but_never_delivered(
+    tmp_path, folder, log, show, status
+):
+    """They are charged in any case: somebody may have read them."""
+    run, observed = runtime(tmp_path, log, Offline(show))
+    report = run.cycle(1)
+    outcome = _records(folder)[-1]
+    ids = {name: outcome[name] for name in ("delivered", "printed", "failed", "unknown") if outcome[name]}
+    assert ids == {status: ["1.1", "1.2"]}
+    assert json.loads(observed.read_text()) == (["1.1", "1.2"] if status == "printed" else [])
+    assert len(run.state_manager.journal.entries) == len(report.result.matches) == 2
+
+
+def test_the_output_is_written_before_the_outcome_is_recorded(tmp_path, folder, log):
+    seen = []
+
+    def show(_result):
+        seen.extend(record["kind"] for record in _records(folder))
+        return True
+
+    run, _ = runtime(tmp_path, log, Offline(show))
+    run.cycle(1)
+    assert seen[-1] == "cycle"
+    assert "outcome" not in seen
+
+
+def test_a_lost_outcome_names_the_matches_that_may_have_been_handed_out(tmp_path, log):
+    def closes(_result):
+        log.close()
+        return False
+
+    run, _ = runtime(tmp_path, log, Offline(closes))
+    with pytest.raises(OutcomeLostError, match=r"handed out were: none; unknown: 1\.1, 1\.2$"):
+        run.cycle(1)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 import queueing
-from negotiator.runtime.settle import Delivery
+from negotiator.runtime.settle import Delivery, DeliveryStatus
 from pools import slot, used
 from queueing import World, app, limited
 
+DELIVERED, FAILED = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED
 USERS = ("sue", "tester")
 TIMEOUT = 600
 LIMITS = (None, 3, 6)  # cores of each user
@@ -53,7 +54,7 @@ class FailingAtPlaces:
 
     def settle(self, result, _vault):
         return [
-            Delivery(match, number not in self.fails, "no answer")
+            Delivery(match, FAILED if number in self.fails else DELIVERED, "no answer")
             for number, match in enumerate(result.matches)
         ]
 
