@@ -203,6 +203,14 @@ def test_every_value_is_the_one_of_htcondor():
     ]
 
 
+def test_a_failing_argument_is_evaluated_once():
+    """Nested calls that look at their last argument first do not evaluate a failing one twice at each level."""
+    ad = parse_ad(
+        "[" + "; ".join(f"X{at} = join(join(join(X{at + 1})))" for at in range(60)) + "; X60 = random(0)]"
+    )
+    assert evaluate(parse("isError(X0)"), ad, env=NOON) is ERROR
+
+
 STRICT = [
     "isError({})",
     "isUndefined({})",

@@ -92,14 +92,15 @@ def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
 
 
 class _PendingArguments(Sequence["Value"]):
-    """The arguments of a call, each evaluated when it is first read."""
+    """The arguments of a call, each evaluated once, when it is first read; a failure is raised again at each reading."""
 
-    __slots__ = ("_operands", "_state", "known")
+    __slots__ = ("_failures", "_operands", "_state", "known")
 
     def __init__(self, operands: tuple[Run, ...], state: EvaluationState) -> None:
         self._operands = operands
         self._state = state
         self.known: dict[int, Value] = {}
+        self._failures: dict[int, EvaluationFailed] = {}
 
     def __len__(self) -> int:
         return len(self._operands)
@@ -113,8 +114,17 @@ class _PendingArguments(Sequence["Value"]):
             return [self[place] for place in range(*at.indices(len(self)))]
         place = at + len(self) if at < 0 else at
         value = self.known.get(place)
-        if value is None:
+        return self._evaluate(place) if value is None else value
+
+    def _evaluate(self, place: int) -> Value:
+        if place in self._failures:
+            raise self._failures[place]
+        try:
             value = self.known[place] = self._operands[place](self._state)
+        except EvaluationFailed as failure:
+            # Without it, join(join(join(...))) of a failing argument would evaluate it 2**n times.
+            self._failures[place] = failure
+            raise
         return value
 
 
