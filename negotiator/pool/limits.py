@@ -12,7 +12,7 @@ MAX_FILE: Final = 2 << 30
 """Bytes read of one file, after decompression."""
 
 MAX_AD: Final = 16 << 20
-"""Characters of one ad in JSON, XML or the new syntax."""
+"""Characters of one ad."""
 
 MAX_LITERAL: Final = 1 << 20
 """Characters of one ad written as a Python literal, whose parser needs hundreds of bytes a character."""

@@ -20,8 +20,16 @@ from numpy.typing import NDArray
 from negotiator.classad import ParseError
 from negotiator.classad.syntax import LITERAL, fold, tokenize
 from negotiator.classad.tables import BLANK, UNKNOWN, TooManyNamesError
-from negotiator.pool.limits import MAX_ATTRIBUTES, MAX_LINE
+from negotiator.pool.limits import MAX_AD, MAX_ATTRIBUTES, MAX_LINE
+from negotiator.pool.line_cost import cost_of_lines, cost_of_row, owner_of_lines
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, ad_problem, parse_message
+from negotiator.pool.reading_budget import (
+    BUDGET_HINT,
+    FREE,
+    PLAIN_ATTRIBUTES,
+    VALUE_BYTES,
+    ReadingBudget,
+)
 from negotiator.pool.secrets import is_secret
 from negotiator.pool.vault import Secret, claim_ids
 from negotiator.records import Problem, Source
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from negotiator.classad.tables import AdDictionary, Row
+    from negotiator.pool.reading_budget import AdCost
 
 _TYPE: Final = "mytype"
 
@@ -38,9 +47,8 @@ _PIECE: Final = 1 << 20
 
 # Marks for lines that are no attribute. Cells of attributes are 0 or more.
 _END: Final = BLANK
-_BAD: Final = BLANK - 1
-_SECRET: Final = BLANK - 2
-_COMMENT: Final = BLANK - 3
+_SECRET: Final = BLANK - 1
+_COMMENT: Final = BLANK - 2
 
 
 def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
@@ -68,33 +76,27 @@ def _pieces(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def read_long(
-    blocks: Iterable[str], file: str, dictionary: AdDictionary, *, keep_claims: bool = False
+    blocks: Iterable[str],
+    file: str,
+    dictionary: AdDictionary,
+    budget: ReadingBudget | None = None,
+    *,
+    keep_claims: bool = False,
 ) -> Iterator[ReadResult]:
     """Yield the ads of a text in long form, stored as numbers of the pool's ``dictionary``.
 
+    Ads for which their owner's ``budget`` has no room are set aside; by default each text has a budget of its own.
+
     Blocks may end anywhere; blocks of ten ads or more are read faster than those of one.
     """
-    reader = _LongFormReader(file, dictionary, keep_claims=keep_claims)
+    reader = _LongFormReader(file, dictionary, budget or ReadingBudget(), keep_claims=keep_claims)
     for block in whole_lines(blocks):
         yield from reader.read(block)
     yield from reader.end()
 
 
-class _LineCells(NamedTuple):
-    """Some lines: the cell or mark of each, and its line number in the file."""
-
-    cells: Row
-    numbers: NDArray[np.int64]
-
-    def cut(self, start: int, end: int) -> _LineCells:
-        return _LineCells(self.cells[start:end], self.numbers[start:end])
-
-    def pick(self, which: NDArray[np.bool_]) -> _LineCells:
-        return _LineCells(self.cells[which], self.numbers[which])
-
-
 class _LineFault(NamedTuple):
-    """The fault of a line, its column, and the line itself if it may be shown."""
+    """What is wrong with a line, in which column, and the line itself if it may be shown."""
 
     message: str
     column: int = 1
@@ -103,185 +105,232 @@ class _LineFault(NamedTuple):
 
 @attrs.define
 class _OpenAd:
-    """An ad whose end was not read yet: its first line, and its attributes so far.
-
-    ``guarded`` is true below a secret: a faulty line there may be a part of the secret.
-    """
+    """The lines of an ad whose end was not read yet: their texts, and the cells of those that are known."""
 
     line: int
-    guarded: bool = False
-    parts: list[_LineCells] = attrs.field(factory=list)
+    """The number of the first line."""
+    texts: list[str] = attrs.field(factory=list)
+    cells: list[Row] = attrs.field(factory=list)
     size: int = 0
     problem: Problem | None = None
-    claims: list[Secret] = attrs.field(factory=list)
 
-    def add(self, attributes: _LineCells) -> None:
-        self.parts.append(attributes)
-        self.size += len(attributes.cells)
-
-    def attributes(self) -> _LineCells:
-        return _LineCells(*map(np.concatenate, zip(*self.parts, strict=True)))
+    def add(self, texts: list[str], cells: Row) -> None:
+        self.texts += texts
+        self.cells.append(cells)
+        self.size += sum(map(len, texts))
 
 
 class _LongFormReader:
-    """Reads a text block by block; an ad may begin in one block and end in another."""
+    """Reads a text block by block; an ad may begin in one block and end in another.
 
-    __slots__ = ("_claims", "_dictionary", "_faults", "_file", "_keep_claims", "_line", "_open")
+    Lines that the dictionary does not know are parsed when the end of their ad was read: then its owner is known, whose
+    budget must have room for them.
+    """
 
-    def __init__(self, file: str, dictionary: AdDictionary, *, keep_claims: bool) -> None:
+    __slots__ = ("_budget", "_dictionary", "_file", "_keep_claims", "_line", "_open")
+
+    def __init__(
+        self, file: str, dictionary: AdDictionary, budget: ReadingBudget, *, keep_claims: bool
+    ) -> None:
         self._file = file
         self._dictionary = dictionary
+        self._budget = budget
         self._keep_claims = keep_claims
         self._line = 1  # number of the first line of the next block
         self._open: _OpenAd | None = None
-        self._faults: dict[int, _LineFault] = {}  # of the current block, by line number
-        self._claims: dict[int, tuple[Secret, ...]] = {}  # likewise
 
     def read(self, block: str) -> Iterator[ReadResult]:
         """Read further lines; yield the ads that end in them."""
-        if self._open is not None and self._open.problem is not None:
-            rest = self._skip(block)
-            if rest is None:
-                return
-            block = rest
-        lines = self._cells_of(block)
-        ends = np.flatnonzero(lines.cells == _END)
-        others = np.flatnonzero(lines.cells < _END)
-        # An ad is plain if all its lines are attributes: no fault, secret or comment since the end before.
-        plain = np.diff(np.searchsorted(others, ends), prepend=0) == 0
-        begin, start = (
-            self._line,
-            0,
-        )  # of the current ad: its first line number, and its first index in `lines`
-        self._line += block.count("\n") + 1
-        for end, number, is_plain in zip(
-            ends.tolist(), lines.numbers[ends].tolist(), plain.tolist(), strict=True
-        ):
-            if self._open is None and is_plain and end - start <= MAX_ATTRIBUTES:
-                if begin < number:
-                    yield self._parsed(lines.cells[start:end], lines.numbers[start:end], begin)
+        texts = block.split("\n")
+        cells = self._cells_of(texts)
+        ends = np.flatnonzero(cells == _END)
+        # An ad is plain if all its lines are attributes with known cells.
+        others = np.flatnonzero((cells < 0) & (cells != _END))
+        bounds = np.searchsorted(others, ends).tolist()
+        waiting = others.tolist()
+        first, start, begin = self._line, 0, 0  # of the block: its line number; of the ad: its indices
+        self._line += len(texts)
+        for end, stop in zip(ends.tolist(), bounds, strict=True):
+            if self._open is not None:
+                self._extend(self._open, texts[start:end], cells[start:end])
+                yield from self.end()
+            elif start == end:
+                pass
+            elif begin == stop and end - start <= PLAIN_ATTRIBUTES:
+                yield self._parsed(cells[start:end], None, first + start)
             else:
-                self._continue(lines.cut(start, end), range(begin, number))
-                if self._open is not None:
-                    yield self._close(self._open)
-            begin, start = number + 1, end + 1
-        self._continue(lines.cut(start, len(lines.cells)), range(begin, self._line))
+                places = [place - start for place in waiting[begin:stop]]
+                yield from self._ad(texts[start:end], cells[start:end], places, first + start)
+            start, begin = end + 1, stop
+        if start < len(texts):
+            self._open = self._open or _OpenAd(first + start)
+            self._extend(self._open, texts[start:], cells[start:])
 
     def end(self) -> Iterator[ReadResult]:
         """Yield the last ad if no blank line ended it."""
-        if self._open is not None:
-            yield self._close(self._open)
+        ad, self._open = self._open, None
+        if ad is None:
+            return
+        if ad.problem is not None:
+            yield ad.problem
+        else:
+            cells = np.concatenate(ad.cells)
+            yield from self._ad(ad.texts, cells, np.flatnonzero(cells < 0).tolist(), ad.line)
 
-    def _skip(self, block: str) -> str | None:
-        """Return the block from the end of the faulty ad on; None if the ad does not end in this block."""
-        texts = block.split("\n")
-        for index, text in enumerate(texts):
-            if _ends(text.strip()):
-                self._line += index
-                return "\n".join(texts[index:])
-        self._line += len(texts)
-        return None
+    def _extend(self, ad: _OpenAd, texts: list[str], cells: Row) -> None:
+        """Add lines to an ad that the block before did not end, unless it is too long already."""
+        if ad.problem is not None:
+            return
+        ad.add(texts, cells)
+        if ad.size > MAX_AD:
+            source = Source(self._file, ad.line)
+            ad.problem = ad_problem(source, f"it has more than {MAX_AD} characters")
+            ad.texts.clear()
+            ad.cells.clear()
 
-    def _cells_of(self, block: str) -> _LineCells:
-        """Return the cells of all lines of a block; faults and claim ids are stored by line number."""
-        texts = block.split("\n")
-        lines = _LineCells(self._dictionary.cells(texts), np.arange(len(texts)) + self._line)
-        self._faults.clear()
-        self._claims.clear()
-        unknown = np.flatnonzero(lines.cells == UNKNOWN)
-        lines.cells[unknown] = [self._cell(texts[index], index + self._line) for index in unknown.tolist()]
-        return lines
+    def _cells_of(self, texts: list[str]) -> Row:
+        """Return the cells or marks of lines; UNKNOWN for attributes that must be parsed."""
+        cells = self._dictionary.known_cells(texts)
+        unknown = np.flatnonzero(cells == UNKNOWN)
+        # A line that begins with a letter ends no ad; most names begin with one.
+        cells[unknown] = [
+            UNKNOWN if "A" <= texts[index][0] <= "z" else _mark(texts[index]) for index in unknown.tolist()
+        ]
+        small = self._within_allowance(texts, cells)
+        cells[small] = self._dictionary.constant_cells([texts[index] for index in small.tolist()])
+        return cells
 
-    def _cell(self, line: str, number: int) -> int:
-        """Return the cell or mark of a line that the dictionary did not know."""
+    def _within_allowance(self, texts: list[str], cells: Row) -> NDArray[np.int64]:
+        """Return the indices of the unknown lines of all ads whose unknown lines together cost nothing."""
+        unknown = np.flatnonzero(cells == UNKNOWN)
+        sizes = np.fromiter((len(texts[index]) for index in unknown.tolist()), np.int64, len(unknown))
+        ad = np.searchsorted(np.flatnonzero(cells == _END), unknown)
+        cost = np.bincount(ad, sizes + VALUE_BYTES)
+        return unknown[(cost <= FREE.text)[ad]] if len(unknown) else unknown
+
+    def _ad(self, texts: list[str], cells: Row, places: list[int], line: int) -> Iterator[ReadResult]:
+        """Yield the ad of these lines, or what is wrong with it; nothing if there are comments only.
+
+        ``places``: the indices of the lines without a cell.
+        """
+        comments = _leading_comments(cells)
+        if comments == len(cells):
+            return
+        if comments:
+            texts, cells, line = texts[comments:], cells[comments:], line + comments
+            places = [place - comments for place in places[comments:]]
+        end = _end_of_attributes(texts, cells)
+        unknown = [place for place in places if place < end and cells[place] == UNKNOWN]
+        problem = self._over_budget(texts, cells[:end], unknown, line)
+        if problem is None:
+            yield self._resolved(texts, cells[:end], places, line)
+        else:
+            yield problem if end == len(cells) else self._too_many(line)
+
+    def _over_budget(self, texts: list[str], cells: Row, unknown: list[int], line: int) -> Problem | None:
+        """Charge an ad's owner for the unknown lines; return the problem if their budget has no room for them."""
+        lines = [texts[place] for place in unknown]
+        return self._charge(cost_of_lines(lines, self._dictionary), cells, lines, line) if lines else None
+
+    def _charge(self, cost: AdCost, row: Row, lines: list[str], line: int) -> Problem | None:
+        if self._budget.is_free(cost):
+            return None
+        owner = owner_of_lines(row[row >= 0], lines, self._dictionary, self._file)
+        message = self._budget.charge(owner, cost)
+        return ad_problem(Source(self._file, line), message, BUDGET_HINT) if message else None
+
+    def _resolved(self, texts: list[str], cells: Row, places: list[int], line: int) -> ReadResult:
+        """Return the ad after its unknown lines were parsed, down to the first faulty one."""
+        claims: list[Secret] = []
+        fault: _LineFault | None = None
+        plain = True
+        for place in places:
+            if place >= len(cells) or cells[place] != UNKNOWN:
+                plain = False
+                continue
+            found = self._cell(texts[place], claims)
+            if isinstance(found, _LineFault):
+                cells, fault = cells[:place], found
+                break
+            cells[place] = found
+            plain &= found >= 0
+        if plain and fault is None and len(cells) <= MAX_ATTRIBUTES:
+            return self._parsed(cells, None, line)
+        attributes = np.flatnonzero(cells >= 0)
+        row, numbers = cells[attributes], attributes + line
+        if len(row) > MAX_ATTRIBUTES:
+            return self._too_many(line)
+        if fault is not None:
+            guarded = bool((cells == _SECRET).any())
+            second = self._second_type(row, numbers, line)
+            return second or self._fault_problem(fault, line + len(cells), line, guarded=guarded)
+        return self._parsed(row, numbers, line, tuple(claims))
+
+    def _too_many(self, line: int) -> Problem:
+        return ad_problem(Source(self._file, line), f"it has more than {MAX_ATTRIBUTES} attributes")
+
+    def _cell(self, line: str, claims: list[Secret]) -> int | _LineFault:
+        """Return the cell or mark of a line that the dictionary did not know; add the claim ids in it to ``claims``."""
         name, equals, right = line.partition("=")
         name = name.strip()
-        if not name or name[0] in "*-#":
-            text = line.strip()
-            if _ends(text):
-                return _END
-            if text[0] == "#":
-                return _COMMENT
         if not equals or not name or "\0" in name or len(line) > MAX_LINE:
-            if is_secret(name):
-                return _SECRET
-            self._faults[number] = _malformed(line, equals)
-            return _BAD
+            return _SECRET if is_secret(name) else _malformed(line, equals)
         try:
             cell = self._dictionary.cell(line, name, right.strip())
         except ParseError as error:
             column = len(line) - len(right.lstrip()) + error.column
-            self._faults[number] = _LineFault(parse_message(name, error), column, line)
-            return _BAD
+            return _LineFault(parse_message(name, error), column, line)
         except TooManyNamesError as error:
-            self._faults[number] = _LineFault(str(error))
-            return _BAD
+            return _LineFault(str(error))
         if cell is None:
             if self._keep_claims:
-                self._claims[number] = claim_ids(name, _string(right))
+                claims += claim_ids(name, _string(right))
             return _SECRET
         return cell
 
-    def _continue(self, part: _LineCells, lines: range) -> None:
-        """Add lines to the open ad, or open one; ``lines`` are the line numbers of ``part``."""
-        if self._open is None:
-            lines = lines[_leading_comments(part, lines.start) :]
-            if not lines:
-                return
-            self._open = _OpenAd(lines.start)
-        if self._open.problem is None:
-            self._add(self._open, part)
-
-    def _add(self, ad: _OpenAd, part: _LineCells) -> None:
-        """Add attributes to an ad, down to the first faulty line."""
-        bad = np.flatnonzero(part.cells == _BAD)[:1].tolist()
-        above = part.cut(0, *bad) if bad else part
-        secrets = above.numbers[above.cells == _SECRET].tolist()
-        ad.guarded = ad.guarded or bool(secrets)
-        ad.claims += [claim for number in secrets for claim in self._claims.get(number, ())]
-        ad.add(above.pick(above.cells >= 0))
-        if ad.size > MAX_ATTRIBUTES:
-            source = Source(self._file, ad.line)
-            ad.problem = ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")
-        elif bad:
-            second = self._second_type(*ad.attributes(), ad.line)
-            ad.problem = second or self._fault_problem(ad, int(part.numbers[bad[0]]))
-
-    def _close(self, ad: _OpenAd) -> ReadResult:
-        self._open = None
-        return ad.problem or self._parsed(*ad.attributes(), ad.line, tuple(ad.claims))
-
     def _parsed(
-        self, row: Row, numbers: NDArray[np.int64], line: int, claims: tuple[Secret, ...] = ()
+        self, row: Row, numbers: NDArray[np.int64] | None, line: int, claims: tuple[Secret, ...] = ()
     ) -> ReadResult:
-        """Return the ad of these cells; ``numbers`` are their lines, ``line`` is the ad's first."""
+        """Return the ad of these cells; ``numbers`` are their lines (None: without a gap), ``line`` is the ad's first."""
+        if len(row) > PLAIN_ATTRIBUTES:
+            problem = self._charge(cost_of_row(row, self._dictionary), row, [], line)
+            if problem is not None:
+                return problem
         ad = self._dictionary.ad(row)
         if _TYPE in ad.shape.repeated and (second := self._second_type(row, numbers, line)):
             return second
         return ParsedAd(ad, Source(self._file, line), claims)
 
-    def _second_type(self, row: Row, numbers: NDArray[np.int64], line: int) -> Problem | None:
+    def _second_type(self, row: Row, numbers: NDArray[np.int64] | None, line: int) -> Problem | None:
         """Return the problem of an ad with two MyTypes: two ads that a joined file does not separate."""
         names = [fold(self._dictionary.name(cell)) for cell in row.tolist()]
         types = [index for index, name in enumerate(names) if name == _TYPE]
         if len(types) < 2:
             return None
         message = f"a second MyType: the ad that begins at line {line} runs into another one"
-        source = Source(self._file, int(numbers[types[1]]))
+        source = Source(self._file, line + types[1] if numbers is None else int(numbers[types[1]]))
         return ad_problem(source, message, "separate ads by a blank line")
 
-    def _fault_problem(self, ad: _OpenAd, number: int) -> Problem:
+    def _fault_problem(self, fault: _LineFault, number: int, line: int, *, guarded: bool) -> Problem:
         """Return the problem of a faulty line; after a secret the message has the position only."""
-        message, column, shown = self._faults[number]
-        if ad.guarded:
+        message, column, shown = fault
+        if guarded:
             message, shown = "a line below a secret does not parse", ""
-        hint = f"the ad begins at line {ad.line}; mend or remove this line"
+        hint = f"the ad begins at line {line}; mend or remove this line"
         return ad_problem(Source(self._file, number, column), message, hint, shown)
 
 
 def _ends(text: str) -> bool:
     """True if a line, without blanks around it, ends an ad."""
     return not text or text.startswith(("***", "-- "))
+
+
+def _mark(line: str) -> int:
+    """Return the mark of a line that ends an ad or is a comment; UNKNOWN for all others."""
+    text = line.strip()
+    if _ends(text):
+        return _END
+    return _COMMENT if text[0] == "#" else UNKNOWN
 
 
 def _string(text: str) -> object:
@@ -299,7 +348,22 @@ def _malformed(line: str, equals: str) -> _LineFault:
     return _LineFault("a line has no name left of its '='", 1, line)
 
 
-def _leading_comments(part: _LineCells, line: int) -> int:
-    """Return the number of comment lines that follow each other from a line on."""
-    leading = (part.cells == _COMMENT) & (part.numbers == line + np.arange(len(part.numbers)))
-    return len(leading) if leading.all() else int(leading.argmin())
+def _end_of_attributes(texts: list[str], cells: Row) -> int:
+    """Return the index after the first attribute beyond ``MAX_ATTRIBUTES``; the number of lines if there is none."""
+    if len(cells) <= MAX_ATTRIBUTES:
+        return len(cells)
+    attributes = (cells >= 0) | (cells == UNKNOWN)
+    if np.count_nonzero(attributes) > MAX_ATTRIBUTES:
+        for place in np.flatnonzero(cells == UNKNOWN).tolist():
+            attributes[place] = not is_secret(texts[place].partition("=")[0])
+        further = np.flatnonzero(attributes)[MAX_ATTRIBUTES:]
+        return int(further[0]) + 1 if len(further) else len(cells)
+    return len(cells)
+
+
+def _leading_comments(cells: Row) -> int:
+    """Return the number of comment lines before the first other line."""
+    if cells[0] != _COMMENT:
+        return 0
+    others = np.flatnonzero(cells != _COMMENT)[:1].tolist()
+    return others[0] if others else len(cells)

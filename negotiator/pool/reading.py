@@ -18,6 +18,7 @@ from negotiator.pool.jsonform import read_json
 from negotiator.pool.longform import read_long
 from negotiator.pool.newform import read_new
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, abort_problem, ad_problem
+from negotiator.pool.reading_budget import ReadingBudget
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 from negotiator.pool.xmlform import read_xml
 from negotiator.records import Problem, Severity, Source
@@ -76,7 +77,7 @@ def _read(
         if isinstance(entry, Problem):
             builder.problems.append(entry)
         else:
-            results = read_file(entry, stdin, builder.dictionary, keep_claims=keep_claims)
+            results = read_file(entry, stdin, builder.dictionary, builder.budget, keep_claims=keep_claims)
             builder.add_file(entry.name, results)
     return builder
 
@@ -88,9 +89,9 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     """
     ads: list[tuple[ClassAd, Source]] = []
     problems: list[Problem] = []
-    dictionary = pool_dictionary()
+    dictionary, budget = pool_dictionary(), ReadingBudget()
     for entry in list(find_inputs([path])):
-        for result in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, dictionary):
+        for result in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, dictionary, budget):
             if isinstance(result, Problem):
                 problems.append(result)
             else:
@@ -99,7 +100,12 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
 
 
 def read_file(
-    entry: InputFile, stdin: BinaryIO | None, dictionary: AdDictionary, *, keep_claims: bool = False
+    entry: InputFile,
+    stdin: BinaryIO | None,
+    dictionary: AdDictionary,
+    budget: ReadingBudget,
+    *,
+    keep_claims: bool = False,
 ) -> Iterator[ReadResult]:
     """Yield the ads of one file, one by one, and the problems with it."""
     try:
@@ -109,7 +115,7 @@ def read_file(
         return
     text = DecodedText(stream)
     try:
-        yield from _read_blocks(iter(text), entry.name, dictionary, keep_claims=keep_claims)
+        yield from _read_blocks(iter(text), entry.name, dictionary, budget, keep_claims=keep_claims)
     except UnreadableError as error:
         yield abort_problem(Source(entry.name, text.line), str(error), "an incomplete ad is set aside")
     finally:
@@ -118,13 +124,13 @@ def read_file(
 
 
 def _read_blocks(
-    blocks: Iterator[str], file: str, dictionary: AdDictionary, *, keep_claims: bool
+    blocks: Iterator[str], file: str, dictionary: AdDictionary, budget: ReadingBudget, *, keep_claims: bool
 ) -> Iterator[ReadResult]:
     head = _head(blocks)
     text = itertools.chain([head], blocks)
     form = detect_format(head)
     if form is AdFormat.LONG:
-        yield from read_long(text, file, dictionary, keep_claims=keep_claims)
+        yield from read_long(text, file, dictionary, budget, keep_claims=keep_claims)
     elif form is not None:
         results = _READERS[form](text, file, keep_claims=keep_claims)
         yield from (_store(result, dictionary) for result in results)

@@ -12,6 +12,7 @@ from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.identity import IdentifiedAd, address_of, identify
 from negotiator.pool.limits import MAX_PROBLEMS
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, shorten
+from negotiator.pool.reading_budget import ReadingBudget
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.vault import ClaimVault
 from negotiator.records import Problem, Severity, Source
@@ -34,6 +35,7 @@ class SnapshotBuilder:
     counts: dict[PoolAdKind, int] = attrs.field(factory=lambda: dict.fromkeys(PoolAdKind, 0))
     problems: list[Problem] = attrs.field(factory=list)
     dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
+    budget: ReadingBudget = attrs.field(factory=ReadingBudget)
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
     """Names and addresses of the slots whose claim ids were in a private ad."""

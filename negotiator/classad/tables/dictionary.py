@@ -7,6 +7,7 @@ without any look at their values.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -36,8 +37,8 @@ UNKNOWN: Final = -2
 BLANK: Final = -3
 """Mark of the empty line, which is in every text, so that it costs no more than a known line."""
 
-MAX_NAMES: Final = 100_000
-"""Distinct spellings of names in all ads of a pool: each takes up to 2 KB."""
+MAX_NAMES: Final = 250_000
+"""Distinct spellings of names in all ads of a pool, the last resort: each takes up to 2 KB."""
 
 MAX_LINES: Final = 1 << 17
 """Lines remembered, of all attributes together; when it is reached, all are forgotten."""
@@ -46,7 +47,7 @@ MAX_LINES_EACH: Final = 4096
 """Lines remembered of one attribute: one with more values has a new one in most ads."""
 
 MAX_REMEMBERED_LINE: Final = 2048
-"""Longest line that is remembered, in characters."""
+"""Longest line that is remembered by its text, in characters; longer ones are remembered by their digest."""
 
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
@@ -125,7 +126,7 @@ class AdDictionary:
     """
 
     __slots__ = (
-        "_in_lines", "_layouts", "_literals", "_numbered", "_secret", "_spellings",
+        "_in_lines", "_layouts", "_literals", "_long_lines", "_numbered", "_parsed", "_secret", "_spellings",
         "entries", "lines", "pool",
     )  # fmt: skip
 
@@ -142,6 +143,8 @@ class AdDictionary:
         self._numbered: list[AttributeSpelling] = []
         self._layouts: dict[bytes, AdLayout] = {}
         self._literals: dict[tuple[int, type, object], int] = {}
+        self._parsed: dict[str, Expr] = {}
+        self._long_lines: dict[bytes, int] = {}
 
     def layout(self, names: tuple[str, ...]) -> AdLayout:
         """Return the layout of ads with these names, without those of secrets."""
@@ -165,27 +168,45 @@ class AdDictionary:
             self._spellings[name] = found
         return found
 
-    def cells(self, texts: list[str]) -> Row:
+    def is_new_name(self, name: str) -> bool:
+        """True if ``spelling`` would add this name."""
+        return name not in self._spellings and not self._secret(name)
+
+    def is_parsed(self, text: str) -> bool:
+        """True if this text of an expression was parsed before."""
+        return text in self._parsed
+
+    def remembers(self, line: str) -> bool:
+        """True if the cell of this line is remembered."""
+        if len(line) > MAX_REMEMBERED_LINE:
+            return _digest(line) in self._long_lines
+        return line in self.lines
+
+    def has_layout(self, row: Row) -> bool:
+        """True if an ad had the names of this row, in their order."""
+        return spelling_numbers(row).tobytes() in self._layouts
+
+    def known_cells(self, texts: list[str]) -> Row:
+        """Return the cells of lines seen before; ``UNKNOWN`` for all others."""
+        return np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
+
+    def constant_cells(self, texts: list[str]) -> list[int]:
         """Return the cells of lines seen before, and of lines ``Name = constant`` whose name was seen before.
 
         ``UNKNOWN`` for all other lines: ``cell`` parses them one by one.
         """
-        found = np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
         spellings = self._in_lines
-        places = np.flatnonzero(found == UNKNOWN)
-        news = []
-        for place in places.tolist():
-            line = texts[place]
+        cells = []
+        for line in texts:
             name, _, text = line.partition(" = ")
             spelling = spellings.get(name)
             if spelling is None or not text:
-                news.append(UNKNOWN)
+                cells.append(self.lines.get(line, UNKNOWN))
             elif spelling.lines < MAX_LINES_EACH:
-                news.append(self._constant_cell(line, spelling, text))
+                cells.append(self._constant_cell(line, spelling, text))
             else:
-                news.append(_plain(spelling.base, spelling.entries, text))
-        found[places] = news
-        return found
+                cells.append(_plain(spelling.base, spelling.entries, text))
+        return cells
 
     def _constant_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         """Return the cell of a line ``Name = constant`` and remember it; ``UNKNOWN`` if it is not a constant."""
@@ -205,14 +226,35 @@ class AdDictionary:
         spelling = self.spelling(name)
         if spelling is None:
             return None
+        if len(line) > MAX_REMEMBERED_LINE:
+            return self._long_cell(line, spelling, text)
         known = self.lines.get(line)  # it may have been read further up in the same block
         if known is not None:
             return known
-        cell = spelling.base | spelling.entries.add(parse_old(text))
+        cell = spelling.base | spelling.entries.add(self._parse(text))
         self._in_lines[name] = spelling
         if spelling.lines < MAX_LINES_EACH:
             self._remember(line, spelling, cell)
         return cell
+
+    def _long_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
+        digest = _digest(line)
+        cell = self._long_lines.get(digest)
+        if cell is None:
+            cell = spelling.base | spelling.entries.add(self._parse(text))
+            if len(self._long_lines) >= MAX_LINES:
+                self._long_lines.clear()
+            self._long_lines[digest] = cell
+        return cell
+
+    def _parse(self, text: str) -> Expr:
+        """Parse the text of an expression once."""
+        expr = self._parsed.get(text)
+        if expr is None:
+            expr = parse_old(text)
+            if type(expr) is not Literal:  # the tree stays in the entries anyway
+                self._parsed[text] = expr
+        return expr
 
     def _remember(self, line: str, spelling: AttributeSpelling, cell: int) -> None:
         if len(line) > MAX_REMEMBERED_LINE:
@@ -259,6 +301,10 @@ class AdDictionary:
             layout = self._layouts[key] = AdLayout.from_spellings(index_names(names), spelling_numbers(row))
         pick = layout.shape.pick
         return layout, row if pick is None else pack_row(layout.spellings, row[list(pick)] & _CODE_MASK)
+
+    def expr(self, cell: int) -> Expr:
+        """Return the expression of a cell."""
+        return self._numbered[cell >> _CODE_BITS].entries.require(cell & _CODE_MASK)
 
     def name(self, cell: int) -> str:
         """Return the name of a cell's attribute, as spelled."""
@@ -328,6 +374,10 @@ class _HeldExpressions(RowExpressions):
     def expr(self, place: int) -> Expr:
         cell = int(self._row[place])
         return self.dictionary.entries[self.layout.attributes[place]].require(cell & _CODE_MASK)
+
+
+def _digest(line: str) -> bytes:
+    return hashlib.blake2b(line.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _plain(base: int, entries: DistinctValues, text: str) -> int:

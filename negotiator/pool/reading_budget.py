@@ -1,0 +1,150 @@
+"""What reading the ads of one user or host may cost, so that nobody's ads take the room or the time of others.
+
+An attribute name that no ad had before takes memory for the rest of the cycle, as does a value; an expression takes time
+to parse. Each ad has a free allowance, about what a plain ad needs. What exceeds it is charged to the user who submitted
+the ad, or to the host that sent it. An ad that its owner's budget has no room for is set aside before it is parsed.
+All figures are counts of names and characters, so the same files give the same ads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import attrs
+
+from negotiator.classad import ClassAd
+from negotiator.pool.ad_kind import PoolAdKind, ad_kind, string_value
+
+
+class AdCost(NamedTuple):
+    """The cost of one ad, beyond what the pool has stored already."""
+
+    names: int = 0
+    """Attribute names that no ad had before."""
+    text: int = 0
+    """Bytes of stored values, with an overhead for each."""
+    parsed: int = 0
+    """Characters of expressions to be parsed."""
+
+
+FREE: Final = AdCost(names=0, text=8 << 10, parsed=256)
+"""The allowance of each ad. Plain ads have some twenty values of their own, and the expressions of their class."""
+
+VALUE_BYTES: Final = 64
+"""Overhead of a stored value."""
+
+PLAIN_ATTRIBUTES: Final = 500
+"""Attributes of an ad that cost nothing but their values; a partitionable slot of a big site has about as many."""
+
+CELL_BYTES: Final = 16
+"""Memory of a further attribute of one ad."""
+
+LAYOUT_BYTES: Final = 100
+"""Memory of a further attribute of a sequence of names that no ad had before."""
+
+
+BUDGET_HINT: Final = "other users' and hosts' ads are read; see docs/security.md"
+
+
+@attrs.frozen
+class ReadingLimits:
+    """The budget of each user and of each host, for one reading of a pool."""
+
+    names: int = 10_000
+    text: int = 32 << 20
+    parsed: int = 512 << 10
+    all_user_names: int = 100_000
+    """Names that the ads of all users together may add. The pool has room for more, so that slots always fit."""
+
+
+class AdOwner(NamedTuple):
+    """Who is charged for an ad: a user, a host, or a file if the ad names neither."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+OWNER_MARKS: Final = frozenset(
+    {
+        "mytype",
+        "owner",
+        "user",
+        "name",
+        "machine",
+        "schedname",
+        "scheddname",
+        "clusterid",
+        "procid",
+        "jobuniverse",
+    }
+    | {"globaljobid", "jobstatus", "qdate", "state", "activity", "slotid", "cpus", "totalslots", "slottype"}
+    | {"idlejobs", "runningjobs", "totalidlejobs", "totalrunningjobs", "requirements", "memory", "start"}
+    | {"epochadtype"}
+)
+"""The attributes that ``owner_of`` reads, in lower case."""
+
+_OF_USERS: Final = frozenset({PoolAdKind.JOB, PoolAdKind.SUBMITTER})
+
+
+def owner_of(ad: ClassAd, file: str) -> AdOwner:
+    """Return who is charged for an ad; it needs to have the attributes in ``OWNER_MARKS`` only.
+
+    Jobs and submitters: the user. Slots, schedds and others: the host, whatever user they name.
+    """
+    kind = ad_kind(ad)
+    user = string_value(ad, "Owner") or string_value(ad, "User")
+    if kind is PoolAdKind.SUBMITTER:
+        user = user or string_value(ad, "Name")
+    if user and (kind in _OF_USERS or kind in (PoolAdKind.OTHER, PoolAdKind.UNKNOWN)):
+        return AdOwner("user", user)
+    if kind in _OF_USERS:
+        return AdOwner("file", file)
+    host = string_value(ad, "Machine") or string_value(ad, "Name").rpartition("@")[2]
+    return AdOwner("host", host.lower()) if host else AdOwner("file", file)
+
+
+@attrs.define
+class ReadingBudget:
+    """The charges of one reading of a pool, by owner."""
+
+    limits: ReadingLimits = attrs.field(factory=ReadingLimits)
+    _charged: dict[AdOwner, AdCost] = attrs.field(factory=dict, init=False)
+    _user_names: int = attrs.field(default=0, init=False)
+
+    @property
+    def charged(self) -> Mapping[AdOwner, AdCost]:
+        """What each owner's ads cost beyond their allowances."""
+        return self._charged
+
+    @staticmethod
+    def is_free(cost: AdCost) -> bool:
+        """True if the cost is within the allowance of an ad."""
+        return cost.names <= FREE.names and cost.text <= FREE.text and cost.parsed <= FREE.parsed
+
+    def charge(self, owner: AdOwner, cost: AdCost) -> str:
+        """Charge an ad to its owner; return why it does not fit, and charge nothing, if it does not; else ""."""
+        before = self._charged.get(owner, AdCost())
+        excess = (max(0, each - free) for each, free in zip(cost, FREE, strict=True))
+        after = AdCost(*map(sum, zip(before, excess, strict=True)))
+        over = self._exceeded(owner, before, after)
+        if not over:
+            self._charged[owner] = after
+            self._user_names += after.names - before.names if owner.kind != "host" else 0
+        return over
+
+    def _exceeded(self, owner: AdOwner, before: AdCost, after: AdCost) -> str:
+        limits = self.limits
+        if after.names > limits.names:
+            return f"the ads of {owner} have more than {limits.names} attribute names that no other ads have"
+        if after.text > limits.text:
+            return f"the values in the ads of {owner} take more than {limits.text} bytes"
+        if after.parsed > limits.parsed:
+            return f"the expressions in the ads of {owner} have more than {limits.parsed} characters"
+        added = after.names - before.names
+        if owner.kind != "host" and added and self._user_names + added > limits.all_user_names:
+            return f"the ads of all users have more than {limits.all_user_names} different attribute names"
+        return ""
