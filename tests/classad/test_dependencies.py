@@ -24,6 +24,54 @@ def test_the_index_gives_the_footprint_of_an_expression(text, rows, other, on_ro
     assert (found.opaque, found.moves_scope) == (whole.opaque, whole.moves_scope)
 
 
+@settings(deadline=None)
+@given(expressions(), st.lists(ads("OnlyOther"), max_size=12), st.booleans())
+def test_one_index_serves_many_ads(text, others, on_rows):
+    """The ads before one do not change its dependencies, and ads with equal values have equal footprints."""
+    index, expr = DependencyIndex(ROWS), parse(text)
+    direct = index.without_other_ad(expr, on_rows=on_rows, shadowed=False)
+    for other in others:
+        ad = parse_ad(other)
+        found, values = index.resolve(direct, ad)
+        whole = footprint(expr, ROWS, ad, on_rows=on_rows, shadowed=False)
+        assert found.footprint.names == whole.names
+        assert (found.footprint.opaque, found.footprint.moves_scope) == (whole.opaque, whole.moves_scope)
+        assert values == index.resolve(found, ad)[1]
+
+
+def _chain(last, length=300):
+    links = "; ".join(f"C{n} = C{n + 1} + 1" for n in range(length))
+    return parse_ad(f"[{links}; C{length} = {last}]")
+
+
+def test_a_chain_of_references_is_followed_at_once(monkeypatch):
+    """A hostile user's long chains are followed once for all jobs with equal expressions, not once for each link."""
+    followed = []
+
+    def counted(*args, **options):
+        followed.append(args)
+        return footprint(*args, **options)
+
+    monkeypatch.setattr("negotiator.classad.columnar.dependencies.footprint", counted)
+    index = DependencyIndex(ROWS)
+    direct = index.without_other_ad(parse("C0 > 1"), on_rows=False, shadowed=False)
+    for last in range(50):
+        assert len(index.resolve(direct, _chain(last))[0].names) == 301
+    assert len(followed) == 1
+
+
+def test_ads_that_differ_deep_in_their_chains_are_told_apart():
+    """Whatever number of ads agree in all expressions but one."""
+    index = DependencyIndex(ROWS)
+    direct = index.without_other_ad(parse("C0 > 1"), on_rows=False, shadowed=False)
+    for link in range(0, 60, 3):
+        names = [f"C{n} = C{n + 1} + 1" for n in range(60)]
+        names[link] = f"C{link} = D{link} + 1"
+        found, _ = index.resolve(direct, parse_ad(f"[{'; '.join(names)}]"))
+        assert f"d{link}" in found.names
+        assert f"c{link + 1}" not in found.names
+
+
 def _values(index, text, other):
     direct = index.without_other_ad(parse(text), on_rows=False, shadowed=False)
     return index.resolve(direct, parse_ad(other))[1]

@@ -33,6 +33,9 @@ _BYTES_OF_DEPENDENCIES: Final = 4000
 _BYTES_OF_ALIAS: Final = 500
 """Approximate bytes of the dependencies of an expression, and of one more key that leads to them."""
 
+_MAX_TURNS: Final = 8
+"""Turns of a search for dependencies that other ads left, before they are found for one ad alone."""
+
 _SMALL: Final = CostBounds(depth=150, steps=400_000)
 _PLAIN: Final = frozenset({int, str, bool})
 _SHADOWS: Final = ("my", "target")
@@ -157,23 +160,28 @@ class DependencyIndex:
         Where the ad has an expression among them, its tree is followed, which may add attributes with further
         expressions, until there are no new ones.
         """
-        # Each turn follows at least one further expression of the ad, so the loop ends. Ads with equal expressions share
-        # the extended dependencies, so the search runs once for a class of jobs.
-        while True:
+        # Ads with equal expressions share the extended dependencies, so the search runs once for a class of jobs. One
+        # search follows all expressions of the ad: a long chain of references takes one turn, not one for each link.
+        for _ in range(_MAX_TURNS):
             values, expressions = self._values(dependencies.names, other)
             if expressions == dependencies.expressions:
                 return dependencies, values
             extended = dependencies.extended.get(expressions)
             if extended is None:
-                self.add_memory(_BYTES_OF_DEPENDENCIES)
-                # An ad of these attributes only: a dependency must not come from an attribute that is not in the key.
-                exprs = [(name, other.folded(name)) for name in dependencies.names]
-                known = ClassAd([(name, expr) for name, expr in exprs if expr is not None])
-                found = self._find(
-                    dependencies.expr, known, on_rows=dependencies.on_rows, shadowed=dependencies.shadowed
-                )
-                extended = dependencies.extended[expressions] = attrs.evolve(found, expressions=expressions)
+                extended = dependencies.extended[expressions] = self._extended(dependencies, other)
             dependencies = extended
+        # Many ads that differ only deep in their chains: found for this ad alone.
+        found = self._extended(dependencies, other)
+        return found, self._values(found.names, other)[0]
+
+    def _extended(self, dependencies: Dependencies, other: ClassAd) -> Dependencies:
+        """Return the dependencies of the same expression with all expressions of the other ad followed."""
+        self.add_memory(_BYTES_OF_DEPENDENCIES)
+        found = self._find(
+            dependencies.expr, other, on_rows=dependencies.on_rows, shadowed=dependencies.shadowed
+        )
+        # Every attribute that was followed is among the names, so ads with these expressions have these dependencies.
+        return attrs.evolve(found, expressions=self._values(found.names, other)[1])
 
     def footprint(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Footprint:
         """Return the footprint of an expression over this table, computed at most once."""
