@@ -13,10 +13,11 @@ from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.cycle.admit import admit
 from negotiator.cycle.place import PlacedJobs, place_idle
 from negotiator.cycle.result import ApplicationPlacement as ApplicationPlacement
+from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.errors import CommandError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.placement import Application
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import AdKind, Cycle
 from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.pool import Snapshot
@@ -143,8 +144,9 @@ def place_pool(view: PoolView) -> PoolPlacement:
     """
     _chain(view)
     state, failures = view.cycle_state, view.group_failures
-    cycle = Cycle(1, view.now, view.bundle.digest)
-    admitted = admit(view.snapshot, view.bundle, cycle)
+    work = WorkAccounts.of(view.snapshot.slots, view.snapshot.jobs)
+    cycle = work.for_ads(Cycle(1, view.now, view.bundle.digest), AdKind.JOB)
+    admitted = admit(view.snapshot, view.bundle, cycle, work)
     result = place_idle(admitted.jobs, view.bundle, cycle, state)
     failures = tuple(dict.fromkeys((*failures, *admitted.failures, *result.failures)))
     return PoolPlacement(view.snapshot, len(admitted.jobs), result, failures)

@@ -7,7 +7,9 @@ the same values. See ``values`` for the kinds of values.
 
 from negotiator.classad.columnar import Table as Table
 from negotiator.classad.columnar import evaluate_table as evaluate_table
+from negotiator.classad.context import Allowance as Allowance
 from negotiator.classad.context import Environment as Environment
+from negotiator.classad.context import Payers as Payers
 from negotiator.classad.context import Value as Value
 from negotiator.classad.context import unparse_value as unparse_value
 from negotiator.classad.functions import function_names as function_names

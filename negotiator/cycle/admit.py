@@ -15,6 +15,7 @@ from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.result import DiscardedAds
+from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
@@ -34,9 +35,16 @@ class Admitted:
     failures: tuple[HookFailure, ...]
 
 
-def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[JournalEntry] = ()) -> Admitted:
+def admit(
+    snapshot: Snapshot,
+    bundle: Bundle,
+    cycle: Cycle,
+    work: WorkAccounts,
+    journal: Sequence[JournalEntry] = (),
+) -> Admitted:
     """Test all ads by the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
 
+    :param work: the steps that gates may take for each owner and machine.
     :param journal: the matches of earlier cycles not yet visible in the pool: their jobs and slots wait.
     """
     failures: list[HookFailure] = []
@@ -51,7 +59,7 @@ def admit(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, journal: Sequence[Jo
     jobs = AdmissionFilter.of(AdKind.JOB, all_jobs.kept_ads())
 
     for ads in (schedds, submitters, slots, jobs):
-        failures += _apply_gates(ads, bundle, cycle)
+        failures += _apply_gates(ads, bundle, work.for_ads(cycle, ads.kind))
 
     gone = frozenset(names(schedds.discarded_ads(), "Name"))
     with_schedd = is_in(names(submitters.table, "ScheddName"), gone - {""})

@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
-from negotiator.cycle.reasons import core_reason, failure_reason, quota_reason, unspecified_reason
+from negotiator.cycle.reasons import (
+    WORK_EXCEEDED,
+    core_reason,
+    failure_reason,
+    quota_reason,
+    unspecified_reason,
+)
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
+from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge
 from negotiator.hooks.manager import Attributed, HookFailure
@@ -78,6 +85,8 @@ def charge(
     if answers.failures:
         reasons = [failure_reason(Station.CHARGE, failure) for failure in answers.failures]
         return attrs.evolve(_nothing(left, *reasons), failures=answers.failures)
+    if is_exceeded(cycle):  # an expression that was cut short may have hidden a charge
+        return _nothing(left, WORK_EXCEEDED)
     enforcing = Charges.of(answers.records, enforcing=True)
     unspecified = _unspecified(request, enforcing)
     if unspecified is not None:

@@ -21,7 +21,8 @@ from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
 from negotiator.cycle.submitter_name_order import SubmitterNameOrder
-from negotiator.hooks.records import Cycle
+from negotiator.cycle.work_accounts import WorkAccounts
+from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 
 
@@ -42,18 +43,22 @@ def run_cycle(
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)
-    admitted = admit(snapshot, bundle, cycle, state.journal)
-    placed = place(snapshot, admitted.jobs, bundle, cycle, state)
-    in_use = recount(placed, snapshot.slots, bundle, cycle)
-    requests = queued_requests(admitted.slots, placed.idle, bundle, state.groups, cycle.environment)
+    work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
+    of_jobs = work.for_ads(cycle, AdKind.JOB)
+    admitted = admit(snapshot, bundle, cycle, work, state.journal)
+    placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
+    in_use = recount(placed, snapshot.slots, bundle, of_jobs, work)
+    requests = queued_requests(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment)
+    work.before_matching(len(requests))
 
     order = make_order(requests)
     matcher = SlotMatcher.of(admitted.slots, cycle.environment)
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
     while (queued := order.next()) is not None:
         request = queued.allowed()
-        candidates = match(request, matcher, bundle, cycle)
-        granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, cycle)
+        paid = work.for_request(cycle, request)
+        candidates = match(request, matcher, bundle, paid)
+        granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, paid)
         matcher.take(granted.rows)
         feedback = feedback_of(queued, candidates, granted)
         outcomes.add(queued, candidates, granted, feedback.cause)

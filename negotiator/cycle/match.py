@@ -14,9 +14,10 @@ from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate_table
 from negotiator.classad.columnar import MemoryBudget, TrueRows
 from negotiator.classad.syntax import Attr
 from negotiator.cycle.rank import Ranks
-from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
+from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
+from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Mask, Request
@@ -69,9 +70,16 @@ class MatchCandidates:
 def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
     """Find the slots for a request, and count the slots that each reason removes."""
     candidates = CandidateSet(matcher.slots)
-    _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
-    _constraints(candidates, request, matcher, bundle, cycle)
-    failures = _filters(candidates, request, bundle, cycle)
+    failures: tuple[HookFailure, ...] = ()
+    if not is_exceeded(cycle):
+        _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
+        _constraints(candidates, request, matcher, bundle, cycle)
+        failures = _filters(candidates, request, bundle, cycle)
+    if is_exceeded(
+        cycle
+    ):  # perhaps while it was matched: reasons that were found until then are not the decisive one
+        candidates = CandidateSet(matcher.slots)
+        candidates.remove_all(WORK_EXCEEDED)
     candidates.remove(matcher.in_use, _IN_USE_REASON)
     candidates.remove(matcher.taken, _TAKEN_REASON)
 
@@ -140,10 +148,10 @@ def _constraints(
     candidates: CandidateSet, request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle
 ) -> None:
     """Apply the central constraints, conjunct by conjunct."""
-    cache = matcher.requirements.cache
+    cache, environment = matcher.requirements.cache, for_policy(cycle).environment
     for constraint in bundle.constraints:
         for conjunct in constraint.conjuncts:
-            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, cycle.environment)
+            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, environment)
             if conjunct.reason.mode is not Mode.ENFORCE:
                 candidates.remove(~truth.rows, conjunct.reason)
             elif truth.has_false:

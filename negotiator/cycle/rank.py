@@ -61,8 +61,8 @@ class Ranks:
         pool = self._pool.key(PRE_JOB_RANK, job, Side.MY)
         rank = self._job.key(written, job, Side.TARGET)
         if pool.dependencies.cacheable and rank.dependencies.cacheable:
-            ranks = self._job.get_by_key(rank, job)
-            chosen = self._pool.get_by_key(pool, job).best(among, ranks, count)
+            ranks = self._job.get_by_key(rank, job, env)
+            chosen = self._pool.get_by_key(pool, job, env).best(among, ranks, count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)

@@ -78,3 +78,12 @@ def failure_reason(station: Station, failure: HookFailure) -> Reason:
     """Return the reason for a plugin that failed, so that nothing was granted."""
     where = Provenance(station, failure.plugin, failure.version, failure.hook)
     return Reason(Verdict.BROKEN_PLUGIN, "plugin_error", failure.message, where)
+
+
+#: The reason for a request whose owner has used up the steps of evaluation of this cycle.
+WORK_EXCEEDED = core_reason(
+    Station.MATCH,
+    Verdict.MISCONFIGURED,
+    "work_exceeded",
+    "the expressions in the owner's jobs took too many steps: no slot in this cycle",
+)

@@ -21,8 +21,9 @@ from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import combined, first_rows
 from negotiator.cycle.place import PlacedJobs, PlacedPool
-from negotiator.cycle.reasons import CORE
+from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
 from negotiator.cycle.requests import RequestFactory
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Request
@@ -42,10 +43,11 @@ class Recount:
     uncertain: Mapping[str, HookFailure]
 
 
-def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> Recount:
+def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: WorkAccounts) -> Recount:
     """Charge everything in use as plugins declare.
 
     :param slots: all slots of the pool, in use or not.
+    :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
     rows_of = {name: row for row, name in enumerate(slots.strings("Name")) if name}
@@ -53,15 +55,19 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> Rec
     in_use = (each for placed in pool.in_use for each in _of_jobs(placed, slots, rows_of, factory))
     matched = _of_journal(pool.unseen, rows_of, factory)
     for request, rows in (*in_use, *matched):
+        paid = work.for_request(cycle, request)
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
             request=request,
             slots=slots,
             queues=pool.state.queues,
-            cycle=cycle,
+            cycle=paid,
             settings=bundle.settings,
         )
         for failure in answers.failures:
+            uncertain[request.user] = failure
+        if is_exceeded(paid):
+            failure = HookFailure(CORE, __version__, "negotiator_charges", WORK_EXCEEDED.text)
             uncertain[request.user] = failure
         for mode in (Mode.ENFORCE, Mode.WARN):
             charges = Charges.of(answers.records, enforcing=mode is Mode.ENFORCE)

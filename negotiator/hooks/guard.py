@@ -1,9 +1,9 @@
 """Calls one implementation of a hook: by itself, timed, with its answer checked and its failures caught.
 
-Any exception of a plugin becomes a ``HookFailure``. An observer that fails several times in a row is not called again. A
-policy is called each time, and each failure denies the subject of the call. After several slow calls in a row neither is
-called again, and a policy then denies. Slow calls are only counted here: they take effect at ``end_cycle``, so that the
-result of a cycle never depends on the clock. A Python function that hangs can't be interrupted.
+Any exception of a plugin becomes a ``HookFailure``. An observer that fails, or is slow, several times in a row is not called
+again: no decision depends on it. A policy is called each time, and each failure denies the subject of the call. The time
+that a call of a policy takes is only reported, since it differs whenever a cycle is repeated; the expressions that it
+evaluates are limited in steps (``cycle.work_accounts``). A Python function that hangs can't be interrupted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 
 import attrs
 
-from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.answers import HookFailure, SlowCall
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import AnswerCheck
 from negotiator.hooks.pluggy_adapter import Implementation
 from negotiator.hooks.plugin_output import inside_plugin
+from negotiator.hooks.records import Request
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.tracing import describe_answer, describe_call
 from negotiator.records import Source
@@ -42,8 +43,8 @@ class _Raised:
 class Tally:
     """The calls of one implementation: the sums, and the failures and slow calls in a row.
 
-    ``switched_off`` is the reason why it is no longer called; empty while it is called. ``slow`` are the seconds of the slow calls since the
-    last cycle ended.
+    ``switched_off`` is the reason why an observer is no longer called; empty while it is called. ``slow`` are the slow calls
+    since the last cycle ended.
     """
 
     calls: int = 0
@@ -55,7 +56,7 @@ class Tally:
     too_slow: bool = False  # it is switched off when the cycle ends
     switched_off: str = ""
     last_failure: str = ""
-    slow: list[float] = attrs.field(factory=list)
+    slow: list[SlowCall] = attrs.field(factory=list)
 
 
 @attrs.define
@@ -75,24 +76,22 @@ class Guarded:
         Return None for an observer that was switched off: it was not called, and nothing depends on it.
         """
         if self.tally.switched_off:
-            return self._not_called()
+            return None
         taken = {name: arguments[name] for name in self.implementation.arguments}
         start = self.clock()
         answer = self._guarded_call(taken, arguments, check)
         seconds = self.clock() - start
-        self._count(seconds, answer)
+        self._count(seconds, answer, arguments)
         if self.tracer is not None:
             shown = describe_answer(answer.error if isinstance(answer, _Raised) else answer)
             self.tracer(f"{self._label()} {describe_call(taken)} -> {shown} in {seconds * 1000:.3f} ms")
         return self._failure(answer.error) if isinstance(answer, _Raised) else answer
 
-    def end_cycle(self) -> tuple[float, ...]:
-        """Switch it off if it was slow too many times in a row. Return the seconds of its slow calls since the last time."""
+    def end_cycle(self) -> tuple[SlowCall, ...]:
+        """Switch off an observer that was slow too many times in a row. Return the slow calls since the last time."""
         tally = self.tally
-        if tally.too_slow and not tally.switched_off:
+        if tally.too_slow and not self.implementation.hook.enforces:
             tally.switched_off = f"{self.settings.max_failures} slow calls in a row"
-        if not tally.slow:
-            return ()
         slow = tuple(tally.slow)
         tally.slow.clear()
         return slow
@@ -111,14 +110,14 @@ class Guarded:
         finally:
             inside_plugin.reset(token)
 
-    def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised) -> None:
+    def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised, arguments: Mapping[str, Any]) -> None:
         tally = self.tally
         tally.calls += 1
         tally.seconds += seconds
         if seconds > self.settings.slow_seconds:
             tally.slow_calls += 1
             tally.slow_in_row += 1
-            tally.slow.append(seconds)
+            tally.slow.append(SlowCall(seconds, _subject(arguments)))
             tally.too_slow |= tally.slow_in_row >= self.settings.max_failures
         else:
             tally.slow_in_row = 0
@@ -135,17 +134,15 @@ class Guarded:
     def _failure(self, error: BaseException) -> HookFailure:
         return self._attributed(describe_error(error), failed_line(error, self.implementation.function))
 
-    def _not_called(self) -> HookFailure | None:
-        if not self.implementation.hook.enforces:
-            return None
-        last = f" (the last: {self.tally.last_failure})" if self.tally.last_failure else ""
-        if self.tracer is not None:
-            self.tracer(f"{self._label()} not called: {self.tally.switched_off}")
-        return self._attributed(f"not called any more after {self.tally.switched_off}{last}")
-
     def _attributed(self, message: str, source: Source | None = None) -> HookFailure:
         hook = self.implementation.hook.name
         return HookFailure(self.implementation.plugin, self.version, hook, message, source)
 
     def _label(self) -> str:
         return f"{self.implementation.hook.name} {self.implementation.plugin} {self.version}:"
+
+
+def _subject(arguments: Mapping[str, Any]) -> str:
+    """Return the first job and the submitter of the request that a call is about; empty for other calls."""
+    request = arguments.get("request")
+    return f"job {request.first_job} of {request.submitter}" if isinstance(request, Request) else ""

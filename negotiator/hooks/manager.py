@@ -183,11 +183,10 @@ class HookManager:
         return tuple(next(each, "") for each in chosen), answers.failures
 
     def end_cycle(self) -> tuple[SlowCalls, ...]:
-        """Switch off hooks that were slow too many times in a row, and return the slow calls since the last cycle ended.
+        """Switch off observers that were slow too many times in a row, and return the slow calls since the last cycle ended.
 
-        Failures in a row take effect at once, since they are the same whenever the cycle is repeated. The duration of a
-        call is not, so it changes nothing inside a cycle. An observer is switched off. A policy is not called either, and
-        denies, until the bundle is loaded again.
+        Failures in a row switch off an observer at once, since they are the same whenever the cycle is repeated. The
+        duration of a call is not: it changes nothing inside a cycle, and no policy ever.
         """
         return tuple(
             SlowCalls(guarded.implementation.plugin, guarded.version, guarded.implementation.hook.name, slow)
@@ -236,7 +235,4 @@ def _rank(settings: PluginSettings, name: str) -> tuple[int, str]:
 
 
 def _status(own: Iterable[Guarded]) -> PluginStatus:
-    enforcing = [guarded.implementation.hook.enforces for guarded in own if guarded.tally.switched_off]
-    if any(enforcing):
-        return PluginStatus.DENYING
-    return PluginStatus.OFF if enforcing else PluginStatus.OK
+    return PluginStatus.OFF if any(guarded.tally.switched_off for guarded in own) else PluginStatus.OK

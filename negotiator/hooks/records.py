@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr
+from negotiator.classad import ClassAd, Environment, Expr, Payers
 from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Problem, Reason, Source, Verdict
 
@@ -52,16 +52,18 @@ class Cycle:
     """The cycle in which a hook is called.
 
     ``now`` is in seconds since the epoch: the only clock that a policy should read, so that a cycle can be replayed.
+    ``payers`` are the allowances of steps that expressions evaluated in ``environment`` are charged to, if there are any.
     """
 
     number: int
     now: float
     digest: str  # of the policy bundle
+    payers: Payers | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def environment(self) -> Environment:
         """The environment for evaluating expressions: the cycle's clock, and its number as the seed of random()."""
-        return Environment(now=self.now, seed=self.number)
+        return Environment(now=self.now, seed=self.number, payers=self.payers)
 
 
 @attrs.frozen(kw_only=True)

@@ -16,4 +16,4 @@ class PluginSettings:
     disable: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     slow_seconds: float = 1.0  # a call that takes longer counts as slow
-    max_failures: int = 3  # so many failures in a row switch off an observer; so many slow calls any plugin
+    max_failures: int = 3  # so many failures, or slow calls, in a row switch off an observer

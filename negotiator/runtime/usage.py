@@ -11,9 +11,10 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import QueueUsage, queue_usage
 from negotiator.cycle.recount import recount
+from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.charges import CounterKey, CounterUsage
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import AdKind, Cycle
 from negotiator.ledger import Ledger
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueTree
@@ -40,9 +41,10 @@ class PoolUsage:
 
 def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolUsage:
     """Charge the running jobs of a pool, and the matches not yet visible in its ads."""
-    cycle = Cycle(1, now, bundle.digest)
+    work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
+    cycle = work.for_ads(Cycle(1, now, bundle.digest), AdKind.JOB)
     placed = place(snapshot, None, bundle, cycle, state)
-    in_use = recount(placed, snapshot.slots, bundle, cycle)
+    in_use = recount(placed, snapshot.slots, bundle, cycle, work)
     failures = dict.fromkeys((*placed.failures, *in_use.uncertain.values()))
     return PoolUsage(in_use.ledger, placed.state.queues, placed.state.registry, tuple(failures))
 

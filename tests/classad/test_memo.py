@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import ClassAd, Environment, evaluate, parse, parse_ad, unparse_value
-from negotiator.classad.context import AdValue, ListValue
-from negotiator.classad.scalar import Allowance
+from negotiator.classad.context import AdValue, Allowance, ListValue
 from negotiator.classad.syntax import Attr, Call, ListExpr, Literal
 
 NEVER = 10**9

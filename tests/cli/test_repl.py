@@ -244,7 +244,8 @@ def test_the_history_is_in_the_state_folder_of_the_user(monkeypatch):
 
 # What takes the terminal as its own, so that Ctrl-C and Ctrl-D mean there what they mean to people.
 _ON_TERMINAL = """
-import fcntl, os, sys, termios
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell ignores it for commands in the background
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, "-m", "negotiator", *sys.argv[1:]])
 """
@@ -295,9 +296,10 @@ class TerminalSession:
         before the wait for keys would be noticed at the next key only.
         """
         self._wait(lambda: self._takes_lines() == evaluating and (evaluating or self._sleeps()))
-        os.write(self.terminal, b"\x03")
-        while not self.hears(_NEXT_KEY):  # it came before the wait for keys: press it again
+        for _ in range(_PATIENCE // _NEXT_KEY):
             os.write(self.terminal, b"\x03")
+            if self.hears(_NEXT_KEY):  # otherwise it came before the wait for keys: press it again
+                break
         return self.until("\n> ")
 
     def _wait(self, is_so):

@@ -7,6 +7,7 @@ from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
 from negotiator.cycle.recount import recount
+from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.ledger import LedgerError
 from negotiator.plugin import Cycle
 from negotiator.records import Mode
@@ -43,7 +44,7 @@ def counted(bundle, jobs, slots=SLOTS):
     pool = snapshot(slots, jobs)
     cycle = Cycle(1, NOW, bundle.digest)
     placed = place(pool, None, bundle, cycle, CycleState.new(bundle, NOW))
-    return recount(placed, pool.slots, bundle, cycle)
+    return recount(placed, pool.slots, bundle, cycle, WorkAccounts.of(pool.slots, pool.jobs))
 
 
 def used(in_use):

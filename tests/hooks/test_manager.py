@@ -147,14 +147,3 @@ def test_the_trace_has_every_call_and_no_value_of_an_ad(plugins):
         f"negotiator_job_attributes p {version}: () -> 1 record: owner in 0.000 ms",
     ]
     assert "hush" not in "".join(lines)
-
-
-def test_the_trace_has_policies_that_are_no_longer_called(plugins):
-    """Their denials would be unexplained otherwise."""
-    plugins.write("p.py", "@hookimpl\ndef negotiator_constraints(): return []\n")
-    lines = []
-    manager = plugins.load(tracer=lines.append, takes=(60, 60), max_failures=1)
-    manager.ask(specs.negotiator_constraints, settings={})
-    manager.end_cycle()
-    manager.ask(specs.negotiator_constraints, settings={})
-    assert lines[1] == f"negotiator_constraints {manager.plugin_set[0]}: not called: 1 slow calls in a row"

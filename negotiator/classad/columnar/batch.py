@@ -6,6 +6,8 @@ the other ad is TARGET. Otherwise it is the other way round. ``depth`` counts le
 
 from __future__ import annotations
 
+import math
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -13,14 +15,14 @@ import attrs
 import numpy as np
 
 from negotiator.classad.columnar.footprints import Footprint, Name, footprint
-from negotiator.classad.context import Environment
-from negotiator.classad.scalar import Allowance, ClassAd, evaluate, evaluate_part
+from negotiator.classad.context import Allowance, Environment
+from negotiator.classad.scalar import ClassAd, Paying, evaluate_paid, evaluate_part
 from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
 from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, scatter, single
-from negotiator.classad.values import Kind
+from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
     from negotiator.classad.context import Value
@@ -38,12 +40,23 @@ MAX_SCALAR_STEPS: Final = 10_000_000
 The values of rows beyond it are errors: with Requirements, they do not match.
 """
 
+_STEPS_OF_NODE: Final = 50
+_ROWS_OF_STEP: Final = 64
+"""A node that is evaluated by columns is charged this many steps, and one more for this many rows."""
+
+_STEPS_OF_CALL: Final = 40
+"""A function is called by Python once for all rows with the same arguments, and charged this many steps each time."""
+
 
 _PLAIN: Final[dict[type, Kind]] = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL}
 
 
 class NotVectorizableError(Exception):
     """The expression must be evaluated as a whole by the scalar evaluator. For internal use only."""
+
+
+class OutOfStepsError(Exception):
+    """The side whose expression is evaluated has no steps left. For internal use only."""
 
 
 class NodeEvaluator(Protocol):
@@ -62,17 +75,29 @@ class _RowEvaluator(Protocol):
 
 @attrs.define(eq=False)
 class WorkCounter:
-    """The steps and depth of one evaluation, over all its batches."""
+    """The steps and depth of one evaluation, over all its batches.
 
+    ``rows_own`` is true if the expression is of the ads of the rows, wherever it is evaluated.
+    ``steps`` are counted as scalar evaluation counts them. ``payer`` is charged for what is evaluated now, for one share of
+    ``shares``. ``nodes`` are those evaluated by columns since the payer changed, ``most_nodes`` those that it can pay for.
+    """
+
+    rows_own: bool = True
     allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
     steps: int = 0
     nesting: int = 0
     deepest: int = 0
+    payer: Allowance | None = None
+    shares: int = 1
+    nodes: int = 0
+    most_nodes: float = math.inf
 
     def check(self) -> None:
         """Raise ``NotVectorizableError`` if the limits of evaluation may be near."""
         if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
             raise NotVectorizableError
+        if self.nodes > self.most_nodes:
+            raise OutOfStepsError
 
 
 @attrs.frozen
@@ -156,6 +181,7 @@ class RowBatch:
         """Return the values of an expression, ``depth`` levels below the root of the evaluation."""
         work = self.work
         work.steps += 1
+        work.nodes += 1
         work.nesting += 1
         work.deepest = max(work.deepest, depth)
         work.check()
@@ -217,7 +243,10 @@ class RowBatch:
         if expr is None:
             return single(self.size, self.pool, Kind.ABSENT)
         literal = literal_value(expr)
-        return self.value(expr, on_rows=False, depth=depth + 1) if literal is None else self.constant(literal)
+        if literal is not None:
+            return self.constant(literal)
+        with self.paid_by(on_rows=False):
+            return self.value(expr, on_rows=False, depth=depth + 1)
 
     def _of_rows(self, name: str, depth: int) -> Column:
         cells = self.table.column(name)
@@ -240,7 +269,11 @@ class RowBatch:
                 part.table, self.other, self.env, self.nodes, self.work, self.active, dependencies
             )
         if part.expr is not None:
-            return batch.value(part.expr, on_rows=True, depth=depth + 1)
+            try:
+                with batch.paid_by(on_rows=True):
+                    return batch.value(part.expr, on_rows=True, depth=depth + 1)
+            except OutOfStepsError:  # of these rows: the others still have a value
+                return batch.constant(ERROR)
         return batch.scalar(_own(name), on_rows=True, depth=depth)
 
     # The scalar evaluator.
@@ -291,14 +324,89 @@ class RowBatch:
         return column if len(values) == len(groups) else column.take(groups)
 
     def _one(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
-        return evaluate(expr, *self._sides(row, on_rows=on_rows), self.env, self.work.allowance)
+        value = self._scalar_value(expr, row, on_rows=on_rows)
+        return ERROR if value is None else value
 
     def _part(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
-        value = evaluate_part(expr, *self._sides(row, on_rows=on_rows), self.env, self.work.allowance)
+        value = self._scalar_value(expr, row, on_rows=on_rows)
         if value is None:
             raise NotVectorizableError
         return value
 
-    def _sides(self, row: int, *, on_rows: bool) -> tuple[ClassAd | None, ClassAd | None]:
+    def _scalar_value(self, expr: Expr, row: int, *, on_rows: bool) -> Value | None:
+        payers = self.env.payers
+        if payers is not None and self.other is not None and payers.other.exhausted:
+            return ERROR
         ad = self.table.ad(row)
-        return (ad, self.other) if on_rows else (self.other, ad)
+        my, target = (ad, self.other) if on_rows else (self.other, ad)
+        if payers is None:
+            return evaluate_part(expr, my, target, self.env, self.work.allowance)
+        own, other = payers.rows(ad), payers.other
+        expression = payers.expression or (own if self.work.rows_own else other)
+        mine, theirs = (own, other) if on_rows else (other, own)
+        return evaluate_paid(expr, my, target, self.env, Paying(expression, mine, theirs))
+
+    # Who pays.
+
+    def paid_by_owner(self) -> AbstractContextManager[None]:
+        """Charge what is evaluated by columns inside to the owner of the expression.
+
+        :raises OutOfStepsError: no steps are left.
+        """
+        payers = self.env.payers
+        if payers is not None and payers.expression is not None:
+            return self._paid_by(payers.expression, 1)
+        return self.paid_by(on_rows=self.work.rows_own)
+
+    def paid_by(self, *, on_rows: bool) -> AbstractContextManager[None]:
+        """Charge what is evaluated by columns inside to one side.
+
+        Rows share the cost of an expression that they have in common, so that one of many pays next to nothing.
+
+        :raises OutOfStepsError: that side has no steps left.
+        """
+        payers = self.env.payers
+        if payers is None or not self.size:
+            return nullcontext()
+        return (
+            self._paid_by(payers.rows(self.table.ad(0)), self.size)
+            if on_rows
+            else self._paid_by(payers.other, 1)
+        )
+
+    @contextmanager
+    def _paid_by(self, payer: Allowance, shares: int) -> Iterator[None]:
+        work = self.work
+        cost = _STEPS_OF_NODE + self.size // _ROWS_OF_STEP
+        before = work.payer, work.shares, work.nodes, work.most_nodes
+        work.payer, work.shares, work.nodes = payer, shares, 0
+        work.most_nodes = max(payer.steps, 0) * shares // cost
+        try:
+            yield
+        finally:
+            payer.steps -= _share(work.nodes * cost, shares)
+            work.payer, work.shares, work.nodes, work.most_nodes = before
+
+    @contextmanager
+    def metered(self, calls: int) -> Iterator[Allowance]:
+        """Yield the allowance for so many calls of a function of values, and charge who pays for them.
+
+        :raises OutOfStepsError: there are not enough steps left to call it so often.
+        """
+        work, payer = self.work, self.work.payer
+        if payer is None:
+            yield work.allowance
+            return
+        granted = min(max(payer.steps, 0) * work.shares, MAX_SCALAR_STEPS)
+        meter = Allowance(granted - calls * _STEPS_OF_CALL)
+        try:
+            if meter.steps < 0:
+                raise OutOfStepsError
+            yield meter
+        finally:
+            payer.steps -= _share(granted - meter.steps, work.shares)
+
+
+def _share(steps: int, shares: int) -> int:
+    """Return one of equal shares of some steps, rounded up."""
+    return -(-steps // shares)

@@ -174,7 +174,7 @@ class ColumnCache(Generic[T]):
     def get(self, expr: Expr, other: ClassAd, side: Side, env: Environment | None = None) -> T:
         """Return the result of an expression: of the column that ``evaluate_table`` gives.
 
-        ``env`` is used for expressions without a key; it has the state of ``random``.
+        ``env`` has the state of ``random``, and the allowances that pay for evaluations.
         """
         return self.get_by_key(self.key(expr, other, side), other, env)
 
@@ -194,10 +194,11 @@ class ColumnCache(Generic[T]):
 
     def get_by_key(self, key: CacheKey[T], other: ClassAd, env: Environment | None = None) -> T:
         """Return the result for a key of this ad; evaluate it if it is not cached."""
+        env = env or self._env
         dependencies = key.dependencies
         if not dependencies.cacheable:
             expr = key.plan.written.expr
-            return self._evaluate(expr, other, env or self._env, on_rows=dependencies.on_rows)
+            return self._evaluate(expr, other, env, on_rows=dependencies.on_rows)
         # First level. Usually the values alone are the key. With other dependencies (not folded, or extended by the other
         # ad's expressions) the same values may belong to other names, so the key has the dependencies too.
         first = key.values if dependencies is key.plan.folded else (dependencies, key.values)
@@ -207,7 +208,11 @@ class ColumnCache(Generic[T]):
             text = self._folded(key, other) if key.can_fold else self._unfolded(key)
             result = self._by_text.get(text.key)
             if result is None:
-                result = self._evaluate(text.expr, other, self._env, on_rows=text.on_rows)
+                owner = _MINE if dependencies.on_rows else Side.TARGET
+                result = self._evaluate(text.expr, other, env, on_rows=text.on_rows, owner=owner)
+                # A result that was cut short is for nobody else: an ad whose owner has steps left would get it too.
+                if env.payers is not None and env.payers.other.exhausted:
+                    return result
                 # The budget is used up: return the result without storing it.
                 if not self._budget.take(_ENTRY + len(text.key[0]) + result.nbytes):
                     return result
@@ -275,7 +280,11 @@ class ColumnCache(Generic[T]):
         )
         return _CachedExpression(dependencies.expr, dependencies.on_rows, full_key)
 
-    def _evaluate(self, expr: Expr, other: ClassAd, env: Environment, *, on_rows: bool) -> T:
+    def _evaluate(
+        self, expr: Expr, other: ClassAd, env: Environment, *, on_rows: bool, owner: Side | None = None
+    ) -> T:
         side = Side.MY if on_rows else Side.TARGET
         index = self.dependencies
-        return self.convert(evaluate_table(expr, index.table, other, side=side, env=env, dependencies=index))
+        return self.convert(
+            evaluate_table(expr, index.table, other, side=side, env=env, dependencies=index, owner=owner)
+        )

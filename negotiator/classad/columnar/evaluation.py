@@ -14,11 +14,19 @@ from negotiator.classad.columnar import kernels
 from negotiator.classad.columnar.batch import (
     NodeEvaluator,
     NotVectorizableError,
+    OutOfStepsError,
     RowBatch,
     WorkCounter,
     constant_column,
 )
-from negotiator.classad.context import AdValue, Environment, EvaluationFailed, Exhausted, ListValue
+from negotiator.classad.context import (
+    AdValue,
+    Allowance,
+    Environment,
+    EvaluationFailed,
+    Exhausted,
+    ListValue,
+)
 from negotiator.classad.functions import FUNCTIONS, Function
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import (
@@ -72,6 +80,7 @@ def evaluate_table(
     side: Side = Side.MY,
     env: Environment | None = None,
     dependencies: DependencyIndex | None = None,
+    owner: Side | None = None,
 ) -> Column:
     """Return the value of an expression for each ad of a table, equal to that of ``evaluate``.
 
@@ -79,7 +88,8 @@ def evaluate_table(
     ad is evaluated alone). ``Side.TARGET``: ``other`` owns the expression and is MY (an empty ad if None), and they are
     TARGET. The column has as many rows as the table. Errors of
     evaluation are values, as in ``evaluate``. ``dependencies`` is an index over this table, for callers that evaluate many
-    expressions.
+    expressions. ``owner`` is the side that pays for the expression where the environment has payers: the table's ads
+    (``Side.MY``) or ``other``; by default the side that it is evaluated on.
     """
     if type(expr) is Binary and type(expr.right) is Literal:
         name = _name_in_rows(expr.left, side)
@@ -88,12 +98,16 @@ def evaluate_table(
             return plain
     if side is Side.TARGET and other is None:
         other = ClassAd()
-    batch = RowBatch(table, other, env or Environment(), _NODES, WorkCounter(), dependencies=dependencies)
-    # If columns cannot be proven equal to scalar evaluation, start over and evaluate the whole row by row.
+    on_rows = side is Side.MY
+    work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY)
+    batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
     try:
-        return batch.value(expr, on_rows=side is Side.MY, depth=1)
+        with batch.paid_by_owner():
+            return batch.value(expr, on_rows=on_rows, depth=1)
     except NotVectorizableError:
-        return batch.whole(expr, on_rows=side is Side.MY)
+        return batch.whole(expr, on_rows=on_rows)
+    except OutOfStepsError:
+        return constant_column(len(table), table.pool, ERROR)
 
 
 def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) -> Column | None:
@@ -237,16 +251,17 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
             return batch.scalar(expr, on_rows=on_rows, depth=depth)
     # ``first`` is one row of each group of equal arguments: a function never runs once a row if rows are alike.
     groups, first = group_values(args, len(batch.table))
-    values = [_called(batch, function, [arg.value(row) for arg in args]) for row in first.tolist()]
+    with batch.metered(len(first)) as meter:
+        values = [_called(batch, function, [arg.value(row) for arg in args], meter) for row in first.tolist()]
     # Lists and ads refer to the scope they were made in, which a group of rows does not have.
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     return batch.spread(values, groups)
 
 
-def _called(batch: RowBatch, function: Function, args: list[Value]) -> Value:
+def _called(batch: RowBatch, function: Function, args: list[Value], meter: Allowance) -> Value:
     try:
-        return function.apply(args, batch.env, batch.work.allowance)
+        return function.apply(args, batch.env, meter)
     except EvaluationFailed:
         raise NotVectorizableError from None
     except Exhausted:

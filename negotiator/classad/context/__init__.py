@@ -2,9 +2,11 @@
 
 from negotiator.classad.context.environment import MAX_LEVELS as MAX_LEVELS
 from negotiator.classad.context.environment import MAX_STEPS as MAX_STEPS
+from negotiator.classad.context.environment import Allowance as Allowance
 from negotiator.classad.context.environment import Environment as Environment
 from negotiator.classad.context.environment import EvaluationFailed as EvaluationFailed
 from negotiator.classad.context.environment import Exhausted as Exhausted
+from negotiator.classad.context.environment import Payers as Payers
 from negotiator.classad.context.lookup import evaluate_attribute as evaluate_attribute
 from negotiator.classad.context.lookup import evaluate_name as evaluate_name
 from negotiator.classad.context.lookup import evaluate_selection as evaluate_selection

@@ -83,6 +83,10 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
             state.memo.note_circle(scope, name)
         return UNDEFINED
     current, before = state.current, state.levels_left
+    # Each ad pays for its own expressions: steps are counted from where the evaluation enters an attribute of another ad.
+    side, paying = scope.side, state.paying
+    start = state.remaining if side is not paying else 0
+    state.paying = side
     state.current, state.levels_left = scope, depth - 1
     active[name] = epoch
     try:
@@ -103,6 +107,11 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
         else:
             active[name] = since
         state.current, state.levels_left = current, before
+        if side is not paying:
+            state.paying = paying
+            spent = start - state.remaining
+            state.pay(side, spent)
+            state.pay(paying, -spent)
 
 
 def evaluate_name(state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool) -> Value:

@@ -47,8 +47,7 @@ def enter_ads(state: EvaluationState, my: AttributeMap | None, target: Attribute
         if target is not None:
             other = _side(state, target)
             scope.alternate, other.alternate = other, scope
-            state.left = scope
-    state.base = state.current = scope
+    state.left = state.base = state.current = scope
 
 
 def _side(state: EvaluationState, ad: AttributeMap | None) -> AdScope:

@@ -124,7 +124,9 @@ class EvaluationState:
 
     ``current`` is the current scope, ``base`` the scope where evaluation began, ``left`` the scope of my ad in a match.
     ``levels_left`` and ``steps``, then ``reserve``, are budgets. ``nesting`` counts nested evaluations of arguments and
-    elements, which HTCondor does not limit (it crashes). ``epoch`` is the number of the innermost nested evaluation.
+    elements, which HTCondor does not limit (it crashes). ``my_steps`` and
+    ``target_steps`` are those that the attributes of each ad took: its owner is charged for them. ``paying`` is the side of
+    the innermost attribute that is being evaluated, None in the expression itself. ``epoch`` is the number of the innermost nested evaluation.
     ``contexts`` are the scopes that temporarily have another ad to fall back to.
 
     The evaluation gets a ``memo`` when ``steps`` runs out and it uses the reserve. From then on ``steps`` is 0, which
@@ -144,9 +146,12 @@ class EvaluationState:
         "levels_left",
         "make_memo",
         "memo",
+        "my_steps",
         "nesting",
+        "paying",
         "reserve",
         "steps",
+        "target_steps",
     )
 
     current: AdScope
@@ -166,6 +171,8 @@ class EvaluationState:
         self.steps = STEPS_BEFORE_MEMO
         self.reserve = MAX_STEPS - STEPS_BEFORE_MEMO
         self.nesting = 0
+        self.my_steps = self.target_steps = 0
+        self.paying: AdScope | None = None
         self.epoch = self.epochs = 1
         self.contexts = _NO_CONTEXTS
         self.memo: Memory | None = None
@@ -198,6 +205,15 @@ class EvaluationState:
             raise Exhausted
         if self.memo is None:
             self.memo = self.make_memo(self)
+
+    def pay(self, side: AdScope | None, steps: int) -> None:
+        """Add steps to those of one side; None is the expression itself, which pays for all that no side pays for."""
+        if side is None:
+            return
+        if side is self.left:
+            self.my_steps += steps
+        else:
+            self.target_steps += steps
 
     def mark_level_dependent(self) -> None:
         """Record that pending values depend on the number of levels left."""

@@ -2,8 +2,9 @@
 
 from negotiator.classad.scalar.ad import ClassAd as ClassAd
 from negotiator.classad.scalar.ad import parse_ad as parse_ad
-from negotiator.classad.scalar.evaluation import Allowance as Allowance
+from negotiator.classad.scalar.evaluation import Paying as Paying
 from negotiator.classad.scalar.evaluation import evaluate as evaluate
+from negotiator.classad.scalar.evaluation import evaluate_paid as evaluate_paid
 from negotiator.classad.scalar.evaluation import evaluate_part as evaluate_part
 from negotiator.classad.scalar.evaluation import is_true as is_true
 from negotiator.classad.scalar.job_expressions import JobExpression as JobExpression

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import attrs
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from negotiator.classad.context import (
+    Allowance,
     Environment,
     EvaluationFailed,
     EvaluationState,
@@ -22,20 +21,24 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import AttributeMap, Expr
 
 
-@attrs.define
-class Allowance:
-    """Steps that several evaluations may take together. Counting steps, not time, makes the outcome reproducible."""
+MAX_STEPS_PAID: Final = 500_000
+"""Steps of one evaluation that is charged to somebody; beyond it the value is error."""
 
-    steps: int
+STEPS_TO_BEGIN: Final = 100
+"""Steps that are charged for each evaluation, however short: making its scopes takes as long."""
 
-    def charge(self, steps: int) -> None:
-        """Subtract steps.
 
-        :raises Exhausted: fewer were left.
-        """
-        self.steps -= steps
-        if self.steps < 0:
-            raise Exhausted
+class Paying(NamedTuple):
+    """The allowances that one evaluation is charged to: of the expression itself, and of the attributes of each ad."""
+
+    expression: Allowance
+    my: Allowance
+    target: Allowance
+
+    @property
+    def most(self) -> int:
+        """The steps that all of them have left, at most ``MAX_STEPS_PAID``."""
+        return min(self.expression.steps, self.my.steps, self.target.steps, MAX_STEPS_PAID)
 
 
 def evaluate(
@@ -48,7 +51,8 @@ def evaluate(
     """Return the value of ``expr`` in ``my``, matched with ``target`` if given.
 
     Never raises: where HTCondor gives up (more than 400 levels) or would crash, and beyond 10,000,000 steps, the value
-    is error. The elements of a returned list and the attributes of a returned ad are still expressions.
+    is error. The elements of a returned list and the attributes of a returned ad are still expressions. An environment
+    with payers charges ``payers.other``.
 
     :param allowance: a budget of steps shared with other evaluations.
     """
@@ -67,18 +71,53 @@ def evaluate_part(
 
     Then not only this value is an error: if the expression is a part of another one, the value of that one is.
     """
-    state = EvaluationState(env or Environment(), compiled, Memo)
+    env = env or Environment()
+    if allowance is None and env.payers is not None:
+        other = env.payers.other
+        return evaluate_paid(expr, my, target, env, Paying(env.payers.expression or other, other, other))
+    state = EvaluationState(env, compiled, Memo)
     enter_ads(state, my, target)
     granted = 0 if allowance is None else state.limit_steps(allowance.steps)
+    try:
+        return _value(state, expr)
+    finally:
+        if allowance is not None:
+            allowance.steps -= granted - max(state.remaining, 0)
+
+
+def evaluate_paid(
+    expr: Expr,
+    my: AttributeMap | None,
+    target: AttributeMap | None,
+    env: Environment,
+    paying: Paying,
+) -> Value | None:
+    """Return the value of ``expr`` like ``evaluate_part``, within the steps that all who pay have left.
+
+    Each ad pays for the steps of its own attributes, ``paying.expression`` for all others. If one has none left, the value
+    is error.
+    """
+    if paying.most <= 0:
+        return ERROR
+    state = EvaluationState(env, compiled, Memo)
+    enter_ads(state, my, target)
+    granted = state.limit_steps(paying.most)
+    try:
+        return _value(state, expr)
+    finally:
+        spent = granted - max(state.remaining, 0) + STEPS_TO_BEGIN
+        paying.my.steps -= state.my_steps
+        paying.target.steps -= state.target_steps
+        paying.expression.steps -= spent - state.my_steps - state.target_steps
+
+
+def _value(state: EvaluationState, expr: Expr) -> Value | None:
     try:
         return state.evaluate(expr)
     except EvaluationFailed:
         return None
     except (Exhausted, RecursionError, MemoryError):
         return ERROR
-    finally:
-        if allowance is not None:
-            allowance.steps -= granted - max(state.remaining, 0)
 
 
 def is_true(value: Value) -> bool:

@@ -1,0 +1,113 @@
+"""The steps of evaluation that each owner of jobs, and each machine, may cause in one cycle.
+
+Ads are expressions that users write. Steps are counted, not seconds, so that a cycle can be replayed. An owner who has no
+steps left gets no slot in this cycle; a machine without steps left is matched with nobody. All others lose nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+import numpy as np
+
+from negotiator.classad import Allowance, Payers, Table
+from negotiator.classad.syntax import AttributeMap, Literal, fold
+from negotiator.hooks.records import AdKind, Cycle, Request
+
+#: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads: what
+#: plain ads take, and about one second more in a pool of 5,000 slots.
+STEPS_EACH_SLOT: Final = 800
+LEAST_SLOTS: Final = 1_000
+STEPS_EACH_AD: Final = 2_000
+SLOTS_OF_STEP: Final = 4  # each ad is matched with all slots: one more step for this many
+
+#: Steps of a machine, and for each request that its slots are matched with.
+STEPS_EACH_MACHINE: Final = 200_000
+STEPS_EACH_REQUEST: Final = 600
+
+_UNLIMITED: Final = 1 << 62
+
+
+@attrs.define(eq=False)
+class WorkAccounts:
+    """The allowances of one cycle. ``ads`` is the number of job ads of each owner."""
+
+    slots: int
+    ads: Mapping[str, int]
+    steps_each_machine: int = STEPS_EACH_MACHINE
+    _owners: dict[str, Allowance] = attrs.field(factory=dict)
+    _machines: dict[str, Allowance] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, slots: Table, jobs: Table) -> WorkAccounts:
+        """Return the accounts of a pool, nothing charged."""
+        return cls(len(slots), _ads_of_owners(jobs))
+
+    def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
+        """Return the cycle for hooks that test a table of ads: each ad pays for itself."""
+        rows = self.owner if kind is AdKind.JOB else self.machine
+        return attrs.evolve(cycle, payers=Payers(rows, Allowance(_UNLIMITED), Allowance(_UNLIMITED)))
+
+    def for_request(self, cycle: Cycle, request: Request) -> Cycle:
+        """Return the cycle for matching one request: its owner pays for the job's expressions, each machine for its own."""
+        return attrs.evolve(cycle, payers=Payers(self.machine, self.owner(request.ad)))
+
+    def before_matching(self, requests: int) -> None:
+        """Give each machine the steps for being matched with so many requests."""
+        self._machines.clear()
+        self.steps_each_machine = STEPS_EACH_MACHINE + STEPS_EACH_REQUEST * requests
+
+    def owner(self, job: AttributeMap) -> Allowance:
+        """Return the allowance of the owner of a job."""
+        name = owner_of(job)
+        found = self._owners.get(name)
+        if found is None:
+            each = STEPS_EACH_AD + self.slots // SLOTS_OF_STEP
+            steps = STEPS_EACH_SLOT * max(self.slots, LEAST_SLOTS) + self.ads.get(name, 0) * each
+            found = self._owners[name] = Allowance(steps)
+        return found
+
+    def machine(self, ad: AttributeMap) -> Allowance:
+        """Return the allowance of the machine of a slot; of the ad's Name for other daemons."""
+        name = _text(ad, "machine") or _text(ad, "name")
+        found = self._machines.get(name)
+        if found is None:
+            found = self._machines[name] = Allowance(self.steps_each_machine)
+        return found
+
+
+def for_policy(cycle: Cycle) -> Cycle:
+    """Return the cycle for evaluating an expression of the administrator for a request: only the ads' attributes cost."""
+    if cycle.payers is None:
+        return cycle
+    return attrs.evolve(cycle, payers=attrs.evolve(cycle.payers, expression=Allowance(_UNLIMITED)))
+
+
+def is_exceeded(cycle: Cycle) -> bool:
+    """True if the owner of the request that is being matched has no steps left."""
+    return cycle.payers is not None and cycle.payers.other.exhausted
+
+
+def owner_of(job: AttributeMap) -> str:
+    """Return the owner of a job in lower case, as far as it is a constant; empty otherwise."""
+    return _text(job, "owner") or _text(job, "user")
+
+
+def _text(ad: AttributeMap, name: str) -> str:
+    expr = ad.folded(name)
+    return fold(expr.value) if type(expr) is Literal and isinstance(expr.value, str) else ""
+
+
+def _ads_of_owners(jobs: Table) -> Mapping[str, int]:
+    """Return how many job ads each owner has: as ``owner_of`` names them."""
+    if not len(jobs):
+        return {}
+    groups, first = jobs.group(["Owner", "User"])
+    counts = np.bincount(groups, minlength=len(first)).tolist()
+    ads: dict[str, int] = {}
+    for row, count in zip(first.tolist(), counts, strict=True):
+        name = owner_of(jobs.ad(row))
+        ads[name] = ads.get(name, 0) + count
+    return ads

@@ -1,0 +1,105 @@
+"""Steps of evaluation are charged to the owner of the ad that causes them; nobody else loses anything."""
+
+from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE, WorkAccounts, owner_of
+from negotiator.hooks.records import AdKind
+from negotiator.plugin import Cycle
+from pools import NOW, cycle, job, matched, slot, snapshot, write_bundle
+
+ZOE = {"Owner": '"zoe"', "User": '"zoe@d"'}
+MALLORY = {"Owner": '"mallory"', "User": '"mallory@d"'}
+CONTEXTS = "{" + ",".join(f"[Memory = {n}]" for n in range(400)) + "}"
+
+
+def expensive(read):
+    """A condition that is true after some 10,000 steps for each pair of ads."""
+    return f"size(evalInEachContext(Memory + {read} > 0, Contexts)) > 0"
+
+
+def reasons(result, job_id):
+    """The codes of the reasons for a request without matches."""
+    (outcome,) = [each for each in result.outcomes if each.first_unmatched == job_id]
+    return {removal.reason.code for removal in outcome.removals if removal.removed}
+
+
+def test_an_owner_whose_expressions_take_too_many_steps_gets_no_slot_and_others_do():
+    """The request is set aside with a reason of its own."""
+    slots = [slot(n, Mips=str(n)) for n in range(300)]
+    mine = job(1, Contexts=CONTEXTS, Requirements=expensive("TARGET.Mips"), **MALLORY)
+    result = cycle(snapshot(slots, [mine, job(2, **ZOE)]))
+    assert [name for name, _ in matched(result)] == ["1.2"]
+    assert reasons(result, "1.1") == {"work_exceeded"}
+
+
+def test_all_requests_of_an_owner_share_one_allowance():
+    """Splitting the work over many jobs does not help; a plain job of the same owner waits as well."""
+    slots = [slot(n, Mips=str(n)) for n in range(40)]
+    split = [
+        job(n, Contexts=CONTEXTS, Requirements=expensive(f"TARGET.Mips * {n}"), **MALLORY)
+        for n in range(1, 9)
+    ]
+    result = cycle(snapshot(slots, [*split, job(9, **MALLORY), job(10, **ZOE)]))
+    assert reasons(result, "1.9") == {"work_exceeded"}
+    assert ("1.10", "s0@h") not in matched(result)  # the slot went to an earlier job of mallory
+    assert "1.10" in dict(matched(result))
+
+
+def test_a_result_that_was_cut_short_is_not_used_for_another_owner():
+    """Both owners have the same condition; only one of them has steps left when it is evaluated."""
+    slots = [slot(n, Mips=str(n)) for n in range(40)]
+    condition = expensive("TARGET.Mips")
+    shared = {"Contexts": CONTEXTS, "Requirements": condition}
+    before = [
+        job(n, Contexts=CONTEXTS, Requirements=expensive(f"TARGET.Mips * {n}"), **MALLORY)
+        for n in range(1, 9)
+    ]
+    result = cycle(snapshot(slots, [*before, job(9, **shared, **MALLORY), job(10, **shared, **ZOE)]))
+    assert reasons(result, "1.9") == {"work_exceeded"}
+    assert "1.10" in dict(matched(result))
+
+
+def test_a_machine_pays_for_the_expressions_of_its_slots():
+    """Jobs that refer to such an attribute are matched with all other slots."""
+    chain = " + ".join(["size(evalInEachContext(Memory + TARGET.Mine > 0, Contexts))"] * 60)
+    hostile = slot(0, Machine='"m"', Contexts=CONTEXTS, Speed=f"0 * ({chain})")
+    slots = [hostile, *(slot(n, Machine=f'"n{n}"', Speed="1") for n in range(1, 20))]
+    jobs = [job(n, Mine=str(n), Requirements="TARGET.Speed < 2", **ZOE) for n in range(1, 16)]
+    result = cycle(snapshot(slots, jobs))
+    assert len(matched(result)) == 15
+    assert "s0@h" not in dict(map(reversed, matched(result)))
+
+
+def test_expressions_of_the_administrator_are_charged_to_nobody(tmp_path):
+    """Otherwise a long central expression would set aside the jobs of all users."""
+    long = " && ".join(f'regexp("{n}|s",MY.Name)' for n in range(40))
+    bundle = write_bundle(tmp_path / "b", f"NEGOTIATOR_PE_RESOURCE_EXPR: {long}\n")
+    slots = [slot(n) for n in range(200)]
+    jobs = [job(n, RequestCpus=str(n), Requirements=f"TARGET.Cpus > -{n}", **ZOE) for n in range(1, 60)]
+    assert len(matched(cycle(snapshot(slots, jobs), bundle))) == 59
+
+
+def test_concurrency_limits_that_take_too_many_steps_are_charged_to_their_request(tmp_path):
+    """The plugin is called for the other requests as before, in this cycle and in later ones."""
+    bundle = write_bundle(tmp_path / "b", "concurrency_limits:\n  matlab: 3\n")
+    slots = [slot(n) for n in range(50)]
+    slow = 'regexps("(a|aa)+$",strcat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",TARGET.Name),"x")'
+    hostile = [job(n, ConcurrencyLimits=f"strcat({slow},{slow},{slow})", **MALLORY) for n in range(1, 3)]
+    pool = snapshot(slots, [*hostile, job(5, ConcurrencyLimits='"matlab"', **ZOE)])
+    for _ in range(4):
+        result = cycle(pool, bundle)
+        assert [name for name, _ in matched(result)] == ["1.5"]
+        assert not result.failures
+
+
+def test_ads_without_an_owner_share_an_allowance():
+    """An Owner that is an expression is none: it could name another user."""
+    pool = snapshot([slot()], [job(1, Owner='strcat("z","oe")', User='"x@d"'), job(2, **ZOE)])
+    assert [owner_of(pool.jobs.ad(row)) for row in range(2)] == ["x@d", "zoe"]
+
+
+def test_gates_are_charged_to_the_ads_that_they_test():
+    """The administrator's expression costs nobody anything, the attributes of an ad their owner."""
+    pool = snapshot([slot()], [job(1, **MALLORY)])
+    work = WorkAccounts.of(pool.slots, pool.jobs)
+    payers = work.for_ads(Cycle(1, NOW, "0"), AdKind.STARTD).payers
+    assert payers.rows(pool.slots.ad(0)).steps == STEPS_EACH_MACHINE
+    assert payers.expression.steps > STEPS_EACH_MACHINE
