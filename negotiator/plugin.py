@@ -26,6 +26,8 @@ from negotiator.errors import PluginFailureError as PluginFailureError
 from negotiator.errors import PoolError as PoolError
 from negotiator.errors import StateError as StateError
 from negotiator.exit_codes import ExitCode as ExitCode
+from negotiator.files import open_lock as open_lock
+from negotiator.files import open_regular as open_regular
 from negotiator.hooks.access import Access as Access
 from negotiator.hooks.access import AccessDecision as AccessDecision
 from negotiator.hooks.access import AccessKind as AccessKind

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.folder import sync_folder
 from negotiator.bundle.archive import decode, digest_of, encode
+from negotiator.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,8 @@ def read_bundle(folder: Path, digest: str) -> dict[str, bytes]:
     file = bundle_file(folder, digest)
     with naming(file, "read the policy bundle"):
         try:
-            data = file.read_bytes()
+            with os.fdopen(open_regular(file), "rb") as opened:
+                data = opened.read()
         except FileNotFoundError:
             raise NoBundleError(f"{folder}: no copy of bundle {digest}") from None
     try:

@@ -14,6 +14,7 @@ from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
 from negotiator.audit.tail import last_link, read_tail, unfinished
+from negotiator.files import open_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -236,7 +237,7 @@ class AuditLog:
 
 def _locked(path: Path) -> int:
     with naming(path, "lock the audit log"):
-        fd = os.open(path, _FLAGS | os.O_CREAT, _FILE_MODE)
+        fd = open_lock(path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import attrs
 
 from negotiator.bundle.archive import digest_of
 from negotiator.bundle.manifest import check_manifest
+from negotiator.files import UntrustedError, check_trusted, open_regular
+from negotiator.hooks.trust import follow_trusted
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
@@ -59,14 +60,18 @@ def unread(name: str) -> Problem | None:
     return Problem(Severity.WARNING, Source(printable(name)), "this file is not read as settings", hint)
 
 
-def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None) -> FolderContents:
+def read_folder(
+    folder: Path, replaced: Mapping[str, bytes | None] | None = None, *, installed: bool = False
+) -> FolderContents:
     """Read all files except hidden ones, ``*~`` and ``__pycache__``.
 
-    The digest is that of ``digest_of``, over all files that can be read.
+    The digest is that of ``digest_of``, over all files that can be read. Files and folders that another user could have
+    written are errors.
 
     :param replaced: contents to use instead of those on disk, by name; None for a file to treat as removed.
+    :param installed: the folder is part of the program: whoever could write it could write the program as well.
     """
-    reading = _Reading(folder, replaced or {})
+    reading = _Reading(folder, replaced or {}, installed)
     reading.run()
     reading.problems += check_manifest(reading.files)
     return FolderContents(
@@ -84,6 +89,7 @@ def read_folder(folder: Path, replaced: Mapping[str, bytes | None] | None = None
 class _Reading:
     folder: Path
     replaced: Mapping[str, bytes | None]
+    installed: bool = False
     names: list[str] = attrs.field(factory=list)
     settings: dict[str, bytes] = attrs.field(factory=dict)
     others: dict[str, bytes] = attrs.field(factory=dict)
@@ -110,8 +116,10 @@ class _Reading:
         waiting = [""]
         while waiting:
             below = waiting.pop()
+            here = self.folder / below
             try:
-                entries = sorted(os.scandir(self.folder / below), key=lambda entry: entry.name)
+                entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+                self._check(below or ".", here, here.stat())
             except OSError as error:
                 self._error(below or ".", f"this folder can't be read: {error.strerror}", "")
                 continue
@@ -127,7 +135,7 @@ class _Reading:
     def _file(self, name: str) -> None:
         is_setting = is_settings_file(name)
         try:
-            content = self.replaced[name] if name in self.replaced else _read(self.folder, name)
+            content = self.replaced[name] if name in self.replaced else self._read(name)
         except OSError as error:
             self._error(name, f"this file can't be read: {error.strerror}", "")
             return
@@ -147,6 +155,28 @@ class _Reading:
         elif "/" not in name:
             self.others[name] = content
 
+    def _read(self, name: str) -> bytes | None:
+        """Return the bytes of a regular file, at most one more than allowed; None for anything but a regular file."""
+        path = self.folder / name
+        if leads_out(self.folder, path):
+            raise OSError(errno.ELOOP, "a link leads out of the bundle")
+        if not path.is_file() and path.exists():
+            return None
+        with os.fdopen(open_regular(path), "rb") as opened:
+            self._check(name, path, os.fstat(opened.fileno()))
+            return opened.read(MAX_FILE + 1)
+
+    def _check(self, name: str, path: Path, status: os.stat_result) -> None:
+        """Report a file or folder that another user could have written, also by way of a link to it."""
+        if self.installed:
+            return
+        try:
+            check_trusted(path, status)
+            if path.is_symlink() and name != ".":
+                follow_trusted(self.folder.resolve(), Path(name))
+        except UntrustedError as error:
+            self._error(name, f"refused: {error.message}", error.hint)
+
     def _error(self, name: str, message: str, hint: str) -> None:
         self.problems.append(Problem(Severity.ERROR, Source(printable(name)), message, hint))
 
@@ -162,16 +192,3 @@ def leads_out(folder: Path, path: Path) -> bool:
     """True if a link on the path of a file leads out of the folder."""
     # Path.resolve raises for a link that leads to itself, in some versions of Python.
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-
-
-def _read(folder: Path, name: str) -> bytes | None:
-    """Return the bytes of a regular file, at most one more than allowed; None for anything but a regular file."""
-    path = folder / name
-    if leads_out(folder, path):
-        raise OSError(errno.ELOOP, "a link leads out of the bundle")
-    # Opening must neither wait for the writer of a FIFO nor acquire a controlling terminal.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        return opened.read(MAX_FILE + 1)

@@ -118,7 +118,7 @@ def examine_bundle(
 
     :param replaced: contents of files to use instead of those on disk, by name; None for a file to treat as removed.
     """
-    contents = read_folder(folder, replaced)
+    contents = read_folder(folder, replaced, installed=folder == default_bundle())
     loading = _Loading(folder, contents, list(contents.problems))
     bundle = loading.run(
         extra_folders, disable, entry_points=entry_points, tracer=tracer, extra_plugins=extra_plugins

@@ -16,6 +16,7 @@ from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
 from negotiator.hooks import specs
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
@@ -181,9 +182,8 @@ def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Proble
                 yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
             else:
                 yield refuse(f"its check must yield Problem, got {type(each).__name__}")
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # noqa: BLE001 - the check of a plugin may raise anything
+        raise_if_interrupted(error)
         yield refuse(f"its check failed: {describe_error(error)}")
 
 

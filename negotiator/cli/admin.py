@@ -13,7 +13,7 @@ from negotiator.app.change import DEFAULT_STATE, MAX_NOTE
 from negotiator.app.context import ProgramContext
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.loading import print_warnings
-from negotiator.cli.options import pass_program
+from negotiator.cli.options import RegularFile, pass_program
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.exit_codes import ExitCode
@@ -110,7 +110,7 @@ def reload(program: ProgramContext, /, **common: Any) -> None:
 
 @admin.command(short_help="Replace a file of the bundle.")
 @click.argument("name")
-@click.argument("new", type=click.File("rb"))
+@click.argument("new", type=RegularFile("rb"))
 @_common
 def change(
     program: ProgramContext, /, name: str, new: Any, note: str, wait: float, targets: CommandTargets

@@ -16,6 +16,7 @@ from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks import specs
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.hooks.settings import PluginSettings
@@ -27,7 +28,7 @@ class PluginGroup(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program; the output of plugins in hooks is redirected to standard error."""
-        with plugin_output_to_stderr():
+        with recording_interrupts(), plugin_output_to_stderr():
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -36,7 +37,8 @@ class PluginGroup(click.Group):
         Codes of 74 and above mean that the output is lost, so they are independent of the command's result.
         """
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
         except NegotiatorError as error:
             ctx.exit(print_error(error))
         except BrokenPipeError:
@@ -57,6 +59,7 @@ class PluginGroup(click.Group):
                 raise
             click.echo(f"error: command {name} of a plugin: {describe_error(error)}", err=True)
             ctx.exit(ExitCode.PLUGIN)
+        return result
 
     @cached_property
     def _plugin_commands(self) -> dict[str, click.Command]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 import click
 
 from negotiator.app.context import ProgramContext
 from negotiator.app.subject import is_name
+from negotiator.files import check_regular
 from negotiator.hooks.command_options import FOLDER, targets_from
 from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
 
@@ -21,6 +22,19 @@ READ_STATE = {
     "type": FOLDER,
     "help": "Folder of a negotiator's state; it is only read.  [default: the configured queues]",
 }
+
+
+class RegularFile(click.File):
+    """A file to read, or ``-``; a FIFO or a device is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IO[Any]:
+        """Return the opened file."""
+        if isinstance(value, str) and value != "-":
+            try:
+                check_regular(value)
+            except OSError as error:
+                self.fail(f"'{value}': {error.strerror}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _QueuePath(click.types.StringParamType):

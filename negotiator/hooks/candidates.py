@@ -15,6 +15,7 @@ import attrs
 from negotiator.hooks import dropins
 from negotiator.hooks.answers import clean
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.module_trust import check_module
 from negotiator.hooks.trust import UntrustedError
 from negotiator.records import Problem, Severity, Source
 
@@ -130,6 +131,7 @@ class _ModuleLoad:
     name: str
 
     def __call__(self) -> tuple[object, str]:
+        check_module(self.name)
         module = importlib.import_module(self.name)
         written = _version(getattr(module, "__version__", None))
         return module, "+".join(filter(None, (written, _file_digest(module)))) or "0"

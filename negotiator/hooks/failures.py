@@ -9,6 +9,7 @@ from typing import Any
 
 from negotiator.hooks.answers import clean
 from negotiator.hooks.fields import WrongAnswerError
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.records import Source
 
 MAX_MESSAGE = 300  # characters of an error's text
@@ -18,9 +19,8 @@ def describe_error(error: BaseException) -> str:
     """Return ``ValueError: no such calendar``: one printable line of bounded length, without a traceback."""
     try:
         text = clean(str(error), MAX_MESSAGE)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - the class of the error may be the plugin's as well
+    except BaseException as raised:  # noqa: BLE001 - the class of the error may be the plugin's as well
+        raise_if_interrupted(raised)
         text = "its text can't be read"
     name = "wrong answer" if type(error) is WrongAnswerError else clean(type(error).__name__, MAX_MESSAGE)
     return f"{name}: {text}" if text else name

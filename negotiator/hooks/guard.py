@@ -18,8 +18,9 @@ import attrs
 from negotiator.hooks.answers import HookFailure, SlowCall
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import AnswerCheck
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
-from negotiator.hooks.plugin_output import inside_plugin
+from negotiator.hooks.plugin_output import PluginCall, inside_plugin
 from negotiator.hooks.records import Request
 from negotiator.hooks.settings import PluginSettings
 from negotiator.hooks.tracing import describe_answer, describe_call
@@ -99,12 +100,11 @@ class Guarded:
     def _guarded_call(
         self, taken: Mapping[str, Any], arguments: Mapping[str, Any], check: AnswerCheck[T]
     ) -> tuple[T, ...] | _Raised:
-        token = inside_plugin.set(True)
+        token = inside_plugin.set(PluginCall(self.implementation))
         try:
             return check(self.implementation.function(**taken), arguments)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+            raise_if_interrupted(error)
             _log.debug("%s", self._label(), exc_info=error)
             return _Raised(error)
         finally:

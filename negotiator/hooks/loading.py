@@ -27,9 +27,10 @@ from negotiator.hooks.candidates import (
     refusal,
 )
 from negotiator.hooks.guard import Clock, Tracer
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
-from negotiator.hooks.plugin_output import running_plugin
+from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
 from negotiator.records import Problem, Severity, Source
@@ -93,7 +94,8 @@ class _PluginLoader:
     def load(self, candidate: Candidate) -> None:
         """Load, check and register one plugin; any exception is a problem."""
         try:
-            with running_plugin():
+            protect_descriptor()
+            with running_plugin(f"the import of plugin {candidate.name}"):
                 plugin, version = candidate.load()
             problems = [
                 *self._unfit(plugin, candidate),
@@ -104,9 +106,8 @@ class _PluginLoader:
                 dropins.unload(dropins.module_names([plugin]))
                 return
             self.registry.register(plugin, candidate.name)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - importing a plugin runs its code, which may raise anything
+            raise_if_interrupted(error)
             self.problems.append(refusal(candidate, error))
             return
         self.objects[id(plugin)] = candidate.name

@@ -40,6 +40,10 @@ class Implementation:
     function: Callable[..., Any]
     arguments: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """``negotiator_filter_slots of plugin maintenance``."""
+        return f"{self.hook.name} of plugin {self.plugin}"
+
 
 def marked_functions(plugin: object) -> tuple[Marked, ...]:
     """Return the functions that a plugin marked with ``hookimpl``, by attribute name; nothing is registered."""

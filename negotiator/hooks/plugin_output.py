@@ -1,13 +1,17 @@
-"""Redirects the output of plugins: text that hooks write to standard output is written to standard error.
+"""Redirects the output of plugins: what they write to standard output is written to standard error.
 
-Another program may read the standard output of this one. The guard marks the time in which a plugin's
+What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
 code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program. The program
 itself prints in one thread only. The mark is not inherited by threads that a plugin starts, so output of all other threads
 goes to standard error.
+
+Before the first plugin is loaded, the program moves its standard output to another file descriptor and makes descriptor 1
+a copy of standard error: so what a plugin, a library or a process that they start writes there goes to standard error too.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,14 +19,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
-#: True while code of a plugin runs in this context.
-inside_plugin: ContextVar[bool] = ContextVar("inside_plugin", default=False)
+_STDOUT, _STDERR = 1, 2
+
+
+class PluginCall:
+    """One call of a plugin's code; ``subject`` describes it. Each call is an object of its own."""
+
+    __slots__ = ("subject",)
+
+    def __init__(self, subject: object) -> None:
+        self.subject = subject
+
+
+#: The call of a plugin's code that runs in this context; None while none runs.
+inside_plugin: ContextVar[PluginCall | None] = ContextVar("inside_plugin", default=None)
 
 
 @contextmanager
-def running_plugin() -> Iterator[None]:
+def running_plugin(subject: str) -> Iterator[None]:
     """Mark the time in which code of a plugin runs. The guard sets ``inside_plugin`` itself, which is faster."""
-    token = inside_plugin.set(True)
+    token = inside_plugin.set(PluginCall(subject))
     try:
         yield
     finally:
@@ -32,24 +48,71 @@ def running_plugin() -> Iterator[None]:
 @contextmanager
 def plugin_output_to_stderr() -> Iterator[None]:
     """Send what plugins and other threads than this one print to standard error, as long as the context lasts."""
+    _occupy_standard_descriptors()
     stdout = sys.stdout
-    sys.stdout = cast("TextIO", _RoutedOutput(stdout))
+    # Without standard output its descriptor is the null device now.
+    routed = _RoutedOutput(os.fdopen(_STDOUT, "w", closefd=False) if stdout is None else stdout)
+    sys.stdout = cast("TextIO", routed)
     try:
         yield
     finally:
         sys.stdout = stdout
+        routed.restore()
+
+
+def protect_descriptor() -> None:
+    """Take standard output away from file descriptor 1, if the program has one there: before code of a plugin runs."""
+    if isinstance(sys.stdout, _RoutedOutput):
+        sys.stdout.move()
 
 
 class _RoutedOutput:
-    """Writes to standard output in the thread that made it, unless a plugin's code runs there; else to standard error.
+    """Standard output, to the thread that made it unless code of a plugin runs in it; standard error to all others.
 
     Each attribute is looked up on the stream that applies at that moment.
     """
 
     def __init__(self, stdout: TextIO) -> None:
-        self._stdout = stdout
+        self._stdout = self._given = stdout
         self._thread = threading.get_ident()
 
     def __getattr__(self, name: str) -> Any:
-        is_own = threading.get_ident() == self._thread and not inside_plugin.get()
+        is_own = threading.get_ident() == self._thread and inside_plugin.get() is None
         return getattr(self._stdout if is_own else sys.stderr, name)
+
+    def move(self) -> None:
+        """Write to a copy of descriptor 1 from now on, and make descriptor 1 a copy of standard error."""
+        if self._stdout is not self._given or not _is_descriptor_1(self._given):
+            return
+        self._given.flush()
+        self._stdout = os.fdopen(
+            os.dup(_STDOUT),
+            "w",
+            encoding=self._given.encoding,
+            errors=self._given.errors,
+            buffering=1 if self._given.isatty() else -1,
+        )
+        os.dup2(_STDERR, _STDOUT)
+
+    def restore(self) -> None:
+        """Give descriptor 1 back its file."""
+        if self._stdout is self._given:
+            return
+        try:
+            self._stdout.flush()
+        finally:
+            os.dup2(self._stdout.fileno(), _STDOUT)
+
+
+def _is_descriptor_1(stream: TextIO | None) -> bool:
+    try:
+        return stream is not None and stream.fileno() == _STDOUT
+    except (OSError, ValueError, AttributeError):  # a stream of a test, in memory
+        return False
+
+
+def _occupy_standard_descriptors() -> None:
+    """Open the null device where standard input, output or error are closed: no other file may get their numbers."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        pass
+    os.close(descriptor)

@@ -15,20 +15,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from negotiator.files import UntrustedError as UntrustedError
+from negotiator.files import check_owner, check_trusted
+
 MAX_BYTES = 4_000_000
 MAX_LINKS = 40
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-class UntrustedError(Exception):
-    """A file or folder (``path``) that another user could have written; ``hint`` is the remedy."""
-
-    def __init__(self, path: Path, message: str, hint: str) -> None:
-        super().__init__(f"{path}: {message}")
-        self.path = path
-        self.message = message
-        self.hint = hint
 
 
 def read_trusted(file: Path, root: Path) -> bytes:
@@ -38,13 +31,13 @@ def read_trusted(file: Path, root: Path) -> bytes:
     :raises OSError: it can't be read.
     """
     top = root.resolve(strict=True)
-    target = _follow(top, file.relative_to(root))
+    target = follow_trusted(top, file.relative_to(root))
     descriptor = os.open(target, _OPEN)
     with os.fdopen(descriptor, "rb") as opened:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise UntrustedError(target, "not a regular file", "a plugin is a .py file or a package")
-        _check(target, status)
+        check_trusted(target, status)
         content = opened.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise UntrustedError(target, f"larger than {MAX_BYTES} bytes", "install it as a package instead")
@@ -58,19 +51,22 @@ def check_folder(root: Path) -> None:
     :raises OSError: it can't be read.
     """
     top = root.resolve(strict=True)
-    _check(top, top.stat())
+    check_trusted(top, top.stat())
 
 
-def _follow(top: Path, relative: Path) -> Path:
-    """Return the path that a name in the plugins folder leads to, without links; check every folder on the way."""
+def follow_trusted(top: Path, relative: Path) -> Path:
+    """Return the path that a name in the folder ``top`` leads to, without links; check every folder on the way.
+
+    :raises UntrustedError: another user could have written one of the folders.
+    """
     target = top
     for folder, step in _steps(top, relative):
         status = folder.stat()
         inside = folder.is_relative_to(top)
         if inside or not status.st_mode & stat.S_ISVTX:
-            _check(folder, status)
+            check_trusted(folder, status)
         else:
-            _check_owner(folder, status)
+            check_owner(folder, status)
         target = step
     return target
 
@@ -89,16 +85,3 @@ def _steps(top: Path, relative: Path) -> Iterator[tuple[Path, Path]]:
             names.extend(reversed(to.parts[1:] if to.is_absolute() else to.parts))
             here = Path(to.anchor) if to.is_absolute() else folder
         yield folder, here
-
-
-def _check(path: Path, status: os.stat_result) -> None:
-    if status.st_mode & stat.S_IWOTH:
-        raise UntrustedError(path, "world-writable, so any user could have written it", f"chmod o-w {path}")
-    _check_owner(path, status)
-
-
-def _check_owner(path: Path, status: os.stat_result) -> None:
-    caller = os.geteuid()
-    if status.st_uid not in {0, caller}:
-        message = f"belongs to user {status.st_uid}, neither to root nor to the caller (user {caller})"
-        raise UntrustedError(path, message, f"chown {caller} {path}")

@@ -10,6 +10,7 @@ import attrs
 
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
 from negotiator.placement.chain import Chain, ChainRule
 from negotiator.placement.filters import make_filter
@@ -146,9 +147,8 @@ class _ChainBuilder:
         source = entry.value.source if entry.value else rule.source
         try:
             target = attributed.record.target(Application(user=""), rule)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+            raise_if_interrupted(error)
             self.findings.error(
                 "plugin_error", source, f"plugin {attributed.plugin}: {describe_error(error)}"
             )
@@ -171,9 +171,8 @@ class _ChainBuilder:
         """Return the names of the tags that a rule reads; None if the plugin fails."""
         try:
             names = tuple(islice(attributed.record.tags(rule.value), _MAX_TAGS + 1))
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+            raise_if_interrupted(error)
             self._broken(attributed, rule, describe_error(error))
             return None
         if len(names) > _MAX_TAGS or not all(type(name) is str for name in names):

@@ -15,6 +15,7 @@ from negotiator import __version__
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
 from negotiator.hooks.plugin_output import running_plugin
 from negotiator.placement.access import AccessCache, is_granted
@@ -90,9 +91,8 @@ class ChainRule:
         name = self.configured.name
         try:
             target = self._target(application)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+            raise_if_interrupted(error)
             return Proposal(code="plugin_error", text=f"rule {name}: {describe_error(error)}")
         if target is None:
             return Proposal(code="no_value", text=self.type.record.absent)
@@ -148,7 +148,7 @@ class Chain:
         :param queues: the queues, which are changed.
         :param cache: answers of access policies for the view of the same ``queues``.
         """
-        with running_plugin():
+        with running_plugin("a placement rule"):
             return self._place(applications, queues, cache, now)
 
     def _place(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 
 from negotiator.errors import PoolError
+from negotiator.files import open_regular
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ class InputFile(NamedTuple):
     def open(self, stdin: BinaryIO | None) -> BinaryIO:
         """Open the file for reading.
 
-        :raises OSError: the file cannot be opened.
+        :raises OSError: the file cannot be opened, or is not a regular file.
         """
         if self.path is None:
             if stdin is None and sys.stdin is None:
                 raise OSError(errno.EBADF, "standard input is closed")
             return stdin or sys.stdin.buffer
-        return self.path.open("rb")
+        return os.fdopen(open_regular(self.path), "rb")
 
 
 def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem]:
@@ -90,7 +91,7 @@ def _entry(path: Path) -> InputFile | Problem:
         Severity.WARNING,
         Source(str(path)),
         "not a regular file; it is not read",
-        "name it on the command line to read it",
+        "to read a pipe, give it as standard input (-)",
     )
 
 

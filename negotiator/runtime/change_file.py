@@ -15,6 +15,7 @@ import attrs
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.folder import leads_out
 from negotiator.errors import CommandError
+from negotiator.files import UntrustedError, check_regular, check_trusted, open_lock
 from negotiator.records import Problem
 
 _LOCK = ".change.lock"
@@ -57,7 +58,8 @@ def change_file(
     :raises ChangeError: the file cannot be written; nothing was changed.
     """
     try:
-        with (folder / _LOCK).open("a") as lock:
+        _check_folder(folder)
+        with os.fdopen(open_lock(folder / _LOCK), "r+b") as lock:
             _take(lock.fileno(), folder)
             target = _target(folder, name)
             _check_superseded(folder, name, superseded, target)
@@ -79,8 +81,16 @@ def change_file(
         raise ChangeError(f"{folder / name} cannot be changed: {error.strerror or error}") from None
 
 
+def _check_folder(folder: Path) -> None:
+    """Raise ChangeError if other users may write the folder: they could replace the lock."""
+    try:
+        check_trusted(folder, folder.stat())
+    except UntrustedError as error:
+        raise ChangeError(f"{error}: nothing was changed ({error.hint})") from None
+
+
 def _take(descriptor: int, folder: Path) -> None:
-    """Take the lock, for at most 30 seconds: any user who may read the folder may hold it."""
+    """Take the lock; wait for at most 30 seconds."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,6 +107,8 @@ def _target(folder: Path, name: str) -> Path:
     if leads_out(folder, path):
         there = os.path.realpath(path)
         raise ChangeError(f"{path} cannot be changed: it is a link out of the bundle; change {there} instead")
+    if path.exists():
+        check_regular(path)
     return Path(os.path.realpath(path))
 
 

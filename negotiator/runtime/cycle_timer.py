@@ -1,8 +1,9 @@
-"""Starts cycles at an interval, and stops at signals."""
+"""Starts cycles at an interval, and stops at signals, also while the code of a plugin does not return."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import signal
 import threading
@@ -13,8 +14,14 @@ from typing import Any, Self
 
 import attrs
 
+from negotiator.hooks.plugin_output import PluginCall, inside_plugin
+
+#: Seconds that a call of a plugin may go on after SIGTERM or SIGINT, before it ends the process.
+HANGING_SECONDS = 10.0
+
 #: Seconds between two polls for requests while waiting for the next cycle.
 POLL_INTERVAL = 1.0
+_LOOKS = 10
 
 
 @attrs.define(eq=False)
@@ -22,7 +29,8 @@ class CycleTimer:
     """Starts a cycle every ``every`` seconds, ``count`` times.
 
     SIGHUP calls ``reload`` with "signal". SIGTERM or SIGINT let the current cycle end and start no other one; without
-    ``every`` they keep their usual effect.
+    ``every`` they keep their usual effect. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
+    process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
 
     :param every: seconds between the beginnings of two cycles; None starts each when the one before has ended.
     :param count: None sets no limit.
@@ -31,6 +39,7 @@ class CycleTimer:
     reload: Callable[[str], None]
     every: float | None = None
     count: int | None = None
+    hanging_seconds: float = HANGING_SECONDS
     _stopping: bool = False
     # Ends a wait. Not an Event: its lock may be held by the very thread that a signal handler interrupts.
     _woken: queue.SimpleQueue[None] = attrs.field(factory=queue.SimpleQueue)
@@ -45,6 +54,8 @@ class CycleTimer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if signal.SIGALRM in self._before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -74,6 +85,33 @@ class CycleTimer:
         self.reload("signal")
         self._woken.put(None)
 
-    def _end(self, _number: int, _frame: FrameType | None) -> None:
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        if not self._stopping:
+            self._end_a_hanging_call(number)
         self._stopping = True
         self._woken.put(None)
+
+    def _end_a_hanging_call(self, number: int) -> None:
+        """Look at intervals whether the same call of a plugin still runs; a handler runs in the context of that call."""
+        interval = self.hanging_seconds / _LOOKS
+        seen: list[PluginCall | None] = []
+
+        def look(_number: int, _frame: FrameType | None) -> None:
+            call = inside_plugin.get()
+            if call is None or call not in seen[-1:]:
+                seen[:] = [call]
+                return
+            seen.append(call)
+            if len(seen) > _LOOKS:
+                name = signal.Signals(number).name
+                text = (
+                    f"error: {name}: {call.subject} did not return within {self.hanging_seconds:g} s: ended\n"
+                )
+                os.write(
+                    2, text.encode(errors="replace")
+                )  # a stream may be in use where the handler interrupts
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+
+        self._handle(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, interval, interval)

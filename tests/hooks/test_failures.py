@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from failing_plugins import FILTER, failure_of, filter_slots
+from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.records import Source
 
 
@@ -62,11 +63,26 @@ def test_a_failure_names_the_innermost_line_of_the_plugins_own_code(plugins, bod
     assert failure.source == Source(str(file), line)
 
 
-def test_keyboard_interrupt_ends_the_program(plugins):
-    """Ctrl-C is not a failure of a plugin."""
-    plugins.write("bad.py", FILTER.format(body="raise KeyboardInterrupt"))
+@pytest.mark.parametrize(
+    "body", ["import signal; signal.raise_signal(signal.SIGINT)", "raise KeyboardInterrupt"]
+)
+def test_keyboard_interrupt_ends_the_program(plugins, body):
+    """Ctrl-C is not a failure of a plugin; without the program's handler any KeyboardInterrupt may be one."""
+    plugins.write("bad.py", FILTER.format(body=body))
     manager = plugins.load()
     with pytest.raises(KeyboardInterrupt):
+        filter_slots(manager)
+
+
+def test_a_keyboard_interrupt_that_the_user_did_not_press_is_a_failure(plugins):
+    with recording_interrupts():
+        assert failure_of(plugins, "raise KeyboardInterrupt").message == "KeyboardInterrupt"
+
+
+def test_ctrl_c_ends_the_program_while_interrupts_are_recorded(plugins):
+    plugins.write("bad.py", FILTER.format(body="import signal; signal.raise_signal(signal.SIGINT)"))
+    manager = plugins.load()
+    with recording_interrupts(), pytest.raises(KeyboardInterrupt):
         filter_slots(manager)
 
 

@@ -170,11 +170,14 @@ def test_hostile_files_are_refused(session, content, message):
 
 
 def test_a_path_that_is_not_a_file_is_refused(session):
-    """A folder, or an endless device."""
+    """A folder, an endless device, or a pipe without a writer."""
     answer = session.qconf(["-Arqs", "."])
     assert answer.stderr == 'error opening file "." for reading: Is a directory\n'
     answer = session.qconf(["-Arqs", "/dev/zero"])
-    assert answer.stderr == f'error reading file: "/dev/zero" has more than {files.MAX_FILE} bytes\n'
+    assert answer.stderr == 'error opening file "/dev/zero" for reading: not a regular file\n'
+    os.mkfifo(session.cwd / "pipe")
+    answer = session.qconf(["-Arqs", "pipe"])
+    assert answer.stderr == 'error opening file "pipe" for reading: not a regular file\n'
 
 
 def test_a_link_is_read_like_the_file(session):
@@ -235,7 +238,7 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
 def test_a_change_waits_for_another_one(session, monkeypatch):
     """Not for ever: it is refused after a while."""
     monkeypatch.setattr(lock, "_PAUSE", 0)
-    folder = os.open(session.places.bundle, os.O_RDONLY)
+    folder = os.open(session.places.bundle / ".qconf.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         answer = session.qconf(["-drqs", "one"])

@@ -14,7 +14,9 @@ from typing import Self
 import attrs
 
 from negotiator.errors import StateError
+from negotiator.files import open_lock
 from negotiator.runtime.state.schema import TABLES, VERSION, decode
+from negotiator.runtime.state.trust import check_files, check_own
 
 _FILE = "state.sqlite"
 _LOCK = "state.lock"
@@ -64,6 +66,7 @@ class StateDatabase:
         try:
             folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             file = folder / _FILE
+            check_files(folder)
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _FILE_MODE))
         except OSError as error:
             raise _unopened(folder, error) from None
@@ -85,6 +88,10 @@ class StateDatabase:
         """
         cls.require(folder)
         file = folder / _FILE
+        try:
+            check_files(folder)
+        except OSError as error:
+            raise _unopened(folder, error) from None
         # Without a write-ahead log no process has the database open, and a reader could not make the log: open as immutable.
         mode = "mode=ro" if file.with_name(f"{_FILE}-wal").exists() else "immutable=1"
         with describing_errors(folder, "open"), contextlib.ExitStack() as undo:
@@ -113,13 +120,15 @@ class StateDatabase:
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator; False if another process holds it.
 
-        :raises StateError: this process may not write the folder.
+        The state of another user is refused: that user could change it while it is used.
+
+        :raises StateError: this process may not write the folder, or another user owns it.
         """
         if self._lock >= 0:
             return True
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         with describing_errors(self.folder, "lock"), contextlib.ExitStack() as undo:
-            lock = os.open(self.folder / _LOCK, flags, _FILE_MODE)
+            check_own(self.folder)
+            lock = open_lock(self.folder / _LOCK)
             undo.callback(os.close, lock)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,11 +64,20 @@ def _write(path: Path, text: str) -> None:
 
 def _run_editor(path: Path) -> None:
     editor = os.environ.get("EDITOR") or "vi"
-    code = subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], check=False).returncode  # noqa: S603 - the caller's own editor, as the caller
+    command = ["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)]
+    code = subprocess.run(command, check=False, stdout=_standard_output()).returncode  # noqa: S603 - the caller's own editor, as the caller
     if code < 0:
         raise QconfRefusedError(f"error: editor terminated by signal {-code}", FAILED)
     if code:
         raise QconfRefusedError(f"error: editor exited with error {code}", FAILED)
+
+
+def _standard_output() -> int | None:
+    """Return the descriptor of the program's standard output: descriptor 1 is standard error once plugins are loaded."""
+    try:
+        return sys.stdout.fileno()
+    except (OSError, ValueError, AttributeError):  # not a file, as in tests
+        return None
 
 
 @contextmanager

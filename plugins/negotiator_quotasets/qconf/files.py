@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
+from negotiator.plugin import open_regular
 from negotiator_quotasets.qconf.errors import QconfRefusedError
 
 MAX_FILE = 1024 * 1024
@@ -12,12 +12,12 @@ MAX_FILE = 1024 * 1024
 
 
 def read_text(name: str) -> str:
-    """Read a file, or anything else with such a path, such as a pipe.
+    """Read a file, or a descriptor of the process such as ``/dev/stdin``.
 
-    :raises QconfRefusedError: it can't be read, is larger than ``MAX_FILE``, or is not UTF-8.
+    :raises QconfRefusedError: it can't be read, is a FIFO or a device, is larger than ``MAX_FILE``, or is not UTF-8.
     """
     try:
-        with Path(name).open("rb") as opened:
+        with os.fdopen(open_regular(name), "rb") as opened:
             content = opened.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

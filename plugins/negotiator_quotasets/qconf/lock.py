@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from negotiator.plugin import open_lock
 from negotiator_quotasets.qconf.errors import QconfRefusedError
 
+_LOCK = ".qconf.lock"
 _TRIES, _PAUSE = 100, 0.1  # seconds
 
 
@@ -18,20 +20,30 @@ _TRIES, _PAUSE = 100, 0.1  # seconds
 def exclusive(folder: Path | None) -> Iterator[None]:
     """Prevent other calls of qconf from changing a bundle; None is the built-in one, which can't be changed.
 
-    The folder itself is locked: that needs no file, and ends with the process.
+    Whoever may not write the folder takes no lock: the change is refused.
 
     :raises QconfRefusedError: another call does not release the lock in time.
     """
     if folder is None:
         yield
         return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if not os.access(folder, os.W_OK, effective_ids=True):
+        yield
+        return
+    descriptor = _opened(folder)
     try:
         if not any(_locked(descriptor) for _ in range(_TRIES)):
             raise QconfRefusedError(f"{folder} is being changed by another qconf: try again later")
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(folder: Path) -> int:
+    try:
+        return open_lock(folder / _LOCK)
+    except OSError as error:
+        raise QconfRefusedError(f"{folder / _LOCK} can't be locked: {error.strerror}") from None
 
 
 def _locked(descriptor: int) -> bool:

@@ -1,0 +1,129 @@
+"""Open files that the program relies on: regular ones, that no other user could have written, and locks that none can hold.
+
+A FIFO in place of a file would block the program, a device would have endless contents or an effect of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Collection
+from pathlib import Path
+
+from negotiator.errors import NegotiatorError
+
+# The descriptors of this process: whoever started it opened them, so a pipe there has a writer.
+_OWN_DESCRIPTOR = re.compile(r"/dev/(?:stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
+
+
+class UntrustedError(NegotiatorError):
+    """A file or folder (``path``) that another user could have written; ``hint`` is the remedy."""
+
+    def __init__(self, path: Path, message: str, hint: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+        self.message = message
+        self.hint = hint
+
+
+def check_trusted(path: Path, status: os.stat_result, owners: Collection[int] = ()) -> None:
+    """Check that only root and the caller, and the group of the file, could have written a file or folder.
+
+    :param status: of the path, or of the file that was opened there.
+    :param owners: further users who may own it.
+    :raises UntrustedError: it is world-writable, or belongs to another user.
+    """
+    check_not_world_writable(path, status)
+    check_owner(path, status, owners)
+
+
+def check_not_world_writable(path: Path, status: os.stat_result) -> None:
+    """Check that not every user may write a file or folder.
+
+    :raises UntrustedError: everybody may.
+    """
+    if status.st_mode & stat.S_IWOTH:
+        raise UntrustedError(path, "world-writable, so anybody could have written it", f"chmod o-w {path}")
+
+
+def check_owner(path: Path, status: os.stat_result, owners: Collection[int] = ()) -> None:
+    """Check that a file or folder belongs to root, to the caller or to one of ``owners``.
+
+    :raises UntrustedError: it belongs to another user.
+    """
+    caller = os.geteuid()
+    if status.st_uid not in {0, caller, *owners}:
+        message = f"belongs to user {status.st_uid}, neither to root nor to the caller (user {caller})"
+        raise UntrustedError(path, message, f"chown {caller} {path}")
+
+
+def check_regular(path: Path | str) -> None:
+    """Check that a path leads to a regular file, or is a descriptor of this process, such as ``/dev/stdin``.
+
+    :raises OSError: it does not exist, or leads to anything else, such as a FIFO or a device.
+    """
+    mode = Path(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode) and not _OWN_DESCRIPTOR.fullmatch(str(path)):
+        raise _not_regular(path)
+
+
+def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
+    """Open a regular file and return its descriptor; never wait for the writer of a FIFO.
+
+    A path such as ``/dev/stdin`` or ``/dev/fd/3`` is a descriptor of this process, which may be a pipe.
+
+    :raises OSError: it cannot be opened, or is anything but a regular file.
+    """
+    flags |= os.O_CLOEXEC | os.O_NOCTTY
+    check_regular(path)  # before it is opened, which would have an effect on some devices
+    if _OWN_DESCRIPTOR.fullmatch(str(path)):
+        return os.open(path, flags)
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _not_regular(path)
+    return descriptor
+
+
+def open_lock(path: Path) -> int:
+    """Open a lock file, to be locked with ``flock``, that other users cannot open; make it if it is missing.
+
+    Everybody who may open a file may lock it, and keep it locked. So only the owner of the folder may open it, and the group
+    of the folder if it may write the folder.
+
+    :raises OSError: it cannot be opened, is not a regular file, or other users may open it and that cannot be changed.
+    """
+    folder = path.parent.stat()
+    mode = 0o600 | (0o060 if folder.st_mode & stat.S_IWGRP else 0)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        _make_private(descriptor, path, folder, mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _make_private(descriptor: int, path: Path, folder: os.stat_result, mode: int) -> None:
+    """Give a lock file the owner of its folder and this mode; raise OSError if others may open it afterwards."""
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise _not_regular(path)
+    with contextlib.suppress(PermissionError):
+        if (status.st_uid, status.st_gid) != (folder.st_uid, folder.st_gid):
+            os.fchown(descriptor, folder.st_uid, folder.st_gid)
+    with contextlib.suppress(PermissionError):
+        if stat.S_IMODE(status.st_mode) != mode:
+            os.fchmod(descriptor, mode)
+    if os.fstat(descriptor).st_mode & 0o077 & ~mode:
+        raise OSError(errno.EPERM, "other users may open, and so hold, this lock", str(path))
+
+
+def _not_regular(path: Path | str) -> OSError:
+    return OSError(errno.EINVAL, "not a regular file", str(path))
