@@ -46,7 +46,7 @@ def check_not_world_writable(path: Path, status: os.stat_result) -> None:
     :raises UntrustedError: everybody may.
     """
     if status.st_mode & stat.S_IWOTH:
-        raise UntrustedError(path, "world-writable, so anybody could have written it", f"chmod o-w {path}")
+        raise UntrustedError(path, "world-writable, so any user could have written it", f"chmod o-w {path}")
 
 
 def check_owner(path: Path, status: os.stat_result, owners: Collection[int] = ()) -> None:

@@ -31,7 +31,7 @@ def test_a_world_writable_file_or_folder_refuses_the_bundle(folder, name):
     path = folder / name
     path.chmod(path.stat().st_mode | stat.S_IWOTH)
     ((file, message, hint),) = refusals(folder)
-    assert (file.rstrip("/"), message) == (name, "refused: world-writable, so anybody could have written it")
+    assert (file.rstrip("/"), message) == (name, "refused: world-writable, so any user could have written it")
     assert hint.startswith("chmod o-w ")
 
 
