@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_file, read_folder, unread
@@ -139,6 +140,7 @@ class _Loading:
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
     file_owners: FileOwners = attrs.field(factory=FileOwners)
+    manifests: dict[str, SourceText] = attrs.field(factory=dict)  # of ConfigMaps with queues, by name
 
     def run(
         self,
@@ -173,6 +175,10 @@ class _Loading:
         self.problems += layout.problems
         self.file_owners = layout.file_owners
         self.problems += self.file_owners.conflicts({*self.contents.settings, *self.contents.others})
+        self.manifests = dict(self._manifests())
+        if not (self.contents.settings or self.manifests or self._is_owned()):
+            self._refuse_folder()
+            return None
         if plugins is not None:  # otherwise an unknown key may belong to a plugin that was not loaded
             self.problems += unknown_keys(top, layout.owners)
         settings = self._settings(top, knobs, layout)
@@ -185,20 +191,14 @@ class _Loading:
 
     def all_problems(self) -> tuple[Problem, ...]:
         """Return all problems, each once, in the order of files and lines, each with its line."""
-        unowned = (name for name in self.contents.others if not self.file_owners.owner(name))
+        others = self.contents.others.keys() - self.manifests.keys()
+        unowned = (name for name in others if not self.file_owners.owner(name))
         return in_order(map(self._quoted, (*self.problems, *filter(None, map(unread, unowned)))))
 
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """Return the tree of ``pool.yaml``, None if it can't be read to its end, and the knobs of all other files."""
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
         definitions: list[Definition] = []
-        if not self.contents.settings:
-            if not self.contents.problems:
-                message = "not a policy bundle: no pool.yaml, queues.yaml or *.conf in this folder"
-                self.problems.append(
-                    Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?")
-                )
-            return None, Knobs(())
         for name, content in self.contents.settings.items():
             file, broken = _decoded(name, content)
             self.files[name] = file
@@ -216,6 +216,39 @@ class _Loading:
         if any(problem.source.file == MAIN for problem in self.contents.problems):
             top = None
         return top, Knobs(definitions)
+
+    def _is_owned(self) -> bool:
+        """True if a plugin reads one of the files."""
+        return any(map(self.file_owners.owner, self.contents.others))
+
+    def _refuse_folder(self) -> None:
+        if not self.contents.problems:
+            files = ", ".join((MAIN, QUEUES, "*.conf", *sorted(self.file_owners.owners)))
+            message = f"not a policy bundle: none of {files} in this folder"
+            self.problems.append(Problem(Severity.ERROR, Source(MAIN), message, "is it the right folder?"))
+
+    def _manifests(self) -> Iterator[tuple[str, SourceText]]:
+        """Yield the ConfigMaps with a queue configuration that are neither ``queues.yaml`` nor read by a plugin."""
+        for name, content in sorted(self.contents.others.items()):
+            if name.endswith((".yaml", ".yml")) and not self.file_owners.owner(name):
+                file, broken = _decoded(name, content)
+                if broken is None and has_queues(file):
+                    yield name, file
+
+    def _queues(self) -> SourceText | None:
+        """Return the queue configuration: ``queues.yaml``, or that of a ConfigMap."""
+        file = self.files.get(QUEUES)
+        for name, manifest in self.manifests.items():
+            if file is None:
+                file = self.files[name] = manifest
+            else:
+                message = f"this ConfigMap is not read: the queues are those of {file.name}"
+                self.problems.append(manifest.problem(Severity.WARNING, 0, message, "delete one of the two"))
+        if file is None or not is_config_map(file):
+            return file
+        found = queues_of(file)
+        self.problems += found.problems
+        return found.text
 
     def _core(self, top: MapNode, key: str, schema: type, paths: PathRule) -> Any:
         """Return a section of the core, its defaults if the bundle has none, None if it is invalid."""
@@ -305,7 +338,7 @@ class _Loading:
             if failure.plugin not in wrong
         )
         placement = placement.bound()
-        queues = read_queues(self.files.get(QUEUES), placement, hooks)
+        queues = read_queues(self._queues(), placement, hooks)
         self.problems += queues.problems
         resources, required = resource_expressions(placement, queues.partition)
         return Bundle(

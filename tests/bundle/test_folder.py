@@ -57,7 +57,7 @@ def test_a_folder_without_settings_is_refused(bundle):
     bundle.write("README", "x")
     assert bundle.problems() == [
         (
-            "pool.yaml: error: not a policy bundle: no pool.yaml, queues.yaml or *.conf in this folder "
+            "pool.yaml: error: not a policy bundle: none of pool.yaml, queues.yaml, *.conf in this folder "
             "(is it the right folder?)"
         )
     ]

@@ -187,6 +187,17 @@ SETS = [
     ("{\nlimit to slots=1\nname r\n}\n", 'unknown attribute name "name"'),
     ("{\nname a b" + BODY, "Space (' ') not allowed in objectname"),
     ("{\nname a/b" + BODY, "Slash ('/') not allowed in objectname"),
+    # As in Grid Engine, one character is looked for after the other, wherever they are.
+    ("{\nname a]b[" + BODY, "Brackets ('[') not allowed in objectname"),
+    ("{\nname a{b[" + BODY, "Brackets ('[') not allowed in objectname"),
+    ("{\nname a(b{" + BODY, "Braces ('{') not allowed in objectname"),
+    ("{\nname a@b)" + BODY, "Parenthesis (')') not allowed in objectname"),
+    ("{\nname a,b|" + BODY, "Pipe ('|') not allowed in objectname"),
+    ('{\nname a\\b"' + BODY, "Double quote ('\"') not allowed in objectname"),
+    (
+        "{\nname " + "a" * 500 + "[" + "a" * 20 + BODY,
+        "string is longer than 512, this is not allowed for objectnames",
+    ),
     ("{\nname Template" + BODY, 'Keyword ("TEMPLATE") not allowed as objectname'),
     ("{\nname 1a" + BODY, 'resource quota set name "1a" is not valid'),
     ("{\nname " + "a" * 513 + BODY, "string is longer than 512, this is not allowed for objectnames"),

@@ -88,3 +88,33 @@ def test_the_superseding_line_is_read_back(names):
     settings = QuotaSettings({"z.rqs": superseding_line(names), **dict.fromkeys(names, "")})
     assert settings.superseded == set(names)
     assert superseding_line([]) == ""
+
+
+def test_a_folder_with_rule_sets_alone_is_a_bundle(tmp_path):
+    """All else has its defaults."""
+    folder = tmp_path / "sets"
+    folder.mkdir(mode=0o755)
+    (folder / "a.rqs").write_text(rules("to slots=1", name="one"))
+    assert names(folder) == ["one"]
+    assert problems(folder) == []
+
+
+def test_a_folder_without_a_file_of_any_plugin_is_refused_with_the_files_that_count(tmp_path):
+    folder = tmp_path / "other"
+    folder.mkdir(mode=0o755)
+    (folder / "a.txt").write_text(rules("to slots=1", name="one"))
+    ((_, _, message),) = problems(folder)
+    assert message.startswith("not a policy bundle: none of pool.yaml, queues.yaml, *.conf, *.rqs, ")
+
+
+@pytest.mark.parametrize(
+    ("resource", "hint"),
+    [
+        ("slotz", "did you mean slots? complexes are declared in gridengine.yaml, by hand or with qconf -Mc"),
+        ("a_licence", "complexes are declared in gridengine.yaml, by hand or with qconf -Mc"),
+    ],
+)
+def test_an_unknown_complex_comes_with_a_hint_where_to_declare_it(tmp_path, resource, hint):
+    write(tmp_path, rules(f"to {resource}=1", name="one"), ENGINE)
+    (problem,) = check_bundle(tmp_path)
+    assert problem.hint == hint

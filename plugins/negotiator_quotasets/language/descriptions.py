@@ -1,6 +1,7 @@
 """Descriptions of sets: quoted, or up to the end of the line; stored as written.
 
-Source: "Resource Quota Sets", grammar, ``description``; the qmaster takes the rest of the line, quoted or not.
+Source: "Resource Quota Sets", grammar, ``description``; the qmaster takes the rest of the line, quoted or not. As there, a
+closing brace ends the set, even in quotes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError
 
 _PIECE = re.compile(r"\\.|\"", re.DOTALL)
+_WORD = re.compile(r".[^ \t\"]*")
 _NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
 
 
@@ -28,10 +30,28 @@ def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
             hint = 'end it with a double quote, and write a quote inside it as \\"'
             raise SyntaxProblemError("the description has a quote that is not closed", source, hint)
     text = line.text[start : line.at].strip(" \t")
+    if "}" in text:
+        raise _closed(line, line.text.index("}", start))
     if not text.replace("\t", " ").isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
         raise SyntaxProblemError("the description has a character that cannot be stored", source, hint)
     return text
+
+
+def _closed(line: LogicalLine, at: int) -> SyntaxProblemError:
+    """Return Grid Engine's error for a set that ends in its description: the next word does not begin another one.
+
+    The line is that of the character after the word.
+    """
+    rest = line.text[at + 1 :].lstrip(" \t")
+    word = _WORD.match(rest)
+    ends = not word or word.end() == len(rest)
+    message = (
+        f'each value in the attribute value list in line {line.source(at).line + ends} should begin with "{{"'
+    )
+    return SyntaxProblemError(
+        message, line.source(at), "a closing brace ends the set: leave it out of the description", fatal=True
+    )
 
 
 def _end(text: str, start: int) -> int:

@@ -27,6 +27,10 @@ class SyntaxProblemError(NegotiatorError, ValueError):
         self.fatal = fatal
 
 
+class ContentProblemError(SyntaxProblemError):
+    """An error that Grid Engine's qmaster finds: it parses all sets first, and looks whether they exist before."""
+
+
 class LogicalLine:
     """One logical line, and the position ``at`` up to which it was read."""
 

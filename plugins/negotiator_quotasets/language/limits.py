@@ -19,8 +19,10 @@ from negotiator_quotasets.complexes import (
     parse_value,
 )
 from negotiator_quotasets.language.formulas import FormulaError, is_formula, read_formula
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
+from negotiator_quotasets.language.lexer import ContentProblemError, LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.model import RuleLimit, Term
+
+_DECLARE = "complexes are declared in gridengine.yaml, by hand or with qconf -Mc"
 
 
 @attrs.frozen
@@ -64,21 +66,21 @@ def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> Rul
     if text.count("=") > 1 or (not equals and ":" in text):
         name = text  # Grid Engine takes the whole text for the name
     elif not equals and not bare:
-        raise SyntaxProblemError("resource quota set has no rules", source, f"write {quotable(name)}=VALUE")
+        raise ContentProblemError("resource quota set has no rules", source, f"write {quotable(name)}=VALUE")
     complex_ = known.complexes.find(name)
     if complex_ is None:
         message = f'"resource_quota" references not existing complex attribute "{quotable(name) or "(null)"}"'
-        hint = suggest(name[:100], (each.name for each in known.complexes), listed=False)
-        raise SyntaxProblemError(message, source, hint)
+        similar = suggest(name[:100], (each.name for each in known.complexes), listed=False)
+        raise ContentProblemError(message, source, f"{similar} {_DECLARE}".lstrip())
     if not equals:
         return RuleLimit(complex_.name, "", source=source)
     try:
         return _valued(complex_, value, source, known)
     except InvalidValueError as error:
-        raise SyntaxProblemError(str(error), source, error.hint) from None
+        raise ContentProblemError(str(error), source, error.hint) from None
     except FormulaError as error:
         hint = f"write weights and $num_proc, as in 2+$num_proc*1.5, for {complex_.name}"
-        raise SyntaxProblemError(str(error), source, hint) from None
+        raise ContentProblemError(str(error), source, hint) from None
 
 
 def _valued(complex_: Complex, text: str, source: Source, known: KnownObjects) -> RuleLimit:

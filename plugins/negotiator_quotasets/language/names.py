@@ -13,25 +13,27 @@ from negotiator_quotasets.language.lexer import quotable
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 _MAX_LENGTH = 512
+_TOO_LONG = f"string is longer than {_MAX_LENGTH}, this is not allowed for objectnames"
 _KEYWORDS = ("none", "all", "template")
+#: Characters that names may not have, in the order in which Grid Engine looks for them.
 _CHARACTER_NAMES: Mapping[str, str] = MappingProxyType(
     {
+        " ": "Space",
         "/": "Slash",
         ":": "Colon",
         "'": "Quote",
+        '"': "Double quote",
         "\\": "Backslash",
-        "[": "Bracket",
-        "]": "Bracket",
-        "{": "Brace",
-        "}": "Brace",
+        "[": "Brackets",
+        "]": "Brackets",
+        "{": "Braces",
+        "}": "Braces",
         "|": "Pipe",
         "(": "Parenthesis",
         ")": "Parenthesis",
         "@": "At",
         "%": "Percent",
-        '"': "Double quote",
         ",": "Comma",
-        " ": "Space",
     }
 )
 HINT = "a name has a letter first, then letters, digits, _ and -"
@@ -39,8 +41,10 @@ HINT = "a name has a letter first, then letters, digits, _ and -"
 
 def set_name_problem(name: str) -> str:
     """Return the problem of a set's name; empty if it is valid."""
-    for character in name[: _MAX_LENGTH + 1]:
-        if character in _CHARACTER_NAMES:
+    if len(name) > _MAX_LENGTH:
+        return _TOO_LONG
+    for character in _CHARACTER_NAMES:
+        if character in name:
             return forbidden(character)
     if name.lower() in _KEYWORDS:
         return f'Keyword ("{name.upper()}") not allowed as objectname'
@@ -59,5 +63,5 @@ def forbidden(character: str) -> str:
 
 def _name_problem(what: str, name: str) -> str:
     if len(name) > _MAX_LENGTH:
-        return f"string is longer than {_MAX_LENGTH}, this is not allowed for objectnames"
+        return _TOO_LONG
     return "" if _NAME.fullmatch(name) else f'{what} "{quotable(name)}" is not valid'

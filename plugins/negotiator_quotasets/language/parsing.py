@@ -8,14 +8,20 @@ in the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 import attrs
 
 from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
 from negotiator_quotasets.language.descriptions import read_description
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines, quotable
+from negotiator_quotasets.language.lexer import (
+    ContentProblemError,
+    LogicalLine,
+    SyntaxProblemError,
+    logical_lines,
+    quotable,
+)
 from negotiator_quotasets.language.limits import KnownObjects, missing_value
 from negotiator_quotasets.language.model import QuotaRule, RuleSet
 from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
@@ -29,10 +35,17 @@ ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 @attrs.frozen
 class ParsedSets:
-    """The sets of a text; invalid if there are problems."""
+    """The sets of a text; invalid if there are problems.
+
+    ``names`` are those of all sets, the invalid ones too. ``of_content`` are the problems of sets that could be parsed, by
+    name, such as an unknown complex; ``of_syntax`` are all others.
+    """
 
     sets: tuple[RuleSet, ...] = ()
     problems: tuple[Problem, ...] = ()
+    names: tuple[str, ...] = ()
+    of_syntax: tuple[Problem, ...] = ()
+    of_content: Mapping[str, tuple[Problem, ...]] = attrs.field(factory=dict)
 
 
 def parse_sets(
@@ -57,7 +70,13 @@ def parse_sets(
         reader.report(
             SyntaxProblemError("error reading in file", Source(file, 1, 1), "it has no resource quota set")
         )
-    return ParsedSets(tuple(reader.sets), tuple(reader.problems))
+    return ParsedSets(
+        tuple(reader.sets),
+        tuple(reader.problems),
+        tuple(reader.of_content),
+        (*reader.of_syntax, *reader.incomplete),
+        {name: tuple(problems) for name, problems in reader.of_content.items()},
+    )
 
 
 class _SetReader:
@@ -71,9 +90,18 @@ class _SetReader:
         self._names: set[str] = set()
         self.sets: list[RuleSet] = []
         self.problems: list[Problem] = []
+        self.of_syntax: list[Problem] = []
+        self.incomplete: list[Problem] = []  # reported after all other problems of syntax
+        self.of_content: dict[str, list[Problem]] = {}
 
     def report(self, error: SyntaxProblemError) -> None:
-        self.problems.append(Problem(Severity.ERROR, error.source, str(error), error.hint))
+        """Add a problem of syntax."""
+        self.of_syntax.append(self._reported(error))
+
+    def _reported(self, error: SyntaxProblemError) -> Problem:
+        problem = Problem(Severity.ERROR, error.source, str(error), error.hint)
+        self.problems.append(problem)
+        return problem
 
     def read(self) -> None:
         try:
@@ -106,11 +134,17 @@ class _SetReader:
                 break
             try:
                 self._attribute(line, draft)
+            except ContentProblemError as error:
+                draft.problems.append(self._reported(error))
+                if len(self.problems) >= _MAX_PROBLEMS:
+                    break
+                line.skip()
             except SyntaxProblemError as error:
                 if error.fatal or len(self.problems) + 1 >= _MAX_PROBLEMS:
                     raise
                 self.report(error)
                 line.skip()
+        self.of_content.setdefault(draft.name, []).extend(draft.problems)
         if len(self.problems) == before:
             self._finish(draft)
 
@@ -148,7 +182,7 @@ class _SetReader:
             self._names.add(draft.name)
             self.sets.append(draft.finished())
             return
-        self.report(error)
+        self.incomplete.append(self._reported(error))
 
 
 def _opened(line: LogicalLine) -> Source:
@@ -171,6 +205,7 @@ class _Draft:
     enabled: bool = True
     rules: list[QuotaRule] = attrs.field(factory=list)
     seen: set[str] = attrs.field(factory=set)
+    problems: list[Problem] = attrs.field(factory=list)
     _rule_names: set[str] = attrs.field(factory=set)
 
     def add(self, rule: QuotaRule) -> None:

@@ -9,7 +9,7 @@ import re
 
 from negotiator.plugin import Source
 from negotiator_quotasets.language.filters import read_filter
-from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
+from negotiator_quotasets.language.lexer import ContentProblemError, LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.limits import KnownObjects, missing_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule
 from negotiator_quotasets.language.names import HINT, rule_name_problem
@@ -92,5 +92,5 @@ def _checked(rule: QuotaRule) -> QuotaRule:
     dynamic = next((limit for limit in rule.limits if limit.terms), None)
     if dynamic is not None and dynamic.source is not None and not rule.per_host:
         message = "dynamic limits are only supported for per host rules"
-        raise SyntaxProblemError(message, dynamic.source, "name the hosts in braces: hosts {*}")
+        raise ContentProblemError(message, dynamic.source, "name the hosts in braces: hosts {*}")
     return rule

@@ -51,12 +51,16 @@ class QconfArguments:
             raise InvalidCommandLineError("no file argument given")
         return name
 
+    def words(self) -> tuple[str, ...]:
+        """Consume all arguments up to the next switch."""
+        words: list[str] = []
+        while (argument := self.value()) is not None:
+            words.append(argument)
+        return tuple(words)
+
     def values(self) -> tuple[str, ...]:
         """Consume all arguments up to the next switch, and return the entries of these lists."""
-        lists: list[str] = []
-        while (argument := self.value()) is not None:
-            lists.append(argument)
-        return split_lists(lists)
+        return split_lists(self.words())
 
 
 def split_lists(lists: Iterable[str | None]) -> tuple[str, ...]:

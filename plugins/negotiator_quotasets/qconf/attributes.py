@@ -27,6 +27,7 @@ _NO_RULE = "no resource quota rule specified for modification"
 _SYNTAX = re.compile(
     r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in'
 )
+_NUMBER = re.compile(r"[ \t]*\+?[0-9]{1,9}(?![0-9])")
 _PARSING = re.compile(rf"{_SYNTAX.pattern}|error parsing value|error reading file")
 
 
@@ -49,7 +50,7 @@ class AttributeSwitch:
         if kind != _OBJECT:
             raise QconfRefusedError(f'Modification of object "{kind}" not supported')
         operands = [kind, *(arguments.required() for _ in range(1 if self.from_file else 2))]
-        objects = arguments.values()
+        objects = arguments.words()
         if not objects:
             argument = "filename as option argument" if self.from_file else "object list"
             raise QconfRefusedError(f"qconf: missing {argument}")
@@ -143,19 +144,25 @@ class _AttributeChange:
         """
         if self.parsed.name is not None:  # even if it is the current name
             raise QconfRefusedError("qconf: cannot change name")
-        split = [each.partition("/") for each in objects]
-        require_sets(self.settings, dict.fromkeys(name for name, _, _ in split))
-        old = {each.name: each for each in self.settings.sets}
-        for name, _, rule in split:
-            self._apply_to(self.sets.get(name, old[name]), rule)
-        if self.parsed.problems:
-            raise refusal_of(self.parsed.problems)
+        refusals: list[str] = []
+        for each in objects:
+            try:
+                self._apply_to(*_set_and_rule(each))
+            except QconfRefusedError as error:
+                refusals += error.lines
+        if refusals:
+            raise QconfRefusedError(*refusals)
 
-    def _apply_to(self, set_: RuleSet, rule: str) -> None:
+    def _apply_to(self, name: str, rule: str) -> None:
+        if name not in self.sets:
+            require_sets(self.settings, (name,))
+        set_ = self.sets.get(name) or next(each for each in self.settings.sets if each.name == name)
         rules = list(set_.rules)
         # The problems left after parsing are about limits: an unknown rule is reported before them.
         if self.parsed.limits is not None or self.parsed.problems:
             number = _rule_number(set_, rule)
+            if self.parsed.problems:
+                raise refusal_of(self.parsed.problems)
             limits, messages = changed_limits(self.way, rules[number].limits, self.parsed.limits or ())
             rules[number] = attrs.evolve(rules[number], limits=limits)
             self.messages += messages
@@ -177,12 +184,20 @@ class _AttributeChange:
             yield from read_sets(self.settings, format_set(each), each.name)
 
 
+def _set_and_rule(name: str) -> tuple[str, str]:
+    """Split ``SET/RULE``; the rule is empty if the name does not have exactly two parts."""
+    parts = [part for part in name.split("/") if part]
+    return (parts[0], parts[1]) if len(parts) == 2 else (name, "")
+
+
 def _rule_number(set_: RuleSet, rule: str) -> int:
-    """Return the index of a rule, which is given by its name, ignoring case, or by its number from 1."""
+    """Return the index of a rule, which is given by its name, ignoring case, or by its number from 1.
+
+    As in Grid Engine, the number ends at the first character that is not a digit: ``1,2`` is rule 1 alone.
+    """
+    digits = _NUMBER.match(rule)
+    number = int(digits[0]) if digits else 0
     for index, each in enumerate(set_.rules):
-        if each.name and each.name.lower() == rule.lower():
+        if index + 1 == number or (each.name and each.name.lower() == rule.lower()):
             return index
-    number = int(rule) if rule.isascii() and rule.isdecimal() and len(rule) < 10 else 0
-    if not 1 <= number <= len(set_.rules):
-        raise QconfRefusedError(_NO_RULE)
-    return number - 1
+    raise QconfRefusedError(_NO_RULE)

@@ -11,7 +11,14 @@ from collections.abc import Collection, Iterable, Sequence
 import click
 
 from negotiator_quotasets.complexes import wildcard_matches
-from negotiator_quotasets.language import QuotaRule, RuleLimit, RuleSet, format_sets, parse_sets
+from negotiator_quotasets.language import (
+    ParsedSets,
+    QuotaRule,
+    RuleLimit,
+    RuleSet,
+    format_sets,
+    parse_sets,
+)
 from negotiator_quotasets.qconf.arguments import QconfArguments, split_lists
 from negotiator_quotasets.qconf.context import QconfContext
 from negotiator_quotasets.qconf.editor import edit
@@ -71,11 +78,15 @@ def add(context: QconfContext, arguments: QconfArguments) -> None:
 
 def _add(context: QconfContext, text: str, file: str, note: str) -> None:
     with context.locked_settings() as settings:
-        sets = read_sets(settings, text, file)
+        parsed = _parsed(settings, text, file)
         existing = {each.name for each in settings.sets}
-        for each in sets:
-            if each.name in existing:
-                raise QconfRefusedError(f'resource quota set "{each.name}" already exists')
+        for name in parsed.names:
+            if name in existing:
+                raise QconfRefusedError(f'resource quota set "{name}" already exists')
+            if parsed.of_content[name]:
+                break
+        _require_valid(parsed, *parsed.names)
+        sets = parsed.sets
         context.change_sets(settings, with_added(settings, sets), f"{note}: added {quoted(_names(sets))}")
     # Grid Engine prints the first answer only, however many sets the file has.
     context.print_line(f'{context.caller} added "{sets[0].name}" to {LIST}')
@@ -88,15 +99,16 @@ def change_from_file(context: QconfContext, arguments: QconfArguments) -> None:
     names = split_lists([arguments.value()])
     text = read_text(file)
     with context.locked_settings() as settings:
-        sets = read_sets(settings, text, printable_name(file), required=False)
+        parsed = _parsed(settings, text, printable_name(file), required=False)
         if names:
-            by_name = {each.name: each for each in sets}
-            missing = next((name for name in names if name not in by_name), None)
+            missing = next((name for name in names if name not in parsed.names), None)
             if missing is not None:
                 raise QconfRefusedError(f'resource quota set "{missing}" not found in file "{file}"')
-            _change(context, settings, [by_name[name] for name in names], f"-Mrqs {file}")
-        elif settings.sets or sets:
-            _replace(context, settings, sets, f"-Mrqs {file}")
+            _change(context, settings, parsed, names, f"-Mrqs {file}")
+            return
+        _require_valid(parsed, *parsed.names)
+        if settings.sets or parsed.sets:
+            _replace(context, settings, parsed.sets, f"-Mrqs {file}")
             context.print_error(f"{context.caller} modified {LIST}")
 
 
@@ -109,11 +121,12 @@ def change(context: QconfContext, arguments: QconfArguments) -> None:
     with context.locked_settings() as settings:
         if format_sets(_matching(settings.sets, names)) != shown:
             raise QconfRefusedError("somebody else has changed these sets in the meantime: edit them again")
-        sets = read_sets(settings, edited, EDITED)
+        parsed = _parsed(settings, edited, EDITED)
         if names:
-            _change(context, settings, sets, " ".join(("-mrqs", *names)))
+            _change(context, settings, parsed, parsed.names, " ".join(("-mrqs", *names)))
             return
-        old = settings.sets
+        _require_valid(parsed, *parsed.names)
+        sets, old = parsed.sets, settings.sets
         _replace(context, settings, sets, "-mrqs")
         for each in old:
             context.print_error(f'{context.caller} removed "{each.name}" from {LIST}')
@@ -121,9 +134,14 @@ def change(context: QconfContext, arguments: QconfArguments) -> None:
             context.print_error(f'{context.caller} added "{each.name}" to {LIST}')
 
 
-def _change(context: QconfContext, settings: QuotaSettings, sets: Sequence[RuleSet], note: str) -> None:
-    names = _names(sets)
+def _change(
+    context: QconfContext, settings: QuotaSettings, parsed: ParsedSets, names: Sequence[str], note: str
+) -> None:
+    """Change the named sets of a text; problems of its other sets do not matter."""
     require_sets(settings, names)
+    _require_valid(parsed, *names)
+    by_name = {each.name: each for each in parsed.sets}
+    sets = [by_name[name] for name in names]
     context.change_sets(settings, with_changed(settings, sets), f"{note}: modified {quoted(names)}")
     for name in names:
         context.print_error(f'{context.caller} modified "{name}" in {LIST}')
@@ -155,13 +173,34 @@ def read_sets(settings: QuotaSettings, text: str, file: str, *, required: bool =
 
     :raises QconfRefusedError: the text has problems, or no set although one is ``required``.
     """
+    parsed = _parsed(settings, text, file, required=required)
+    _require_valid(parsed, *parsed.names)
+    return parsed.sets
+
+
+def _parsed(settings: QuotaSettings, text: str, file: str, *, required: bool = True) -> ParsedSets:
+    """Parse a text, of which the contents of sets may be invalid.
+
+    :raises QconfRefusedError: invalid syntax, or no set although one is ``required``.
+    """
     engine = settings.gridengine
     parsed = parse_sets(
         text, file, engine.all_complexes, numeric_formulas=engine.numeric_formulas, required=required
     )
-    if parsed.problems:
-        raise refusal_of(parsed.problems)
-    return parsed.sets
+    if parsed.of_syntax:
+        of_content = [each for each in parsed.problems if each not in parsed.of_syntax]
+        raise refusal_of((*parsed.of_syntax, *of_content))
+    return parsed
+
+
+def _require_valid(parsed: ParsedSets, *names: str) -> None:
+    """Check the contents of sets.
+
+    :raises QconfRefusedError: an invalid set.
+    """
+    problems = [problem for name in names for problem in parsed.of_content.get(name, ())]
+    if problems:
+        raise refusal_of(problems)
 
 
 def require_sets(settings: QuotaSettings, names: Iterable[str]) -> None:
