@@ -44,7 +44,7 @@ class RunObserver(Protocol):
         """Receive the warnings of the bundle, before the first cycle."""
 
     def notice(self, text: str) -> None:
-        """Receive the notices of repairs of the audit log, made when it was opened."""
+        """Receive the notices of repairs of the audit log, and of damaged rows of the state, found when they were opened."""
 
     def admin(self, done: AdminResult) -> None:
         """Receive a request of an administrator, and its answer."""
@@ -123,7 +123,10 @@ def run_cycles(
     with open_runner(targets, audit=audit, watch=watch, tracer=tracer, stdin=stdin) as runner:
         problems = runner.runtime.bundle.problems
         observer.problems(each for each in problems if each.severity is Severity.WARNING)
-        for notice in runner.audit.notices if runner.audit else ():
+        for notice in (
+            *(runner.audit.notices if runner.audit else ()),
+            *runner.runtime.state_manager.damaged,
+        ):
             observer.notice(notice)
         runner.run(observer, every, count)
 

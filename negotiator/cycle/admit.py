@@ -73,8 +73,9 @@ def admit(
 
 def _discard_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
     """Discard slots and jobs that were matched in an earlier cycle: they are not matched a second time."""
-    taken = frozenset(entry.slot for entry in journal)
-    matched = frozenset((entry.schedd, entry.job) for entry in journal)
+    pending = [entry for entry in journal if not entry.shown]
+    taken = frozenset(entry.slot for entry in pending)
+    matched = frozenset((entry.schedd, entry.job) for entry in pending)
     ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
     job_keys = list(zip(job_columns.schedds(jobs.table), ids, strict=True))
     for ads, mask in (

@@ -13,6 +13,9 @@ from negotiator.hooks.manager import Attributed
 from negotiator.ledger import Admission, Ledger, Rows
 from negotiator.records import Mode
 
+#: No machine has as much: where no limit refuses it, it is counted as that, so that few jobs cannot fill a counter.
+_MOST = 1 << 50
+
 
 @attrs.frozen(eq=False)
 class Charges:
@@ -95,8 +98,11 @@ def _owned(attributed: Attributed[Any], record: Charge | KeyCharge) -> Attribute
         keyed = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
         return Attributed(keyed, owner, attributed.version)
     own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
+    amount = record.amount
+    if record.limit is None and isinstance(amount, int):
+        amount = min(amount, _MOST)
     # Field by field: there are several charges for each request, and attrs.evolve takes longer.
-    charge = Charge(own, record.amount, record.limit, record.label, record.probes)
+    charge = Charge(own, amount, record.limit, record.label, record.probes)
     return Attributed(charge, owner, attributed.version)
 
 

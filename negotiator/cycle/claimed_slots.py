@@ -11,9 +11,8 @@ from typing import Any
 
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.jobs import names
+from negotiator.cycle.claims import owners, slot_claims, slots_of
 
-_CLAIMED = frozenset({"claimed", "preempting"})
 #: Attributes that the job's ad and the slot's ad share.
 _COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
 #: Resources that a slot's ad names otherwise than a job's RequestName.
@@ -21,26 +20,19 @@ _NAMED_OTHERWISE = frozenset({"cpus", "memory", "vcore"})
 
 
 def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Table:
-    """Return a job ad for each claimed slot that none of the running jobs names.
+    """Return a job ad for each claimed slot that is not the slot of a running job.
 
     :param resources: the names of all resources that queues limit; the job requests the slot's amount of each.
     """
-    named = frozenset(names(running, "RemoteHost").tolist())
-    known = frozenset(
-        zip(job_columns.schedds(running), job_columns.job_ids(running, range(len(running))), strict=True)
-    )
-    slot_names = names(slots, "Name")
-    rows = [
-        row
-        for row, state in enumerate(names(slots, "State").tolist())
-        if state in _CLAIMED and slot_names[row] not in named
-    ]
-    ads = (_job(slots.ad(row), resources) for row in rows)
-    return Table.from_ads(ad for ad in ads if (_schedd(ad), job_columns.job_id(ad)) not in known)
-
-
-def _schedd(ad: ClassAd) -> str:
-    return job_columns.schedd_of(ad.string("GlobalJobId") or "")
+    taken = frozenset(slots_of(running, slots).tolist())
+    ids = job_columns.job_ids(running, range(len(running)))
+    known = dict(zip(zip(job_columns.schedds(running), ids, strict=True), owners(running), strict=True))
+    found = []
+    for row, claim in slot_claims(slots).items():
+        owner = known.get((claim.schedd, claim.job))  # a job on several slots is counted on one of them
+        if row not in taken and (owner is None or not claim.is_of(owner)):
+            found.append(_job(slots.ad(row), resources))
+    return Table.from_ads(found)
 
 
 def _job(slot: ClassAd, resources: Collection[str]) -> ClassAd:

@@ -1,18 +1,24 @@
-"""The journal: matches of earlier cycles that count until the pool shows them."""
+"""The journal: what each match was charged for, from the match to the end of its claim."""
 
 from __future__ import annotations
 
 import attrs
 
-from negotiator.classad import ClassAd, unparse
-from negotiator.classad.syntax import RecordExpr
+from negotiator.classad import ClassAd
+from negotiator.classad.syntax import fold
+from negotiator.cycle.plain_values import PlainValue
 
 
 @attrs.frozen
 class JournalEntry:
-    """A match of an earlier cycle not yet visible in the pool: all data that its charges depend on.
+    """A match of this cycle or an earlier one: all data that its charges depend on, as they were at the match.
 
-    ``ad`` is the ad of its request, as text. ``at`` is in seconds since the epoch.
+    ``attributes`` has the values of the job's attributes that charges read, by name in lower case and sorted, evaluated
+    with the slot of the match; None for one that was missing. Amounts are what the claim counts for: at least one core,
+    and no more than the slot holds. ``groups`` are those of the user. ``at`` is in seconds since the epoch.
+
+    ``is_copy``: the ad of the request stood for several jobs, so that ``job`` may not be the one that runs. ``shown``:
+    the pool has shown the claim; the entry lasts as long as it does.
     """
 
     id: str
@@ -23,10 +29,12 @@ class JournalEntry:
     slot: str
     queue: str
     user: str
+    groups: tuple[str, ...]
     group: str
     application: str
-    resources: tuple[tuple[str, int], ...]
-    ad: str
+    attributes: tuple[tuple[str, PlainValue], ...]
+    is_copy: bool = False
+    shown: bool = False
 
     @property
     def key(self) -> str:
@@ -34,11 +42,23 @@ class JournalEntry:
         return f"{self.id} {self.at!r}"
 
     @property
+    def typed_attributes(self) -> tuple[object, ...]:
+        """The attributes as a key that tells 1, 1.0 and true apart."""
+        return self.attributes, tuple(type(value) for _, value in self.attributes)
+
+    @property
     def kind(self) -> tuple[object, ...]:
         """The data that matches with equal charges share."""
-        return self.submitter, self.schedd, self.queue, self.user, self.group, self.resources, self.ad
+        where = self.submitter, self.schedd, self.queue, self.user, self.group, self.groups
+        return *where, *self.typed_attributes
 
+    @property
+    def charged_ad(self) -> ClassAd:
+        """The attributes that charges read, as an ad."""
+        return ClassAd([(name, value) for name, value in self.attributes if value is not None])
 
-def ad_text(ad: ClassAd) -> str:
-    """Return an ad as text that ``parse_ad`` reads back."""
-    return unparse(RecordExpr(tuple(ad.items())))
+    def over(self, ad: ClassAd) -> ClassAd:
+        """Return an ad with the attributes of the match in place of its own."""
+        fixed = dict(self.attributes)
+        own = [(name, value) for name, value in ad.items() if fold(name) not in fixed]
+        return ClassAd([*own, *self.charged_ad.items()])

@@ -12,8 +12,10 @@ from __future__ import annotations
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.charge import charge
+from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.match import SlotMatcher, match
+from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.order import OrderMaker, feedback_of
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
@@ -53,7 +55,10 @@ def run_cycle(
 
     order = make_order(requests)
     matcher = SlotMatcher.of(admitted.slots, cycle.environment)
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
+    attributes = MatchedAttributes(
+        ClaimAmounts.of(admitted.slots, bundle), bundle.job_attributes, cycle.environment
+    )
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, attributes)
     while (queued := order.next()) is not None:
         request = queued.allowed()
         paid = work.for_request(cycle, request)

@@ -10,12 +10,13 @@ import numpy as np
 from negotiator.classad import Table
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.jobs import job_id
-from negotiator.cycle.journal import JournalEntry, ad_text
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
+from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.order import QueuedRequest, StopCause
 from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Match, Request
+from negotiator.hooks.records import Cycle, Match
 
 
 @attrs.define(eq=False)
@@ -25,6 +26,7 @@ class Outcomes:
     cycle: Cycle
     jobs: Table
     slots: Table
+    attributes: MatchedAttributes
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
@@ -35,7 +37,7 @@ class Outcomes:
         """Add the decisions of one turn, and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
         matches = tuple(self._matches(queued, candidates, granted))
-        self.journal += self._entries(queued.request, matches, granted)
+        self.journal += self._entries(queued, matches, granted)
         first_unmatched = self._first_unmatched(queued, granted)
         removals = [*candidates.removals, *granted.removals]
         if cause is StopCause.ALLOWANCE:
@@ -79,11 +81,14 @@ class Outcomes:
             )
 
     def _entries(
-        self, request: Request, matches: Sequence[Match], granted: GrantedSlots
+        self, queued: QueuedRequest, matches: Sequence[Match], granted: GrantedSlots
     ) -> Iterator[JournalEntry]:
-        """Yield what to remember of the matches of a request until the pool shows them."""
-        ad, resources = ad_text(request.ad) if matches else "", tuple(sorted(request.resources.items()))
-        for match, copy in zip(matches, granted.copies.tolist(), strict=True):
+        """Yield what the matches of a request are charged for."""
+        request, copies = queued.request, granted.copies.tolist()
+        attributes = self.attributes.of(matches, granted.rows)
+        ads, counts = np.unique(queued.rows, return_counts=True)
+        shared = frozenset(ads[counts > 1].tolist())  # ads that stand for several jobs
+        for match, copy, values in zip(matches, copies, attributes, strict=True):
             yield JournalEntry(
                 id=match.id,
                 at=self.cycle.now,
@@ -93,10 +98,11 @@ class Outcomes:
                 slot=match.slot,
                 queue=request.queue,
                 user=request.user,
+                groups=request.groups,
                 group=request.group,
                 application=request.applications[copy],
-                resources=resources,
-                ad=ad,
+                attributes=values,
+                is_copy=int(queued.rows[copy]) in shared,
             )
 
     def _first_unmatched(self, queued: QueuedRequest, granted: GrantedSlots) -> str:

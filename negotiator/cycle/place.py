@@ -12,12 +12,12 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.claimed_slots import claimed_jobs
+from negotiator.cycle.claims import JobsInUse, MatchedClaims, match_claims
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
 from negotiator.cycle.placement_pass import PlacementPass
 from negotiator.cycle.result import ApplicationPlacement
-from negotiator.cycle.running_jobs import unseen_matches
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -28,20 +28,26 @@ from negotiator.queues import QueueChange
 class PlacedPool:
     """All jobs of a pool with their queues: running ones, those that only claimed slots show, and idle ones.
 
-    ``unseen`` are the matches of earlier cycles not yet visible as running jobs or claimed slots. ``state`` has
-    the queues and applications with everything placed.
+    ``journal`` has the matches of earlier cycles, and ``claims`` the match of each job in use. ``state`` has the queues
+    and applications with everything placed.
     """
 
     running: PlacedJobs
     claimed: PlacedJobs
     idle: PlacedJobs
-    unseen: tuple[JournalEntry, ...]
+    journal: tuple[JournalEntry, ...]
+    claims: MatchedClaims
     state: CycleState
 
     @property
     def in_use(self) -> tuple[PlacedJobs, PlacedJobs]:
         """The jobs that have a slot."""
         return self.running, self.claimed
+
+    @property
+    def unseen(self) -> tuple[JournalEntry, ...]:
+        """The matches of earlier cycles not yet visible as running jobs or claimed slots."""
+        return tuple(self.journal[number] for number in self.claims.unseen)
 
     @property
     def failures(self) -> tuple[HookFailure, ...]:
@@ -72,8 +78,9 @@ def place(
     claims = claimed_jobs(snapshot.slots, snapshot.running, bundle.resources)
     claimed = placement.place_in_use(claims, "claim")
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
-    unseen = tuple(unseen_matches(state.journal, (running, claimed)))
-    return PlacedPool(running, claimed, waiting, unseen, placement.after())
+    in_use = [JobsInUse(each.jobs, each.users) for each in (running, claimed)]
+    matched = match_claims(state.journal, in_use)
+    return PlacedPool(running, claimed, waiting, state.journal, matched, placement.after())
 
 
 def place_idle(jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState) -> PlacedJobs:

@@ -1,6 +1,6 @@
 """The usage of each queue: sums over the jobs in use, independent of the charges of plugins.
 
-Added up by columns: Python loops run over queues and applications, not over jobs.
+Claims that are charged alike are added in one step.
 """
 
 from __future__ import annotations
@@ -9,19 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.place import PlacedJobs, PlacedPool
-from negotiator.cycle.resources import amounts
+from negotiator.classad import Table
+from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.place import PlacedPool
 from negotiator.hooks.records import Cycle
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
-
-_HALF = 32
-_LOW = (1 << _HALF) - 1
 
 
 @attrs.frozen
@@ -32,47 +27,20 @@ class QueueUsage:
     applications: int
 
 
-def queue_usage(pool: PlacedPool, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
+def queue_usage(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
     """Return the usage of each queue that is in use, and of those above it, by path.
 
-    A missing or invalid amount of a job counts as 0. Sums are exact, and may exceed the largest possible limit.
+    Sums are exact, and may exceed the largest possible limit.
+
+    :param slots: all slots of the pool, in use or not.
     """
     resources: dict[str, Resources] = {}
     running: dict[str, set[str]] = defaultdict(set)
-    for placed in pool.in_use:
-        for path, used in _sums(placed, bundle, cycle):
-            resources[path] = added(resources.get(path, {}), used)
-        for path, application in _applications(placed):
-            running[path].add(application)
-    for entry in pool.unseen:
-        resources[entry.queue] = added(resources.get(entry.queue, {}), dict(entry.resources))
-        running[entry.queue].add(entry.application)
+    for request, rows in claim_requests(pool, slots, bundle, cycle):
+        used = {name: amount * len(rows) for name, amount in request.resources.items()}
+        resources[request.queue] = added(resources.get(request.queue, {}), used)
+        running[request.queue].update(request.applications)
     return dict(_with_parents(resources, running))
-
-
-def _sums(placed: PlacedJobs, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[str, Resources]]:
-    """Yield the sums of each queue without those below it."""
-    queues, count = numbered(placed.queues)
-    requested = amounts(placed.jobs, bundle, cycle.environment)
-    sums = {name: _added_up(values, queues, count) for name, values in requested.items()}
-    for number, row in enumerate(first_rows(queues, count).tolist()):
-        yield placed.queues[row], {name: values[number] for name, values in sums.items()}
-
-
-def _added_up(values: NDArray[np.int64], queues: Numbers, count: int) -> list[int]:
-    """Return the sum of each queue: added by halves, since a few jobs may request more than 64 bits hold."""
-    high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    np.add.at(high, queues, values >> _HALF)
-    np.add.at(low, queues, values & _LOW)
-    return [(over << _HALF) + rest for over, rest in zip(high.tolist(), low.tolist(), strict=True)]
-
-
-def _applications(placed: PlacedJobs) -> Iterator[tuple[str, str]]:
-    """Yield each application once, with its queue; a job without an application is one by itself."""
-    single = placed.applications < 0
-    each, count = combined(placed.queues, np.where(single, -1 - np.arange(len(single)), placed.applications))
-    rows = first_rows(each, count)
-    yield from zip(placed.queues[rows], placed.names(rows), strict=True)
 
 
 def _with_parents(

@@ -14,19 +14,15 @@ import numpy as np
 from negotiator import __version__
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.autoclusters import running_autoclusters
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.claim_receipts import ClaimReceipts
-from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.numbering import combined, first_rows
-from negotiator.cycle.place import PlacedJobs, PlacedPool
+from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
-from negotiator.cycle.requests import RequestFactory
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.records import Cycle
 from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode
 
@@ -50,11 +46,7 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: 
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
-    rows_of = {name: row for row, name in enumerate(slots.strings("Name")) if name}
-    factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
-    in_use = (each for placed in pool.in_use for each in _of_jobs(placed, slots, rows_of, factory))
-    matched = _of_journal(pool.unseen, rows_of, factory)
-    for request, rows in (*in_use, *matched):
+    for request, rows in claim_requests(pool, slots, bundle, cycle):
         paid = work.for_request(cycle, request)
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
@@ -105,35 +97,3 @@ def _charge(
     for part in counted.apart():
         admission = part.admit(ledger, rows, len(rows), mode)
         yield copies[admission.positions], ledger.commit(admission)
-
-
-def _of_jobs(
-    placed: PlacedJobs, slots: Table, rows_of: Mapping[str, int], factory: RequestFactory
-) -> Iterator[tuple[Request, Rows]]:
-    """Yield a request for the jobs in use that are charged alike, and the rows of their slots."""
-    jobs = placed.jobs
-    if not len(jobs):
-        return
-    autoclusters = running_autoclusters(slots, jobs, factory.bundle)
-    submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
-    kinds, count = combined(autoclusters.ids, placed.queues, placed.users, placed.groups)
-    slot_rows = np.array([rows_of.get(name or "", -1) for name in jobs.strings("RemoteHost")], np.intp)
-    order = np.argsort(kinds, kind="stable")
-    bounds = np.searchsorted(kinds[order], np.arange(count + 1))
-    # In the order of the pool, so that reports list them in its order.
-    for kind in np.argsort(first_rows(kinds, count)).tolist():
-        rows = order[bounds[kind] : bounds[kind + 1]]
-        yield requests.of(rows, len(rows)), slot_rows[rows]
-
-
-def _of_journal(
-    entries: tuple[JournalEntry, ...], rows_of: Mapping[str, int], factory: RequestFactory
-) -> Iterator[tuple[Request, Rows]]:
-    """Yield a request for the matches that are charged alike and not seen in the pool yet, and the rows of their slots."""
-    kinds: dict[tuple[object, ...], list[JournalEntry]] = {}
-    for entry in entries:
-        kinds.setdefault(entry.kind, []).append(entry)
-    for alike in kinds.values():
-        rows = np.array([rows_of.get(entry.slot, -1) for entry in alike], np.intp)
-        yield factory.of_journal(alike), rows

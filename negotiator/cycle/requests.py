@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, parse_ad
+from negotiator.classad import ClassAd, Environment
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import user_groups
 from negotiator.cycle.autoclusters import Autoclusters
@@ -45,56 +45,25 @@ class RequestFactory:
         """Return a maker of requests from the rows of a table of jobs."""
         return JobRequests(self, placed, submitters, schedds, autoclusters)
 
-    def of_journal(self, entries: Sequence[JournalEntry]) -> Request:
-        """Return the request of several matches of one kind (``JournalEntry.kind``)."""
+    def of_journal(self, entries: Sequence[JournalEntry], counted: Callable[[ClassAd], ClassAd]) -> Request:
+        """Return the request of several matches of one kind (``JournalEntry.kind``).
+
+        :param counted: returns the ad that resources are counted by.
+        """
         first = entries[0]
-        return self.request(
+        ad = first.charged_ad
+        return Request(
             submitter=first.submitter,
             schedd=first.schedd,
-            ad=parse_ad(first.ad),
+            ad=ad,
             count=len(entries),
             first_job=first.job,
             queue=first.queue,
             user=first.user,
             group=first.group,
-            resources=dict(first.resources),
-            unknown=frozenset(),
+            resources=requested(counted(ad), self.bundle, self.env)[0],
             applications=tuple(entry.application for entry in entries),
-        )
-
-    def request(
-        self,
-        *,
-        submitter: str,
-        schedd: str,
-        ad: ClassAd,
-        count: int,
-        first_job: str,
-        queue: str,
-        user: str,
-        group: str,
-        resources: Mapping[str, int],
-        unknown: frozenset[str],
-        applications: tuple[str, ...],
-        whole_ad: ClassAd | None = None,
-    ) -> Request:
-        """Return a request with the groups of its user.
-
-        :param whole_ad: the ad to read the groups from, if ``ad`` has the significant attributes only.
-        """
-        return Request(
-            submitter=submitter,
-            schedd=schedd,
-            ad=ad,
-            count=count,
-            first_job=first_job,
-            queue=queue,
-            user=user,
-            group=group,
-            resources=resources,
-            unknown=unknown,
-            applications=applications,
-            groups=user_groups(whole_ad or ad, user, self.bundle.placement, self.groups, self.env),
+            groups=first.groups,
         )
 
 
@@ -114,21 +83,33 @@ class JobRequests:
         :param rows: the rows of the jobs that may be matched, each once for every job that its ad represents.
         :param count: the number of all jobs of the request.
         """
+        ad = self.placed.jobs.ad(int(rows[0]))
+        return self.of_ad(ad, ad, rows, count)
+
+    def of_ad(
+        self, ad: ClassAd, counted: ClassAd, rows: Rows, count: int, *, unverified: bool = False
+    ) -> Request:
+        """Return the request of several jobs, with another ad than that of the first row.
+
+        :param counted: the ad that resources are counted by.
+        :param unverified: the jobs run, and no match of theirs is known.
+        """
         factory, placed, first = self.factory, self.placed, int(rows[0])
-        ad = placed.jobs.ad(first)
         significant = self.autoclusters.significant[self.autoclusters.ids[first]]
-        resources, unknown = requested(ad, factory.bundle, factory.env, factory.slot_names)
-        return factory.request(
+        resources, unknown = requested(counted, factory.bundle, factory.env, factory.slot_names)
+        user = placed.users[first]
+        return Request(
             submitter=self.submitters[first],
             schedd=self.schedds[first],
             ad=ad if significant is None else ad.project([*significant, *SUBMITTER_ATTRIBUTES]),
             count=count,
             first_job=job_columns.job_id(ad),
             queue=placed.queues[first],
-            user=placed.users[first],
+            user=user,
             group=placed.groups[first],
             resources=resources,
             unknown=unknown,
             applications=placed.names(rows),
-            whole_ad=ad,
+            groups=user_groups(ad, user, factory.bundle.placement, factory.groups, factory.env),
+            unverified=unverified,
         )

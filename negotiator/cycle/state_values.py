@@ -6,13 +6,15 @@ TypeError or ValueError for values of another form; other faults are found by co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import attrs
 
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.plain_values import PlainValue, checked_value
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
 from negotiator.queues.model import ChildTemplate
@@ -96,9 +98,58 @@ def from_entry(entry: JournalEntry) -> Values:
 
 
 def to_entry(values: Values) -> JournalEntry:
-    """Return the entry that ``from_entry`` wrote."""
-    resources = tuple((name, amount) for name, amount in values["resources"])
-    return JournalEntry(**{**values, "resources": resources})
+    """Return the entry that ``from_entry`` wrote.
+
+    :raises ValueError: a field is missing, unknown, or invalid.
+    :raises TypeError: a field is of another type.
+    """
+    fields = attrs.fields_dict(JournalEntry)
+    if not isinstance(values, dict) or values.keys() != fields.keys():
+        raise ValueError("the fields are not those of a match")
+    read = {name: _ENTRY_FIELDS.get(name, _text)(value) for name, value in values.items()}
+    return JournalEntry(**read)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {str(value)[:60]!r}")
+    return value
+
+
+def _time(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"expected a time, got {str(value)[:60]!r}")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected true or false, got {str(value)[:60]!r}")
+    return value
+
+
+def _texts(value: Values) -> tuple[str, ...]:
+    return tuple(map(_text, _list(value)))
+
+
+def _list(value: Values) -> Values:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, got {str(value)[:60]!r}")
+    return value
+
+
+def _attributes(value: Values) -> tuple[tuple[str, PlainValue], ...]:
+    pairs = [_list(each) for each in _list(value)]
+    return tuple((_text(name), checked_value(each)) for name, each in pairs)
+
+
+_ENTRY_FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    "at": _time,
+    "groups": _texts,
+    "attributes": _attributes,
+    "is_copy": _flag,
+    "shown": _flag,
+}
 
 
 def _from_config(config: QueueConfig) -> dict[str, Values]:

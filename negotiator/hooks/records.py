@@ -137,6 +137,8 @@ class Request:
         default=(), converter=_fixed
     )  # (M,) "schedd#cluster" of each job, in their order
     groups: tuple[str, ...] = ()  # of the user, the primary one first; empty if unknown
+    #: The job runs, and no match of it is known: what its ad says is the job's own claim, except what its slot bounds.
+    unverified: bool = False
 
 
 @attrs.frozen(kw_only=True)

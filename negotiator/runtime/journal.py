@@ -1,17 +1,16 @@
-"""The journal of matches that were handed out and are not yet visible in the pool's ads.
+"""The journal of matches that were handed out.
 
-They are charged until their jobs are seen running, or until ``claim_timeout`` has passed.
+They are charged until the pool shows their claims, or until ``claim_timeout`` has passed; then as long as it shows them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
+from negotiator.cycle.claims import JobsInUse, match_claims
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.running_jobs import shown_matches
-from negotiator.pool.snapshot import Snapshot
 
 
 @attrs.define
@@ -34,24 +33,29 @@ class Journal:
         for key in keys:
             self._entries.pop(key, None)
 
-    def expire(self, snapshot: Snapshot, before: float) -> tuple[str, ...]:
-        """Remove the matches that the pool shows and those made before ``before``; return their keys.
+    def update(self, in_use: Sequence[JobsInUse], before: float) -> JournalChange:
+        """Mark the matches that the pool shows, and remove those that ended.
 
-        Matches made for the same ad in the same cycle are removed together. The ads of the jobs do not show which of the
-        copies is running, so a remaining entry could be taken for a running one.
+        A match has ended if the pool showed it and shows it no more, or if it was made before ``before`` and the pool has
+        never shown it.
         """
-        if not self._entries:
-            return ()
         entries = self.entries
-        is_shown = shown_matches(entries, snapshot.running)
-        missing = {_ad(entry) for entry, seen in zip(entries, is_shown, strict=True) if not seen}
-        gone = tuple(
-            key for key, entry in self._entries.items() if entry.at < before or _ad(entry) not in missing
-        )
+        unseen = frozenset(match_claims(entries, in_use).unseen) if entries else frozenset[int]()
+        gone, shown = [], []
+        for number, entry in enumerate(entries):
+            if number not in unseen:
+                if not entry.shown:
+                    shown.append(attrs.evolve(entry, shown=True))
+            elif entry.shown or entry.at < before:
+                gone.append(entry.key)
         self.drop(gone)
-        return gone
+        self.add(shown)
+        return JournalChange(tuple(shown), tuple(gone))
 
 
-def _ad(entry: JournalEntry) -> tuple[str, str, float]:
-    """Return what matches made for the same ad in the same cycle have in common."""
-    return entry.schedd, entry.job, entry.at
+@attrs.frozen
+class JournalChange:
+    """The matches that the pool shows for the first time, and the keys of those that ended."""
+
+    shown: tuple[JournalEntry, ...]
+    gone: tuple[str, ...]

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 import attrs
+import numpy as np
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Environment
-from negotiator.cycle.applications import application_keys, users_without_groups
+from negotiator.classad import Environment, Table
+from negotiator.cycle.applications import application_keys, application_users, users_without_groups
+from negotiator.cycle.claimed_slots import claimed_jobs
+from negotiator.cycle.claims import JobsInUse
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.result import CycleResult
+from negotiator.cycle.text_columns import Strings
 from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
@@ -31,7 +35,8 @@ _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiat
 class StateManager:
     """The state between cycles, in memory and, with a store, on disk.
 
-    ``changes`` are changes of queues that no cycle has recorded yet.
+    ``changes`` are changes of queues that no cycle has recorded yet. ``damaged`` are sentences on what could not be read
+    of the stored state, and was set aside.
     """
 
     bundle: Bundle
@@ -41,6 +46,7 @@ class StateManager:
     held: dict[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
+    damaged: tuple[str, ...] = ()
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _last: float = 0.0  # time of the last snapshot
 
@@ -61,6 +67,7 @@ class StateManager:
         state_manager.registry = ApplicationRegistry(stored.applications)
         state_manager.held = dict(stored.held)
         state_manager.journal.add(stored.journal)
+        state_manager.damaged = tuple(f"{store.folder}: {each}" for each in stored.damaged)
         state_manager._last = min(stored.last, now)
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager
@@ -74,9 +81,7 @@ class StateManager:
         self._last = now
         if self.registry.forget(now - settings.forget_after, now):
             self.held = {each: hold for each, hold in self.held.items() if each in self.registry}
-        gone = self.journal.expire(snapshot, now - settings.claim_timeout)
-        if self.store is not None and gone:
-            self.store.drop_matches(gone)
+        self._update_journal(snapshot, now)
         queues = self.queues.mutable()
         self.changes += queues.clean(self.registry.busy(), now)
         self.queues = queues.view
@@ -85,6 +90,23 @@ class StateManager:
         # A copy: the state stays as it is when administrators move applications, or a later snapshot is read.
         registry = self.registry.copy()
         return CycleState(self.queues, registry, dict(self.held), self.journal.entries, groups), failures
+
+    def _update_journal(self, snapshot: Snapshot, now: float) -> None:
+        """Find out which matches the pool shows, and remove those that ended."""
+        if not self.journal.entries:
+            return
+        running = snapshot.running
+        claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
+        in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
+        change = self.journal.update(in_use, now - self.bundle.placement.claim_timeout)
+        if self.store is not None and (change.shown or change.gone):
+            self.store.update_matches(change.shown, change.gone)
+
+    def _users(self, jobs: Table, now: float) -> Strings:
+        """Return the users of jobs as the placement of a cycle does: none if nothing places jobs."""
+        if self.bundle.chain is None:
+            return np.full(len(jobs), "", np.object_)
+        return application_users(jobs, self.bundle.placement, Environment(now=now))
 
     def adopt(self, result: CycleResult) -> None:
         """Apply the result of a recorded cycle, and save it.

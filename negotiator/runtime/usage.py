@@ -62,4 +62,6 @@ def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: f
     """Sum by queue the usage of running jobs of a pool, and of matches not yet visible in its ads. Plugins are not called for charges."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
-    return UsageByQueue(queue_usage(placed, bundle, cycle), placed.state.queues, placed.failures)
+    return UsageByQueue(
+        queue_usage(placed, snapshot.slots, bundle, cycle), placed.state.queues, placed.failures
+    )

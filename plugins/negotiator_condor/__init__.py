@@ -104,7 +104,10 @@ def negotiator_filter_slots(
 def negotiator_charges(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Charge]:
-    """Charge each name in the job's list, on all slots or on some."""
+    """Charge each name in the job's list, on all slots or on some.
+
+    The list of a running job whose match is not known is its own claim: an item above its limit counts as one.
+    """
     for item, rows in _requested(request, slots, cycle):
         if item.amount is not None:
             label = Quota(
@@ -114,8 +117,10 @@ def negotiator_charges(
                 scale=SCALE,
                 source=settings.limit_source(item.name),
             )
-            limit = settings.limit(item.name) * SCALE
-            yield Charge((item.name,), _amounts(rows, item.amount), limit, label)
+            limit, amount = settings.limit(item.name) * SCALE, item.amount
+            if request.unverified and amount > limit:
+                amount = SCALE  # nobody can have granted as much
+            yield Charge((item.name,), _amounts(rows, amount), limit, label)
 
 
 def _requested(

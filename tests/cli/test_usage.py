@@ -102,9 +102,9 @@ def test_groups_are_those_named_by_limits(called):
 
 def test_usage_above_the_limit_is_a_full_bar_with_its_percentage(called):
     """A bar is full only at the limit, and empty only without usage."""
-    result = called("users", "sue", jobs=[runs(1, RequestCpus="6", RequestMemory="1")])
+    result = called("users", "sue", jobs=[runs(each, RequestCpus="3", RequestMemory="1") for each in (1, 2)])
     assert rows(result.stdout)[:2] == [
-        ["sue", "root", "memory", "1Mi", "4Gi", "[#-------------------]   0%"],
+        ["sue", "root", "memory", "2Mi", "4Gi", "[#-------------------]   0%"],
         ["sue", "root", "vcore", "6", "4", "[####################] 150%"],
     ]
 

@@ -49,12 +49,22 @@ QUEUES = st.builds(Queue, CONFIGS, st.booleans(), TIMES, st.sampled_from(QueueSt
 TREES = st.lists(QUEUES, max_size=3).map(lambda queues: QueueTree({each.path: each for each in queues}))
 IDS = st.builds(ApplicationId, TEXTS, TEXTS, st.integers(0, 2**32 - 1))
 REGISTERED = st.builds(RegisteredApplication, IDS, TEXTS, TIMES, TEXTS)
+PLAIN_VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+)
 ENTRIES = st.builds(
     JournalEntry,
     at=TIMES,
-    resources=st.lists(st.tuples(TEXTS, st.integers(0, 2**63 - 1)), max_size=2).map(tuple),
+    groups=LISTS,
+    attributes=st.lists(st.tuples(TEXTS, PLAIN_VALUES), max_size=3).map(tuple),
+    is_copy=st.booleans(),
+    shown=st.booleans(),
     **dict.fromkeys(
-        ("id", "submitter", "schedd", "job", "slot", "queue", "user", "group", "application", "ad"), TEXTS
+        ("id", "submitter", "schedd", "job", "slot", "queue", "user", "group", "application"), TEXTS
     ),
 )
 STATES = st.builds(

@@ -1,18 +1,20 @@
 """Usage of each queue: running jobs, claimed slots, and matches that the pool does not show yet."""
 
+import math
+
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import queueing
 from negotiator.bundle import load_bundle
-from negotiator.classad import ClassAd, Environment, Table, parse_old
+from negotiator.classad import ClassAd, parse_old
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import queue_usage
-from negotiator.cycle.resources import amounts, requested
 from negotiator.plugin import Cycle
 from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards
@@ -66,8 +68,9 @@ def claimed(number, queue, **more):
 def count(bundle, jobs=(), slots=(), state=None):
     """Return by queue: whole vcores, memory in GiB, gpus, and applications."""
     cycle = Cycle(1, NOW, bundle.digest)
-    in_use = place(snapshot(slots, jobs), None, bundle, cycle, state or CycleState.new(bundle, NOW))
-    found = queue_usage(in_use, bundle, cycle)
+    pool = snapshot(slots, jobs)
+    in_use = place(pool, None, bundle, cycle, state or CycleState.new(bundle, NOW))
+    found = queue_usage(in_use, pool.slots, bundle, cycle)
     return {
         path: (
             usage.resources["vcore"] / 1000,
@@ -109,10 +112,15 @@ def test_a_claimed_slot_counts_with_its_resources_and_a_job_without_an_applicati
     assert found["root"] == (4, 3, 0, 3)
 
 
-def test_sums_are_exact_beyond_the_largest_limit(bundle):
-    """Each job requests almost the largest amount."""
-    jobs = [running_job(cluster, RequestGPUs=str(2**63 - 1 - cluster)) for cluster in range(5)]
-    assert count(bundle, jobs)["root"][2] == 5 * (2**63 - 1) - 10
+def test_a_request_larger_than_any_machine_counts_as_what_its_slot_has(bundle):
+    """As the most that any slot has if its slot is not in the pool."""
+    slots = [slot(0, GPUs="2"), slot(1, GPUs="3"), slot(2)]
+    huge = str(2**63 - 1)
+    jobs = [running_job(1, proc, RequestGPUs=huge, RemoteHost=f'"s{proc}@h"') for proc in range(3)]
+    assert count(bundle, jobs[:1], slots)["root"][2] == 2
+    assert count(bundle, jobs[:2], slots)["root"][2] == 5
+    assert count(bundle, jobs, slots)["root"][2] == 5
+    assert count(bundle, [running_job(1, RequestGPUs=huge)], slots)["root"][2] == 3
 
 
 def test_a_match_counts_until_its_job_runs(bundle):
@@ -137,19 +145,26 @@ def test_a_match_counts_until_its_job_runs(bundle):
 
 
 @given(st.lists(st.tuples(*[st.none() | st.sampled_from(VALUES)] * 3), min_size=1, max_size=12))
-def test_amounts_of_many_jobs_are_those_of_each(bundle, rows):
-    """By columns or one by one: also of expressions, of invalid amounts, and of amounts too large to count."""
+def test_a_running_job_counts_at_least_one_core_and_at_most_its_slot(bundle, rows):
+    """Whatever its ad requests: a valid request counts as it is, and any other as the whole slot."""
     names = ("RequestCpus", "RequestMemory", "RequestGPUs")
-    ads = [
-        ClassAd([(name, parse_old(text)) for name, text in zip(names, row, strict=True) if text is not None])
-        for row in rows
-    ]
-    env = Environment(now=NOW)
-    found = amounts(Table.from_ads(ads), bundle, env)
-    assert found.keys() == {"vcore", "memory", "gpus"}
-    for row, each in enumerate(ads):
-        expected, _ = requested(each, bundle, env)
-        assert {name: values[row] for name, values in found.items()} == expected
+    slots = [slot(number, Cpus="4", Memory="4096", GPUs="2") for number in range(len(rows))]
+    least, most = (1, 1, 0), (4, 4096, 2)
+    expected = np.zeros(3)
+    jobs = []
+    for number, row in enumerate(rows):
+        requests = dict(zip(names, row, strict=True))
+        jobs.append(running_job(number, RemoteHost=f'"s{number}@h"', Weight="2", **requests))
+        for place_, (text, low, high) in enumerate(zip(row, least, most, strict=True)):
+            value = None if text is None else ClassAd([("Weight", 2), ("X", parse_old(text))]).evaluate("X")
+            is_valid = type(value) in (int, float) and 0 <= value <= 2**43
+            missing = text is None and not low
+            amount = min(max(value, low), high) if is_valid else 0 if missing else high
+            expected[place_] += math.ceil(amount * 1000) / 1000 if place_ == 0 else amount
+    found = count(bundle, jobs, slots)["root"]
+    assert found[0] == pytest.approx(expected[0])
+    assert found[1] == pytest.approx(expected[1] / 1024)
+    assert found[2] == pytest.approx(expected[2], abs=len(rows) / 2)
 
 
 @given(
@@ -175,7 +190,7 @@ def test_usage_of_each_queue_is_the_sum_over_its_running_jobs(bundle, drawn):
     for path, each in zip(placed.queues, placed.jobs.ads, strict=True):
         for queue in upwards(path):
             sums, applications = wanted.setdefault(queue, [0, set()])
-            wanted[queue][0] = sums + each.integer("RequestCpus")
+            wanted[queue][0] = sums + max(1, each.integer("RequestCpus"))
             applications.add(each.integer("ClusterId"))
     assert {queue: (cpus, len(each)) for queue, (cpus, each) in wanted.items()} == {
         queue: (usage[0], usage[3]) for queue, usage in count(bundle, jobs).items()

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.journal import JournalEntry, ad_text
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from pools import NOW, job, slot, snapshot, write_bundle
@@ -60,12 +60,19 @@ def test_jobs_of_one_user_with_other_groups_are_other_requests(tmp_path):
 
 
 def test_a_match_in_the_journal_has_the_groups_of_its_job(tmp_path):
-    """The journal stores the ad."""
-    specified = ad_text(job(0, Groups='"dev"'))
+    """Those that its user had at the match."""
     entry = JournalEntry(
-        "1.1", NOW, "tester@d", "", "1.0", "s0@h", "root.default", "tester", "", "#1", (), specified
+        id="1.1",
+        at=NOW,
+        submitter="tester@d",
+        schedd="",
+        job="1.0",
+        slot="s0@h",
+        queue="root.default",
+        user="tester",
+        groups=("dev",),
+        group="",
+        application="#1",
+        attributes=(),
     )
     assert counted(tmp_path, [], {"tester": ("wheel",)}, (entry,)) == {("tester", "dev"): 1}
-    silent = attrs.evolve(entry, ad=ad_text(job(0)))
-    (tmp_path / "2").mkdir()
-    assert counted(tmp_path / "2", [], {"tester": ("wheel",)}, (silent,)) == {("tester", "wheel"): 1}

@@ -17,7 +17,7 @@ partitions:
             maxapplications: 2
             resources: {max: {vcore: 3}}
             childtemplate: {maxapplications: 1, resources: {max: {vcore: 2}}}
-            queues: [{name: low, maxapplications: 2, resources: {max: {memory: 0, vcore: 2}}}]
+            queues: [{name: low, maxapplications: 2, resources: {max: {gpus: 0, vcore: 2}}}]
           - {name: other, resources: {max: {vcore: 5}}}
     placementrules: [{name: provided, create: true}]
 """
@@ -75,7 +75,7 @@ def test_running_applications_are_counted_in_all_queues_above(decide):
 
 def test_a_maximum_of_0_denies(decide):
     """A job that requests none of it is matched."""
-    result = decide(request(1, queue="root.above.low"), request(2, queue="root.above.low", RequestMemory="0"))
+    result = decide(request(1, queue="root.above.low", RequestGPUs="1"), request(2, queue="root.above.low"))
     assert clusters(result) == ["2.0"]
     assert [verdict for _, verdict, *_ in denials(result)] == ["denied"]
 

@@ -8,7 +8,6 @@ import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.journal import JournalEntry, ad_text
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from negotiator.testing import request
@@ -225,11 +224,11 @@ class TestRunningJobs:
         assert counted(result) == {"r/1/slots/////lxb": 2, "r/1/slots/////sol": 1}
 
     def test_a_counter_above_its_limit_denies_new_jobs_of_that_counter_only(self, tmp_path):
-        """A running job of 5 slots where 2 are allowed."""
-        given = jobs(runs("0@lxa", RequestCpus="5"), {}, {"Owner": '"eve"'})
+        """A running job of 4 slots where 2 are allowed."""
+        given = jobs(runs("0@lxa", RequestCpus="4"), {}, {"Owner": '"eve"'})
         result = decide(bundle(tmp_path, rules("users {*} to slots=2")), given, HOSTS)
         assert [job for job, _ in matched(result)] == ["1.2"]
-        assert "uses 5, needs 1, may have 2" in reasons(result)[0][2]
+        assert "uses 4, needs 1, may have 2" in reasons(result)[0][2]
 
     def test_new_sets_count_running_jobs(self, tmp_path):
         """After a reload of the bundle while jobs run."""
@@ -243,10 +242,9 @@ class TestRunningJobs:
     def test_matches_that_the_pool_does_not_show_yet_count(self, tmp_path):
         """Those of the journal, on the host of their slot."""
         given = bundle(tmp_path, rules("users {*} hosts {*} to slots=2"))
-        job_text = ad_text(job(7, RequestCpus="2"))
-        entry = JournalEntry(
-            "1.1", NOW, "tester@d", "", "1.7", "0@lxa", "root.default", "tester", "", "#1", (), job_text
-        )
+        before = run_cycle(snapshot(HOSTS[:1], [job(7, RequestCpus="2")]), given, Cycle(1, NOW, given.digest))
+        (entry,) = before.journal
+        assert entry.slot == "0@lxa"
         state = attrs.evolve(CycleState.new(given, NOW), journal=(entry,))
         result = run_cycle(snapshot(HOSTS, alike(9)), given, Cycle(2, NOW, given.digest), state)
         assert where(result) == ["0@lxb", "1@lxb", "0@sol", "1@sol"]

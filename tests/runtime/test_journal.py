@@ -1,4 +1,4 @@
-"""Delivered matches count until the pool shows them: over cycles, failures, and the end of a process."""
+"""Delivered matches count as long as their claims last: over cycles, failures, and the end of a process."""
 
 import attrs
 import pytest
@@ -19,7 +19,7 @@ DELIVERED, FAILED = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED
 TIMEOUT = 600  # the default claim_timeout
 
 DEADLY = [
-    *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "drop_matches")),
+    *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "update_matches")),
     (Runtime, "_tell_observers"),
 ]
 
@@ -107,10 +107,13 @@ def test_a_match_is_charged_until_its_job_runs(world):
     again(world)
     world.jobs = [running_job(1, 0, "s0@h"), running_job(1, 1, "s1@h")]
     assert used(world.cycle())[VCORE] == 2000
-    assert stored(world) == []
     again(world)
     world.jobs = world.jobs[:1]
     assert used(world.cycle())[VCORE] == 1000
+    assert stored(world) == ["1.0"]
+    world.jobs = []
+    assert VCORE not in used(world.cycle())
+    assert stored(world) == []
 
 
 def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
@@ -173,7 +176,9 @@ def test_copies_of_a_request_start_running_one_by_one(world):
         again(world)
         world.jobs = [running_job(1, number, journal[number].slot) for number in range(shown)]
         assert used(world.cycle())[VCORE] == 3000
-    assert stored(world) == []
+    world.jobs = [running_job(1, 9, journal[1].slot)]
+    assert used(world.cycle())[VCORE] == 1000
+    assert [entry.slot for entry in world.store.load(world.now).journal] == [journal[1].slot]
 
 
 def test_undelivered_copies_are_no_longer_charged(world):

@@ -25,6 +25,7 @@ class StoredState:
     held: dict[ApplicationId, ApplicationHold]
     journal: tuple[JournalEntry, ...] = ()
     last: float = 0.0
+    damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
 
 
 def read_rows(db: Connection, now: float) -> StoredState:
@@ -34,7 +35,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
     """
     (last,) = db.execute("SELECT time FROM last_scan").fetchone() or (now,)
     queues = db.execute("SELECT queue FROM queues ORDER BY path")
-    matches = db.execute("SELECT entry FROM matches ORDER BY number")
+    journal, damaged = _journal(db)
     return StoredState(
         queues=tuple(to_queues(json.loads(text) for (text,) in queues)),
         applications=tuple(
@@ -47,9 +48,22 @@ def read_rows(db: Connection, now: float) -> StoredState:
             ApplicationId(schedd, user, cluster): ApplicationHold(by, at, note)
             for schedd, user, cluster, by, at, note in db.execute("SELECT * FROM holds")
         },
-        journal=tuple(to_entry(json.loads(text)) for (text,) in matches),
+        journal=journal,
         last=last,
+        damaged=damaged,
     )
+
+
+def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]:
+    """Return the journal, and a sentence on each row that is damaged: the row stays in the table, and counts nothing."""
+    entries, damaged = [], []
+    for number, entry in db.execute("SELECT number, CAST(entry AS BLOB) FROM matches ORDER BY number"):
+        try:
+            entries.append(to_entry(json.loads(entry)))
+        except (ValueError, TypeError, RecursionError) as error:
+            why = f"{type(error).__name__}: {error}"[:200]
+            damaged.append(f"row {number} of the table matches is damaged and was set aside ({why})")
+    return tuple(entries), tuple(damaged)
 
 
 def write_queues(db: Connection, queues: QueueTree) -> None:
@@ -95,6 +109,14 @@ def add_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
     db.executemany(
         "INSERT INTO matches (key, entry) VALUES (?, ?)",
         ((entry.key, json.dumps(from_entry(entry))) for entry in matches),
+    )
+
+
+def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
+    """Replace entries of the journal by others with their keys."""
+    db.executemany(
+        "UPDATE matches SET entry = ? WHERE key = ?",
+        ((json.dumps(from_entry(entry)), entry.key) for entry in matches),
     )
 
 

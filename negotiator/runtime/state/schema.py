@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 3
+VERSION: Final = 4
 
 TABLES: Final = """
 CREATE TABLE last_scan (time REAL) STRICT;

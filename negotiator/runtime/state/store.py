@@ -67,6 +67,12 @@ class StateStore(StateDatabase):
         with self._writing() as db:
             cycle_rows.remove_matches(db, keys)
 
+    def update_matches(self, changed: Iterable[JournalEntry], gone: Collection[str]) -> None:
+        """Replace journal entries, and remove others by their keys."""
+        with self._writing() as db:
+            cycle_rows.replace_matches(db, changed)
+            cycle_rows.remove_matches(db, gone)
+
     def request(self, request: AdminRequest) -> int:
         """Add a request of an administrator, and return the number that it gets."""
         with self._writing() as db:

@@ -1,0 +1,191 @@
+"""The amounts that a claim counts for: what its job requests, within what its slot holds.
+
+Users write job ads, and a request may change or become meaningless while the job runs. A claim counts for at least one
+core and one MiB, and for no more than the slot holds; a request that is missing or invalid counts as all that the slot
+has. A dynamic slot was made for its job: the job counts for at least what the slot has. An attribute ``RequestNAME`` of
+a job is compared with the attribute ``NAME`` of its slot.
+
+Source: HTCondor manual, Machine ClassAd Attributes (Cpus, Memory, TotalSlotCpus, SlotType) and "dynamic provisioning".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate, evaluate_table
+from negotiator.classad.syntax import Attr, fold
+from negotiator.cycle.jobs import names
+from negotiator.hooks.records import Mask
+from negotiator.ledger import Rows
+
+#: (N,) of float64; NaN for an attribute that is missing.
+Amounts: TypeAlias = NDArray[np.float64]
+
+PREFIX = "request"
+#: What every claim has: one core, and one MiB of memory.
+LEAST: Mapping[str, float] = {"requestcpus": 1.0, "requestmemory": 1.0}
+#: A larger request is invalid: no machine has as much, and products with it would exceed 64 bits.
+MOST = 2.0**43
+
+
+@attrs.frozen(eq=False)
+class ClaimAmounts:
+    """The requests of jobs, compared with the slots of a pool, (S,).
+
+    ``names`` are the requests that the bundle counts as resources, in lower case. ``others`` are further requests that
+    plugins read: their values may be texts, so that only numbers above what the slot has are replaced.
+    """
+
+    slots: Table
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    _sizes: dict[str, Amounts] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(cls, slots: Table, bundle: Bundle) -> ClaimAmounts:
+        """Return the comparison for what a bundle reads of jobs."""
+        read = frozenset[str]().union(*(each.names for each in bundle.resource_expressions.values()))
+        counted = {name for name in read if is_request(name)} | LEAST.keys()
+        others = {name for name in bundle.job_attributes or () if is_request(name)} - counted
+        return cls(slots, tuple(sorted(counted)), tuple(sorted(others)))
+
+    def columns(self, jobs: Table, rows: Rows, env: Environment) -> dict[str, tuple[Amounts, Mask]]:
+        """Return, for each request, its amounts and which jobs' own values they replace, (N,) each; NaN removes one.
+
+        :param rows: the slot of each job, -1 if it is not in the pool: the largest slot is then assumed.
+        """
+        found = {name: self._counted(name, _requests(name, jobs, env), rows) for name in self.names}
+        return found | {name: self._capped(name, _requests(name, jobs, env)[0], rows) for name in self.others}
+
+    def of_match(self, name: str, value: object, row: int) -> float | None:
+        """Return the amount of a request at a match with a slot, None to leave the value as it is.
+
+        :param value: of the request; None if it is missing.
+        """
+        size = float(self._size(name)[row])
+        amount = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else np.nan
+        if name not in self.names:
+            return size if amount > size else None
+        if value is None:
+            return None
+        if not 0 <= amount <= MOST:
+            amount = size
+        within = float(np.fmax(np.fmin(amount, size), LEAST.get(name, 0.0)))
+        return None if np.isnan(within) else within
+
+    def complete(self, ad: ClassAd, row: int) -> ClassAd:
+        """Return the ad of a claim with what its slot has of processors and memory, where the ad lacks the request."""
+        missing = [name for name in LEAST if name not in ad]
+        if not missing:
+            return ad
+        sizes = {name: float(self.size(name, np.array([row]))[0]) for name in missing}
+        return replaced(ad, {name: number(float(np.fmax(size, LEAST[name]))) for name, size in sizes.items()})
+
+    def of_claim(self, ad: ClassAd, row: int) -> ClassAd:
+        """Return the ad of a match with at least what its slot has, if the slot was made for the job."""
+        if row < 0 or not self._is_carved[row]:
+            return ad
+        sizes = {name: float(self._size(name)[row]) for name in self.names}
+        more = {
+            name: number(size)
+            for name, size in sizes.items()
+            if size > 0 and not (ad.real(name) or 0.0) >= size
+        }
+        return replaced(ad, more) if more else ad
+
+    def _counted(self, name: str, requests: tuple[Amounts, Mask], rows: Rows) -> tuple[Amounts, Mask]:
+        (own, absent), size = requests, self.size(name, rows)
+        with np.errstate(invalid="ignore"):
+            valid = (own >= 0) & (own <= MOST)
+        amounts = np.where(valid, np.fmin(own, size), size)
+        amounts = np.fmax(amounts, LEAST[name]) if name in LEAST else amounts
+        carved = self.carved(rows)
+        amounts = np.where(carved, np.fmax(amounts, size), amounts)
+        # A job without a request for another resource requests none, unless its slot was made with some.
+        return amounts, ~absent | (carved & (size > 0))
+
+    def _capped(self, name: str, own: Amounts, rows: Rows) -> tuple[Amounts, Mask]:
+        size = self.size(name, rows)
+        with np.errstate(invalid="ignore"):
+            return size, own > size
+
+    def carved(self, rows: Rows) -> Mask:
+        """Return which slots were made for their jobs, (N,), by row; -1 is not in the pool."""
+        return self._is_carved[rows]
+
+    def size(self, name: str, rows: Rows) -> Amounts:
+        """Return what each slot has of a requested resource; for one outside the pool, the most that any slot has."""
+        sizes = self._size(name)
+        if not len(sizes):
+            return np.full(len(rows), np.nan)
+        most = np.nan if np.isnan(sizes).all() else np.nanmax(sizes)
+        return np.where(rows >= 0, sizes[rows], most)
+
+    def _size(self, name: str) -> Amounts:
+        """Return what each slot has of a requested resource, (S,): NaN if its ad has no such number."""
+        if name not in self._sizes:
+            attribute = name.removeprefix(PREFIX)
+            sizes = _finite(self.slots.numbers(attribute))
+            if self._is_divisible.any():  # its own amount is what is left of it
+                total = _finite(self.slots.numbers(f"TotalSlot{attribute}"))
+                sizes = np.where(self._is_divisible, np.fmax(sizes, total), sizes)
+            self._sizes[name] = sizes
+        return self._sizes[name]
+
+    @cached_property
+    def _is_divisible(self) -> Mask:
+        return evaluate_table(Attr("PartitionableSlot"), self.slots).is_true()
+
+    @cached_property
+    def _is_carved(self) -> Mask:
+        """The slots that were made for one job; one more element, for no slot."""
+        dynamic = evaluate_table(Attr("DynamicSlot"), self.slots).is_true()
+        types = np.fromiter(
+            (each == "dynamic" for each in names(self.slots, "SlotType")), np.bool_, len(self.slots)
+        )
+        return np.append((dynamic | types) & ~self._is_divisible, False)
+
+
+def is_request(name: str) -> bool:
+    """True if an attribute of a job, in lower case, is the amount of a resource."""
+    return name.startswith(PREFIX) and name != PREFIX
+
+
+def exceeds(job: ClassAd, requests: Iterable[str], env: Environment) -> bool:
+    """True if a request is larger than any machine: products with it may exceed 64 bits, and become small again."""
+    for name in requests:
+        value = evaluate(Attr(name), job, None, env) if name in job else 0
+        if isinstance(value, int | float) and abs(value) > MOST:
+            return True
+    return False
+
+
+def number(amount: float) -> int | float:
+    """Return an amount as ads have it: whole numbers are integers."""
+    return int(amount) if amount.is_integer() else amount
+
+
+def replaced(ad: ClassAd, values: Mapping[str, int | float | None]) -> ClassAd:
+    """Return an ad with other values of some attributes, by name in lower case; None removes one."""
+    own = [(name, value) for name, value in ad.items() if fold(name) not in values]
+    return ClassAd([*own, *((name, value) for name, value in values.items() if value is not None)])
+
+
+def _requests(name: str, jobs: Table, env: Environment) -> tuple[Amounts, Mask]:
+    """Return a request of each job, NaN if it is not a number, and which jobs lack it."""
+    column = evaluate_table(Attr(name), jobs, env=env)
+    booleans = np.broadcast_to(column.where(Kind.BOOLEAN), (len(jobs),))
+    absent = np.broadcast_to(jobs.column(name).kinds == Kind.ABSENT, (len(jobs),))
+    return np.where(booleans, np.nan, column.numbers()), absent
+
+
+def _finite(sizes: Amounts) -> Amounts:
+    with np.errstate(invalid="ignore"):
+        return np.where((sizes >= 0) & (sizes <= MOST), sizes, np.nan)

@@ -1,0 +1,134 @@
+"""The requests of everything in use: jobs that run, claimed slots, and matches that the pool does not show yet.
+
+A claim counts for what it was matched for as long as it lasts; a claim without a known match for what its job requests,
+within what its slot holds. Claims that are charged alike are one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import ClassAd, Kind, Table
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.autoclusters import running_autoclusters
+from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number, replaced
+from negotiator.cycle.claims import slots_of
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.numbering import Numbers, combined, first_rows
+from negotiator.cycle.place import PlacedJobs, PlacedPool
+from negotiator.cycle.requests import RequestFactory
+from negotiator.hooks.records import Cycle, Request
+from negotiator.ledger import Rows
+
+
+def claim_requests(
+    pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle
+) -> Iterator[tuple[Request, Rows]]:
+    """Yield a request for the claims that are charged alike, and the rows of their slots, -1 if not in the pool.
+
+    :param slots: all slots of the pool, in use or not.
+    """
+    factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
+    amounts = ClaimAmounts.of(slots, bundle)
+    for placed, matches in zip(pool.in_use, pool.claims.of_jobs, strict=True):
+        if len(placed.jobs):
+            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts).requests()
+    yield from _of_journal(pool.unseen, amounts, factory)
+
+
+@attrs.frozen(eq=False)
+class _ClaimedJobs:
+    """The jobs of one table that have slots: ``rows`` (N,), and ``matches`` (N,), indexes in the journal or -1."""
+
+    placed: PlacedJobs
+    rows: Rows
+    matches: Numbers
+    journal: Sequence[JournalEntry]
+    factory: RequestFactory
+    amounts: ClaimAmounts
+    columns: Mapping[str, tuple[NDArray[np.float64], NDArray[np.bool_]]]
+
+    @classmethod
+    def of(
+        cls,
+        placed: PlacedJobs,
+        matches: Numbers,
+        journal: Sequence[JournalEntry],
+        factory: RequestFactory,
+        amounts: ClaimAmounts,
+    ) -> _ClaimedJobs:
+        rows = slots_of(placed.jobs, amounts.slots)
+        columns = amounts.columns(placed.jobs, rows, factory.env)
+        return cls(placed, rows, matches, journal, factory, amounts, columns)
+
+    def requests(self) -> Iterator[tuple[Request, Rows]]:
+        """Yield a request for the jobs that are charged alike, in the order of the pool, and the rows of their slots."""
+        placed, jobs = self.placed, self.placed.jobs
+        autoclusters = running_autoclusters(self.amounts.slots, jobs, self.factory.bundle)
+        submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
+        requests = self.factory.of_jobs(placed, submitters, schedds, autoclusters)
+        kinds, count = combined(
+            *(autoclusters.ids, placed.queues, placed.users, placed.groups),
+            *(_kinds(self.matches, self.journal), *self._sizes()),
+        )
+        order = np.argsort(kinds, kind="stable")
+        bounds = np.searchsorted(kinds[order], np.arange(count + 1))
+        for kind in np.argsort(first_rows(kinds, count)).tolist():
+            rows = order[bounds[kind] : bounds[kind + 1]]
+            first = int(rows[0])
+            ad, unverified = self._charged_ad(first), bool(self.matches[first] < 0)
+            counted = self.amounts.complete(ad, int(self.rows[first]))
+            yield requests.of_ad(ad, counted, rows, len(rows), unverified=unverified), self.rows[rows]
+
+    def _sizes(self) -> Iterator[NDArray[np.float64]]:
+        """Yield what distinguishes jobs beside their ads: the amounts that their slots give them, (N,)."""
+        is_matched = self.matches >= 0
+        carved = self.amounts.carved(self.rows)
+        for name, (values, mask) in self.columns.items():
+            own = np.where(mask, values, -1.0)
+            sizes = np.where(carved, self.amounts.size(name, self.rows), -1.0)
+            yield np.nan_to_num(np.where(is_matched, sizes, own), nan=-2.0)
+        for name in LEAST:  # whatever lacks the request counts as its slot
+            is_missing = self.placed.jobs.column(name).kinds == Kind.ABSENT
+            yield np.where(is_missing | is_matched, np.nan_to_num(self.amounts.size(name, self.rows)), -1.0)
+
+    def _charged_ad(self, row: int) -> ClassAd:
+        """Return the ad that a job counts with: that of its match, or its own within what its slot holds."""
+        own, match = self.placed.jobs.ad(row), int(self.matches[row])
+        if match >= 0:
+            return self.amounts.of_claim(self.journal[match].over(own), int(self.rows[row]))
+        found = {name: float(values[row]) for name, (values, mask) in self.columns.items() if mask[row]}
+        changes = {name: None if np.isnan(value) else number(value) for name, value in found.items()}
+        return replaced(own, changes) if changes else own
+
+
+def _kinds(matches: Numbers, journal: Sequence[JournalEntry]) -> Numbers:
+    """Number the jobs so that those share a number whose matches have the same attributes; -1 without a match."""
+    codes: dict[object, int] = {}
+    found = np.full(len(matches), -1, np.int64)
+    for row in np.flatnonzero(matches >= 0).tolist():
+        found[row] = codes.setdefault(journal[matches[row]].typed_attributes, len(codes))
+    return found
+
+
+def _of_journal(
+    entries: Sequence[JournalEntry], amounts: ClaimAmounts, factory: RequestFactory
+) -> Iterator[tuple[Request, Rows]]:
+    """Yield a request for the matches that are charged alike and not seen in the pool yet, and the rows of their slots."""
+    if not entries:
+        return
+    rows_of = {name: row for row, name in enumerate(amounts.slots.strings("Name")) if name}
+    kinds: dict[tuple[object, ...], list[JournalEntry]] = {}
+    for entry in entries:
+        lacking = tuple(name for name, value in entry.attributes if value is None and name in LEAST)
+        kind = (*entry.kind, entry.slot if lacking else "")
+        kinds.setdefault(kind, []).append(entry)
+    for alike in kinds.values():
+        rows = np.array([rows_of.get(entry.slot, -1) for entry in alike], np.intp)
+        yield factory.of_journal(alike, partial(amounts.complete, row=int(rows[0]))), rows

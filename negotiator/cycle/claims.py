@@ -1,0 +1,166 @@
+"""The claims of a pool: the slots of the jobs that run, and the matches of the journal that they were made by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Table
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.jobs import names, schedd_of
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.numbering import Numbers
+from negotiator.cycle.text_columns import Strings
+from negotiator.ledger import Rows
+
+#: States of a slot that has a job (HTCondor manual, Machine ClassAd Attributes, State).
+CLAIMED = frozenset({"claimed", "preempting"})
+#: A dynamic slot is named after the slot that it was taken from: slot1_2@host from slot1@host.
+_DYNAMIC = re.compile(r"(.*\d)_\d+(@.*)?", re.DOTALL)
+
+
+def slots_of(jobs: Table, slots: Table) -> Rows:
+    """Return the row of each running job's slot, (N,): -1 if it is not in the pool.
+
+    A claimed slot names its job, which counts more than the slot that the job names: users write the ads of jobs. A slot
+    that is claimed by another job of another user is not believed to be the job's.
+    """
+    if not len(jobs):
+        return np.zeros(0, np.intp)
+    by_name = {name: row for row, name in enumerate(names(slots, "Name").tolist()) if name}
+    found = np.array([by_name.get(name, -1) for name in names(jobs, "RemoteHost").tolist()], np.intp)
+    claimed = {row: claim for row, claim in slot_claims(slots).items() if claim.job}
+    if not claimed:
+        return found
+    claims = {(claim.schedd, claim.job): (row, claim) for row, claim in claimed.items()}
+    keys = zip(job_columns.schedds(jobs), job_columns.job_ids(jobs, range(len(jobs))), strict=True)
+    for place, (key, owner) in enumerate(zip(keys, owners(jobs), strict=True)):
+        row, claim = claims.get(key, (-1, None))
+        if claim is not None and claim.is_of(owner):
+            found[place] = row
+            continue
+        named = claimed.get(int(found[place]))
+        if named is not None and (named.schedd, named.job) != key and not named.is_of(owner):
+            found[place] = -1
+    return found
+
+
+@attrs.frozen
+class SlotClaim:
+    """The job that a claimed slot names, empty if it names none, and its user."""
+
+    schedd: str
+    job: str
+    user: str
+
+    def is_of(self, owner: str) -> bool:
+        """True if the claim may be of a job's owner; an accounting group may stand before the name."""
+        return not self.user or self.user == owner or self.user.endswith(f".{owner}")
+
+
+def slot_claims(slots: Table) -> dict[int, SlotClaim]:
+    """Return the claims of the claimed slots, by row."""
+    rows = [row for row, state in enumerate(names(slots, "State").tolist()) if state in CLAIMED]
+    if not rows:
+        return {}
+    found = {}
+    users = names(slots, "RemoteUser"), names(slots, "RemoteOwner")
+    ids, jobs = slots.strings("GlobalJobId"), names(slots, "JobId")
+    for row in rows:
+        user = (users[0][row] or users[1][row]).partition("@")[0]
+        schedd = schedd_of(ids[row] or "")
+        found[row] = SlotClaim(schedd, jobs[row] if schedd else "", user)
+    return found
+
+
+def owners(jobs: Table) -> Iterator[str]:
+    """Yield the owner of each job in lower case, as slots name users."""
+    own, users = names(jobs, "Owner"), names(jobs, "User")
+    for owner, user in zip(own.tolist(), users.tolist(), strict=True):
+        yield owner or user.partition("@")[0]
+
+
+@attrs.frozen
+class JobsInUse:
+    """Jobs that have a slot, and their users as queues name them, (N,)."""
+
+    jobs: Table
+    users: Strings
+
+
+@attrs.frozen(eq=False)
+class MatchedClaims:
+    """The match that each job in use was made by: its index in the journal, (N,) for each table, -1 for none.
+
+    ``unseen`` has the indexes of the matches that the pool does not show.
+    """
+
+    of_jobs: tuple[Numbers, ...]
+    unseen: tuple[int, ...]
+
+
+def match_claims(journal: Sequence[JournalEntry], tables: Sequence[JobsInUse]) -> MatchedClaims:
+    """Find the match of each job in use.
+
+    A match is shown by its job, else by another job of its user on its slot: the claim outlasts the job, and the ad of a
+    request for several jobs does not name the one that runs. If a job was matched twice, the earlier match has ended.
+    """
+    found = tuple(np.full(len(table.jobs), -1, np.int64) for table in tables)
+    if not journal:
+        return MatchedClaims(found, ())
+    by_job, by_slot = _indexes(tables)
+    unseen, free = [], set(by_job.values()).union(*by_slot.values())
+    left: list[int] = []
+    for number in range(len(journal) - 1, -1, -1):
+        entry = journal[number]
+        place = None if entry.is_copy else by_job.get((entry.schedd, entry.user, entry.job))
+        if place is None:
+            left.append(number)
+        elif place in free:
+            free.discard(place)
+            found[place[0]][place[1]] = number
+    for number in left:
+        entry = journal[number]
+        places = [
+            place
+            for schedd in (entry.schedd, "")
+            for place in by_slot.get((schedd, entry.user, entry.slot), ())
+            if place in free
+        ]
+        if places:
+            free.discard(places[0])
+            found[places[0][0]][places[0][1]] = number
+        else:
+            unseen.append(number)
+    return MatchedClaims(found, tuple(sorted(unseen)))
+
+
+_Place = tuple[int, int]  # the number of a table, and a row
+
+
+def _indexes(
+    tables: Sequence[JobsInUse],
+) -> tuple[Mapping[tuple[str, str, str], _Place], Mapping[tuple[str, str, str], list[_Place]]]:
+    """Return the jobs by schedd, user and id, and by schedd, user and slot."""
+    by_job: dict[tuple[str, str, str], _Place] = {}
+    by_slot: dict[tuple[str, str, str], list[_Place]] = {}
+    for number, table in enumerate(tables):
+        schedds = job_columns.schedds(table.jobs).tolist()
+        ids = job_columns.job_ids(table.jobs, range(len(table.jobs)))
+        hosts: NDArray[np.object_] = table.jobs.strings("RemoteHost")
+        rows = zip(schedds, table.users.tolist(), ids, hosts.tolist(), strict=True)
+        for row, (schedd, user, job, host) in enumerate(rows):
+            by_job.setdefault((schedd, user, job), (number, row))
+            for name in filter(None, (host, undivided(host or ""))):
+                by_slot.setdefault((schedd, user, name), []).append((number, row))
+    return by_job, by_slot
+
+
+def undivided(slot: str) -> str:
+    """Return the name of the slot that a dynamic one was taken from; empty if it is no dynamic slot's name."""
+    found = _DYNAMIC.fullmatch(slot)
+    return found[1] + (found[2] or "") if found else ""
