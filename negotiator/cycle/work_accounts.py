@@ -20,8 +20,8 @@ from negotiator.hooks.records import AdKind, Cycle, Request
 #: plain ads take, and about one second more in a pool of 5,000 slots.
 STEPS_EACH_SLOT: Final = 800
 LEAST_SLOTS: Final = 1_000
-STEPS_EACH_AD: Final = 2_000
-SLOTS_OF_STEP: Final = 4  # each ad is matched with all slots: one more step for this many
+STEPS_EACH_AD: Final = 1_000
+SLOTS_OF_STEP: Final = 8  # each ad is matched with all slots: one more step for this many
 
 #: Steps of a machine, and for each request that its slots are matched with.
 STEPS_EACH_MACHINE: Final = 200_000

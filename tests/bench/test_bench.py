@@ -23,7 +23,7 @@ from negotiator_bench.wide import wide_slot
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
 #: What the library has no counterpart for.
-ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS, Area.CYCLE}
+ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS, Area.CYCLE, Area.HOSTILE}
 
 SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 

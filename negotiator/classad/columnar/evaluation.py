@@ -49,6 +49,8 @@ from negotiator.classad.tables import bits, group_values
 from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from negotiator.classad.columnar.dependencies import DependencyIndex
     from negotiator.classad.context import Value
     from negotiator.classad.syntax import LiteralValue
@@ -252,14 +254,15 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
     # ``first`` is one row of each group of equal arguments: a function never runs once a row if rows are alike.
     groups, first = group_values(args, len(batch.table))
     with batch.metered(len(first)) as meter:
-        values = [_called(batch, function, [arg.value(row) for arg in args], meter) for row in first.tolist()]
+        calls = zip(*(arg.values(first) for arg in args), strict=True) if args else [()] * len(first)
+        values = [_called(batch, function, call, meter) for call in calls]
     # Lists and ads refer to the scope they were made in, which a group of rows does not have.
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
     return batch.spread(values, groups)
 
 
-def _called(batch: RowBatch, function: Function, args: list[Value], meter: Allowance) -> Value:
+def _called(batch: RowBatch, function: Function, args: Sequence[Value], meter: Allowance) -> Value:
     try:
         return function.apply(args, batch.env, meter)
     except EvaluationFailed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from negotiator.classad.context import EvaluationFailed, ListValue
@@ -25,16 +26,28 @@ if TYPE_CHECKING:
     from negotiator.classad.functions.patterns import Meter
     from negotiator.classad.values import Exceptional
 
+_SHORT_PATTERN = 1_000  # characters of a pattern that is remembered
+
 _OPTIONS = {"i": CASELESS, "m": MULTILINE, "s": DOTALL, "x": EXTENDED}
 
 
 def options_of(letters: str) -> int:
     """Return PCRE2's options for the letters i, m, s and x. Other letters are ignored."""
+    if not letters:
+        return 0
     return sum(flag for letter, flag in _OPTIONS.items() if letter in letters)
 
 
 def _bytes(text: str) -> bytes:
     return until_nul(to_bytes(text))
+
+
+_short_pattern_bytes = lru_cache(256)(_bytes)
+
+
+def _pattern_bytes(pattern: str) -> bytes:
+    """Return the bytes of a pattern: most calls have one that was used before."""
+    return _short_pattern_bytes(pattern) if len(pattern) <= _SHORT_PATTERN else _bytes(pattern)
 
 
 @register("regexp", 2, 3, metered=True)
@@ -45,7 +58,7 @@ def regexp(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # n
         return texts
     pattern, subject, letters = texts
     try:
-        return matches(_bytes(pattern), _bytes(subject), options_of(letters), meter)
+        return matches(_pattern_bytes(pattern), _bytes(subject), options_of(letters), meter)
     except PatternFailure:
         return ERROR
 

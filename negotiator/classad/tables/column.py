@@ -33,6 +33,7 @@ DTYPES: dict[Kind, Any] = {
 }
 """The kinds that have values, and their array types; strings are stored as codes of the column's pool."""
 
+_PLAIN_KINDS = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.STRING})
 _KIND_OF_TYPE = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL, str: Kind.STRING}
 
 
@@ -167,6 +168,21 @@ class Column:
             return self.pool.strings[int(value)]
         plain: Value = value.item() if isinstance(value, np.generic) else value
         return plain
+
+    def values(self, rows: IndexArray) -> list[Value]:
+        """Return the values of some rows, as ``value`` does: in one step where all rows are of one plain kind.
+
+        :param rows: (K,) indexes.
+        """
+        kind = Kind(int(self.kinds)) if self.kinds.ndim == 0 else None
+        if kind not in _PLAIN_KINDS:
+            return [self.value(row) for row in rows.tolist()]
+        values = self.data[kind]
+        found = [values.item()] * len(rows) if values.ndim == 0 else values[rows].tolist()
+        if kind is Kind.STRING:
+            strings = self.pool.strings
+            return [strings[code] for code in found]
+        return found
 
     def is_true(self) -> BoolArray:
         """Return which rows are true as a condition: shape ``(size,)`` (SEMANTICS section 5)."""

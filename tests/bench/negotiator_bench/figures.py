@@ -23,6 +23,7 @@ class Area(enum.StrEnum):
     CHARGING = "charging"
     QUOTAS = "quotas"
     CYCLE = "cycle"
+    HOSTILE = "hostile"
 
 
 @attrs.frozen

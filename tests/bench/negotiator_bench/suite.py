@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import attrs
 
-from negotiator_bench import charging, cycles, matching, memory, placing, quotas, reading, scalar
+from negotiator_bench import charging, cycles, hostile, matching, memory, placing, quotas, reading, scalar
 from negotiator_bench.figures import Area, Figure, Measured
 from negotiator_bench.inputs import Composition, compositions
 from negotiator_bench.machine import Machine, one_core, this_machine
@@ -92,6 +92,9 @@ def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str],
         for size in plan.cycles:
             progress(f"whole cycles, {size:,} slots")
             yield cycles.measure(size, plan)
+    if Area.HOSTILE in areas:
+        progress(f"hostile ads, {plan.hostile_slots:,} slots")
+        yield hostile.measure(plan)
     if Area.MEMORY in areas:
         progress(f"memory, {plan.memory:,} ads")
         yield memory.measure(plan, library=library is not None)
