@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.metadata
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
@@ -35,13 +36,27 @@ class PluginRefusedError(Exception):
 class Candidate:
     """A plugin that could be loaded. ``load`` returns it and its version; it may raise anything.
 
-    Only ``installed`` plugins can bring commands, since commands are looked up before a bundle is known.
+    Only ``installed`` plugins can bring commands, since commands are looked up before a bundle is known. ``isolate`` reads the
+    code for a worker process without executing it; None if the plugin cannot be isolated.
     """
 
     name: str
     origin: str
     load: Callable[[], tuple[object, str]]
     installed: bool = False
+    isolate: Callable[[], PluginCode] | None = None
+
+
+@attrs.frozen
+class PluginCode:
+    """The code of a plugin, to be executed by a worker process. ``digest`` is part of its version."""
+
+    execute: Callable[[], object]
+    digest: str
+
+    def load(self) -> object:
+        """Execute the code, and return the plugin."""
+        return self.execute()
 
 
 def from_entry_points() -> tuple[Candidate, ...]:
@@ -78,12 +93,16 @@ def from_folder(folder: Path) -> tuple[Candidate, ...]:
     except OSError as error:
         message = f"the plugins folder can't be read: {error.strerror}"
         raise PluginRefusedError(Problem(Severity.ERROR, Source(str(folder)), message)) from None
-    return tuple(Candidate(each.name, str(each.path), _DropInLoad(each)) for each in found)
+    return tuple(
+        Candidate(each.name, str(each.path), load, isolate=load.isolate)
+        for each, load in ((each, _DropInLoad(each)) for each in found)
+    )
 
 
 def from_module(name: str) -> Candidate:
     """Return the plugin that a bundle names by its module."""
-    return Candidate(name, f"module {name}", _ModuleLoad(name))
+    load = _ModuleLoad(name)
+    return Candidate(name, f"module {name}", load, isolate=load.isolate)
 
 
 def from_object(name: str, plugin: object) -> Candidate:
@@ -125,6 +144,10 @@ class _DropInLoad:
         written = _version(getattr(module, "__version__", None))
         return module, "+".join(filter(None, (written, dropins.digest(code))))
 
+    def isolate(self) -> PluginCode:
+        code = dropins.read(self.plugin)
+        return PluginCode(partial(dropins.load, self.plugin, code), dropins.digest(code))
+
 
 @attrs.frozen
 class _ModuleLoad:
@@ -135,6 +158,15 @@ class _ModuleLoad:
         module = importlib.import_module(self.name)
         written = _version(getattr(module, "__version__", None))
         return module, "+".join(filter(None, (written, _file_digest(module)))) or "0"
+
+    def isolate(self) -> PluginCode:
+        check_module(self.name)
+        return PluginCode(partial(importlib.import_module, self.name), "")
+
+
+def isolated_version(written: str, code: PluginCode) -> str:
+    """Return the version of a plugin in a worker process, which names its ``__version__``."""
+    return "+".join(filter(None, (_version(written), code.digest))) or "0"
 
 
 def _distribution(entry: EntryPoint) -> str:

@@ -24,10 +24,13 @@ from negotiator.hooks.candidates import (
     from_folder,
     from_module,
     from_object,
+    isolated_version,
     refusal,
 )
 from negotiator.hooks.guard import Clock, Tracer
 from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.isolation.plugin import isolated_plugin
+from negotiator.hooks.isolation.process import MAX_SECONDS, WorkerError, WorkerProcess
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
@@ -60,6 +63,8 @@ def load_plugins(
         loader.load(candidate)
     manager = HookManager(loader.registry, loader.loaded, settings, tracer, clock)
     forget_modules_with(manager, loader.plugins)
+    for worker in loader.workers:
+        weakref.finalize(manager, worker.stop)
     return manager, tuple(loader.problems)
 
 
@@ -75,6 +80,7 @@ class _PluginLoader:
     loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     plugins: list[object] = attrs.field(factory=list)
+    workers: list[WorkerProcess] = attrs.field(factory=list)
     objects: dict[int, str] = attrs.field(factory=dict)  # the plugin's name, by id of the registered object
 
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
@@ -89,6 +95,7 @@ class _PluginLoader:
                 )
         self.problems += _unknown("disable", self.settings.disable, found)
         self.problems += _unknown("order", self.settings.order, found)
+        self.problems += _unknown("isolate", self.settings.isolate, found)
         return [candidate for name, candidate in found.items() if name not in self.settings.disable]
 
     def load(self, candidate: Candidate) -> None:
@@ -96,7 +103,7 @@ class _PluginLoader:
         try:
             protect_descriptor()
             with running_plugin(f"the import of plugin {candidate.name}"):
-                plugin, version = candidate.load()
+                plugin, version = self._plugin(candidate)
             problems = [
                 *self._unfit(plugin, candidate),
                 *vet(plugin, candidate.name, candidate.origin, HOOKS),
@@ -115,6 +122,23 @@ class _PluginLoader:
         self.loaded.append(
             LoadedPlugin(candidate.name, version, candidate.origin, installed=candidate.installed)
         )
+
+    def _plugin(self, candidate: Candidate) -> tuple[object, str]:
+        """Return a plugin and its version; of an isolated one what calls its worker process."""
+        seconds = self.settings.isolate.get(candidate.name)
+        if seconds is None:
+            return candidate.load()
+        if candidate.isolate is None:
+            raise WorkerError("only plugins of plugins: folders: and modules: can be isolated")
+        if not 0 < seconds <= MAX_SECONDS:
+            raise WorkerError(
+                f"plugins: isolate: needs seconds above 0 and up to {MAX_SECONDS:g}, got {seconds:g}"
+            )
+        code = candidate.isolate()
+        worker = WorkerProcess(code, seconds)
+        self.workers.append(worker)
+        plugin, written = isolated_plugin(worker, HOOKS)
+        return plugin, isolated_version(written, code)
 
     def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points, extra=extra):

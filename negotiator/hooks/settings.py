@@ -17,3 +17,6 @@ class PluginSettings:
     order: tuple[str, ...] = ()
     slow_seconds: float = 1.0  # a call that takes longer counts as slow
     max_failures: int = 3  # so many failures, or slow calls, in a row switch off an observer
+    isolate: dict[str, float] = attrs.field(
+        factory=dict
+    )  # seconds that a call of this plugin's worker process may take
