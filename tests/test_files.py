@@ -1,7 +1,9 @@
 """Files that the program relies on: regular ones, that no other user could have written, and locks that no other can hold."""
 
 import os
+import shutil
 import stat
+import subprocess
 
 import pytest
 
@@ -59,6 +61,19 @@ def test_a_fifo_in_place_of_a_lock_is_refused(tmp_path):
     os.mkfifo(tmp_path / "lock")
     with pytest.raises(OSError, match="not a regular file"):
         open_lock(tmp_path / "lock")
+
+
+@root
+def test_on_a_read_only_file_system_no_user_may_write(tmp_path):
+    """Kubernetes mounts a ConfigMap as a world-writable folder, read-only."""
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    command = [mount, "-t", "tmpfs", "-o", "ro,mode=0777", "tmpfs", tmp_path]
+    if not mount or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("file systems cannot be mounted here")
+    try:
+        check_trusted(tmp_path, tmp_path.stat())
+    finally:
+        subprocess.run([umount, tmp_path], check=True)
 
 
 def test_a_world_writable_file_is_not_trusted(tmp_path):
