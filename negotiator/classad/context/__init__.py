@@ -24,6 +24,7 @@ from negotiator.classad.context.operators import BINARY as BINARY
 from negotiator.classad.context.operators import COMPARE as COMPARE
 from negotiator.classad.context.operators import UNARY as UNARY
 from negotiator.classad.context.operators import truth as truth
+from negotiator.classad.context.scope import STEPS_OF_REFERENCE as STEPS_OF_REFERENCE
 from negotiator.classad.context.scope import AdScope as AdScope
 from negotiator.classad.context.scope import AdValue as AdValue
 from negotiator.classad.context.scope import Compiled as Compiled

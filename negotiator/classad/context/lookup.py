@@ -85,7 +85,8 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
     current, before = state.current, state.levels_left
     # Each ad pays for its own expressions: steps are counted from where the evaluation enters an attribute of another ad.
     side, paying = scope.side, state.paying
-    start = state.remaining if side is not paying else 0
+    start = state.work_left() if side is not paying else 0
+    state.references += 1
     state.paying = side
     state.current, state.levels_left = scope, depth - 1
     active[name] = epoch
@@ -109,7 +110,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
         state.current, state.levels_left = current, before
         if side is not paying:
             state.paying = paying
-            spent = start - state.remaining
+            spent = start - state.work_left()
             state.pay(side, spent)
             state.pay(paying, -spent)
 

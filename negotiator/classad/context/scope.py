@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from negotiator.classad.context.environment import Environment
 
+STEPS_OF_REFERENCE: Final = 15
+"""Steps that are charged for each evaluated reference to an expression, besides its nodes; no limit counts them."""
+
 STEPS_BEFORE_MEMO: Final = 10_000
 """Steps after which an evaluation gets a memo. Few evaluations take that many."""
 
@@ -124,8 +127,8 @@ class EvaluationState:
 
     ``current`` is the current scope, ``base`` the scope where evaluation began, ``left`` the scope of my ad in a match.
     ``levels_left`` and ``steps``, then ``reserve``, are budgets. ``nesting`` counts nested evaluations of arguments and
-    elements, which HTCondor does not limit (it crashes). ``my_steps`` and
-    ``target_steps`` are those that the attributes of each ad took: its owner is charged for them. ``paying`` is the side of
+    elements, which HTCondor does not limit (it crashes). ``references`` counts the evaluated ones to
+    expressions. ``my_steps`` and ``target_steps`` are those that the attributes of each ad took: its owner is charged for them. ``paying`` is the side of
     the innermost attribute that is being evaluated, None in the expression itself. ``epoch`` is the number of the innermost nested evaluation.
     ``contexts`` are the scopes that temporarily have another ad to fall back to.
 
@@ -149,6 +152,7 @@ class EvaluationState:
         "my_steps",
         "nesting",
         "paying",
+        "references",
         "reserve",
         "steps",
         "target_steps",
@@ -171,7 +175,7 @@ class EvaluationState:
         self.steps = STEPS_BEFORE_MEMO
         self.reserve = MAX_STEPS - STEPS_BEFORE_MEMO
         self.nesting = 0
-        self.my_steps = self.target_steps = 0
+        self.my_steps = self.target_steps = self.references = 0
         self.paying: AdScope | None = None
         self.epoch = self.epochs = 1
         self.contexts = _NO_CONTEXTS
@@ -205,6 +209,10 @@ class EvaluationState:
             raise Exhausted
         if self.memo is None:
             self.memo = self.make_memo(self)
+
+    def work_left(self) -> int:
+        """Return the steps left, less what the evaluated references cost: entering an attribute takes as long as they."""
+        return self.remaining - STEPS_OF_REFERENCE * self.references
 
     def pay(self, side: AdScope | None, steps: int) -> None:
         """Add steps to those of one side; None is the expression itself, which pays for all that no side pays for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from negotiator.classad.context import (
+    STEPS_OF_REFERENCE,
     Allowance,
     Environment,
     EvaluationFailed,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import AttributeMap, Expr
 
 
-MAX_STEPS_PAID: Final = 500_000
+MAX_STEPS_PAID: Final = 100_000
 """Steps of one evaluation that is charged to somebody; beyond it the value is error."""
 
 STEPS_TO_BEGIN: Final = 100
@@ -105,7 +106,7 @@ def evaluate_paid(
     try:
         return _value(state, expr)
     finally:
-        spent = granted - max(state.remaining, 0) + STEPS_TO_BEGIN
+        spent = granted - max(state.remaining, 0) + STEPS_OF_REFERENCE * state.references + STEPS_TO_BEGIN
         paying.my.steps -= state.my_steps
         paying.target.steps -= state.target_steps
         paying.expression.steps -= spent - state.my_steps - state.target_steps
