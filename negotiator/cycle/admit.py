@@ -11,10 +11,12 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.admission_filter import AdmissionFilter
+from negotiator.cycle.applications import application_users
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.result import DiscardedAds
+from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
@@ -55,7 +57,8 @@ def admit(
     for mask, reason in job_columns.not_served(snapshot.jobs):
         all_jobs.discard(mask, reason)
     if journal:
-        _discard_matched(slots, all_jobs, journal)
+        users = application_users(snapshot.jobs, bundle.placement, cycle.environment)
+        _discard_matched(slots, all_jobs, users, journal)
     jobs = AdmissionFilter.of(AdKind.JOB, all_jobs.kept_ads())
 
     for ads in (schedds, submitters, slots, jobs):
@@ -71,13 +74,14 @@ def admit(
     return Admitted(slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures))
 
 
-def _discard_matched(slots: AdmissionFilter, jobs: AdmissionFilter, journal: Sequence[JournalEntry]) -> None:
+def _discard_matched(
+    slots: AdmissionFilter, jobs: AdmissionFilter, users: Strings, journal: Sequence[JournalEntry]
+) -> None:
     """Discard slots and jobs that were matched in an earlier cycle: they are not matched a second time."""
     pending = [entry for entry in journal if not entry.shown]
     taken = frozenset(entry.slot for entry in pending)
-    matched = frozenset((entry.schedd, entry.job) for entry in pending)
-    ids = job_columns.job_ids(jobs.table, range(len(jobs.table)))
-    job_keys = list(zip(job_columns.schedds(jobs.table), ids, strict=True))
+    matched = frozenset(entry.job_key for entry in pending)
+    job_keys = job_columns.job_keys(jobs.table, users)
     for ads, mask in (
         (slots, is_in(slots.table.strings("Name"), taken)),
         (jobs, is_in(job_keys, matched)),

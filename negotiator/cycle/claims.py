@@ -117,7 +117,7 @@ def match_claims(journal: Sequence[JournalEntry], tables: Sequence[JobsInUse]) -
     left: list[int] = []
     for number in range(len(journal) - 1, -1, -1):
         entry = journal[number]
-        place = None if entry.is_copy else by_job.get((entry.schedd, entry.user, entry.job))
+        place = None if entry.is_copy else by_job.get(entry.job_key)
         if place is None:
             left.append(number)
         elif place in free:

@@ -41,6 +41,14 @@ def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
     return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
 
 
+def job_keys(jobs: Table, users: Strings) -> list[tuple[str, str, str]]:
+    """Return the schedd, the user and ``cluster.proc`` of each job.
+
+    The user is part of the key: a GlobalJobId is text of the job's ad, which can name the job of another user.
+    """
+    return list(zip(schedds(jobs), users.tolist(), job_ids(jobs, range(len(jobs))), strict=True))
+
+
 def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
     """Yield the jobs that no negotiator serves, with the reason: not idle, or of a universe that is not matched."""
     status = jobs.numbers("JobStatus", default=IDLE)

@@ -47,6 +47,11 @@ class JournalEntry:
         return self.attributes, tuple(type(value) for _, value in self.attributes)
 
     @property
+    def job_key(self) -> tuple[str, str, str]:
+        """The key of its job: schedd, user and ``cluster.proc``, as ``job_keys`` returns it."""
+        return self.schedd, self.user, self.job
+
+    @property
     def kind(self) -> tuple[object, ...]:
         """The data that matches with equal charges share."""
         where = self.submitter, self.schedd, self.queue, self.user, self.group, self.groups

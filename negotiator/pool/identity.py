@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from negotiator.pool.ad_kind import PoolAdKind, constant_value, string_value
 from negotiator.pool.parsed_ad import ParsedAd, ad_problem, shorten
-from negotiator.records import Problem, Severity, Source
+from negotiator.records import Problem, Severity
 
 if TYPE_CHECKING:
     from negotiator.classad import ClassAd
@@ -87,9 +87,8 @@ def _job(found: ParsedAd) -> IdentifiedAd | Problem:
         ad = ad.with_items([("ClusterId", cluster), ("ProcId", proc)])
         message = f"job {cluster}.{proc} has its ClusterId and ProcId from its GlobalJobId"
         problem = Problem(Severity.NOTICE, source, message)
-    return IdentifiedAd(ad, _job_key(global_id, source, cluster, proc), f"job {cluster}.{proc}", problem)
-
-
-def _job_key(global_id: str, source: Source, cluster: int, proc: int) -> tuple[object, ...]:
-    """Return the key of a job. Without a GlobalJobId, each file counts as a schedd of its own."""
-    return (global_id,) if global_id else (source.file, cluster, proc)
+    # Users write the GlobalJobId of their ads, so it identifies a job only together with the owner. It names the schedd;
+    # without it, each file counts as a schedd of its own.
+    owner = string_value(ad, "Owner") or string_value(ad, "User")
+    key = (bool(global_id), global_id or source.file, cluster, proc, owner)
+    return IdentifiedAd(ad, key, f"job {cluster}.{proc}", problem)

@@ -85,6 +85,12 @@ class SnapshotBuilder:
         if identified.problem:
             yield identified.problem
         earlier = self.ads[kind].get(identified.key)
+        if earlier and kind is PoolAdKind.JOB:
+            message = (
+                f"the ad is set aside: {identified.label} of the same owner was read before, at {earlier[1]}"
+            )
+            yield Problem(Severity.WARNING, result.source, message)
+            return
         if earlier:
             message = f"{identified.label} was read before, at {earlier[1]}; this later ad takes its place"
             yield Problem(Severity.WARNING, result.source, message)

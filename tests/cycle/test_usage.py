@@ -145,6 +145,16 @@ def test_jobs_of_other_schedds_with_the_same_id_do_not_settle_a_match(limits):
     assert counted["limits.user.tester.root.vcore"] == 2000
 
 
+def test_jobs_of_other_users_with_the_same_id_neither_settle_a_match_nor_wait_for_it(limits):
+    """The owner is part of a job's id: a GlobalJobId can be copied from the ad of another user's job."""
+    journal, state = matched_journal(limits, [idle_job(1)])
+    counted = used(count(limits, [running_job(1, Owner='"eve"')], journal=journal, state=state))
+    assert counted["limits.user.tester.root.vcore"] == 1000
+    journal, state = matched_journal(limits, [idle_job(1, Owner='"eve"')])
+    result = count(limits, [idle_job(1)], journal=journal, state=state)
+    assert [match.job for match in result.matches] == ["1.0"]
+
+
 COPIES = {"_condor_RESOURCE_COUNT": "3", "JobStatus": None}
 
 

@@ -137,14 +137,23 @@ def test_of_two_ads_of_a_slot_the_later_counts(snapshot, one, other, same):
     [
         ('GlobalJobId = "a#1.0#9"', 'GlobalJobId = "a#1.0#9"', True),
         ('GlobalJobId = "a#1.0#9"', 'GlobalJobId = "b#1.0#9"', False),
+        ('GlobalJobId = "a#1.0#9"\nOwner = "ann"', 'GlobalJobId = "a#1.0#9"\nOwner = "bob"', False),
+        ('GlobalJobId = "a#1.0#9"\nOwner = "ann"', 'GlobalJobId = "a#1.0#9"\nUser = "ann"', True),
+        ('GlobalJobId = "a#1.0#9"', 'GlobalJobId = "a#1.0#9"\nOwner = "ann"', False),
+        ('GlobalJobId = "<stdin>"', "", False),
         ("", "", True),
     ],
 )
-def test_of_two_ads_of_a_job_the_later_counts(snapshot, one, other, same):
-    """Jobs of different schedds differ, by their GlobalJobId."""
+def test_of_two_ads_of_a_job_the_first_counts(snapshot, one, other, same):
+    """Jobs of different schedds and owners differ; the later ad of one job is set aside with a warning."""
     job = 'MyType = "Job"\nClusterId = 1\nProcId = 0\n'
     pool = snapshot(f"{job}{one}\nA = 1\n\n{job}{other}\nA = 2\n".replace("\n\nA", "\nA"))
-    assert [ad.integer("A") for ad in pool.jobs.ads] == ([2] if same else [1, 2])
+    assert [ad.integer("A") for ad in pool.jobs.ads] == ([1] if same else [1, 2])
+    assert [problem.severity for problem in pool.problems] == ([Severity.WARNING] if same else [])
+    assert (
+        not same
+        or "set aside: job 1.0 of the same owner was read before, at <stdin>:1" in pool.problems[0].message
+    )
 
 
 def test_problems_are_listed_one_by_one_up_to_a_limit(snapshot, monkeypatch):

@@ -60,7 +60,7 @@ def test_a_file_by_itself(real_ads, name):
 def test_all_together(real_ads):
     """Read as one pool, nothing is lost but ads that a later file repeats, each with a warning."""
     pool = read_pool([real_ads])
-    again = [problem for problem in pool.problems if "takes its place" in problem.message]
+    again = [problem for problem in pool.problems if "was read before" in problem.message]
     total = [sum(column) for column in zip(*EXPECTED.values(), strict=True)]
     assert len(again) == 4 + 43  # the same machines a little later; the same jobs in another format
     assert counts(pool) == (total[0] - 4, total[1] - 43, *total[2:5], total[5] + 47)
