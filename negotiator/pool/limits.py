@@ -11,7 +11,7 @@ from typing import Final
 MAX_FILE: Final = 2 << 30
 """Bytes read of one file, after decompression."""
 
-MAX_AD: Final = 16 << 20
+MAX_AD: Final = 4 << 20
 """Characters of one ad."""
 
 MAX_LITERAL: Final = 1 << 20
@@ -22,6 +22,9 @@ MAX_LINE: Final = 1 << 20
 
 MAX_ATTRIBUTES: Final = 10_000
 """Attributes of one ad: each is a column of a table of the whole pool."""
+
+MAX_ELEMENTS: Final = 100_000
+"""Elements of one ad in XML: each is made in Python, before the owner of the ad is known."""
 
 MAX_DEPTH: Final = 100
 """Nesting depth of brackets in JSON and the new syntax, and of elements in XML."""

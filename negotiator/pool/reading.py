@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.classad import ClassAd
 from negotiator.classad.tables import TooManyNamesError
+from negotiator.pool.ad_cost import charge_ad
 from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import UnreadableError
@@ -18,7 +19,7 @@ from negotiator.pool.jsonform import read_json
 from negotiator.pool.longform import read_long
 from negotiator.pool.newform import read_new
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, abort_problem, ad_problem
-from negotiator.pool.reading_budget import ReadingBudget
+from negotiator.pool.reading_budget import BUDGET_HINT, ReadingBudget
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 from negotiator.pool.xmlform import read_xml
 from negotiator.records import Problem, Severity, Source
@@ -133,7 +134,7 @@ def _read_blocks(
         yield from read_long(text, file, dictionary, budget, keep_claims=keep_claims)
     elif form is not None:
         results = _READERS[form](text, file, keep_claims=keep_claims)
-        yield from (_store(result, dictionary) for result in results)
+        yield from (_store(result, dictionary, budget) for result in results)
     elif is_blank(head) and len(head) > _LONGEST_HEAD:
         message = f"the file begins with more than {_LONGEST_HEAD} blank characters; it is not read"
         yield Problem(Severity.ERROR, Source(file), message, _HINT)
@@ -158,10 +159,13 @@ def _head(blocks: Iterator[str]) -> str:
 _READERS: Final = {AdFormat.JSON: read_json, AdFormat.NEW: read_new, AdFormat.XML: read_xml}
 
 
-def _store(result: ReadResult, dictionary: AdDictionary) -> ReadResult:
-    """Replace an ad by one that is stored as numbers of the dictionary."""
+def _store(result: ReadResult, dictionary: AdDictionary, budget: ReadingBudget) -> ReadResult:
+    """Replace an ad by one that is stored as numbers of the dictionary, if its owner's budget has room for it."""
     if isinstance(result, Problem):
         return result
+    message = charge_ad(result.ad, result.source.file, dictionary, budget)
+    if message:
+        return ad_problem(result.source, message, BUDGET_HINT)
     try:
         return ParsedAd(dictionary.intern(result.ad), result.source, result.claims)
     except TooManyNamesError as error:

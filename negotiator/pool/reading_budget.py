@@ -8,7 +8,7 @@ All figures are counts of names and characters, so the same files give the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import attrs
@@ -114,11 +114,20 @@ class ReadingBudget:
     limits: ReadingLimits = attrs.field(factory=ReadingLimits)
     _charged: dict[AdOwner, AdCost] = attrs.field(factory=dict, init=False)
     _user_names: int = attrs.field(default=0, init=False)
+    _trees: set[str] = attrs.field(factory=set, init=False)
 
     @property
     def charged(self) -> Mapping[AdOwner, AdCost]:
         """What each owner's ads cost beyond their allowances."""
         return self._charged
+
+    def is_charged(self, tree: str) -> bool:
+        """True if an equal tree, by its key, was charged before."""
+        return tree in self._trees
+
+    def add_charged(self, trees: Iterable[str]) -> None:
+        """Remember trees that were charged, so that equal ones cost nothing."""
+        self._trees.update(trees)
 
     @staticmethod
     def is_free(cost: AdCost) -> bool:

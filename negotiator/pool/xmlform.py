@@ -16,7 +16,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
 from negotiator.classad.syntax import ListExpr, Literal, RecordExpr, resolve_escapes
-from negotiator.pool.limits import MAX_AD, MAX_DEPTH
+from negotiator.pool.limits import MAX_AD, MAX_DEPTH, MAX_ELEMENTS
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
 from negotiator.pool.vault import Secret, claim_ids
@@ -114,6 +114,7 @@ class _XmlHandler:
         self.started = False
         self.source = Source(file)
         self.problem: Problem | None = None
+        self.elements = 0  # of the ad that is being read
 
     def here(self) -> Source:
         return Source(self.file, self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
@@ -127,18 +128,21 @@ class _XmlHandler:
                 raise _NotClassAdsError
         if not self.stack:
             if tag == "c":
-                self.source, self.problem = self.here(), None
+                self.source, self.problem, self.elements = self.here(), None, 0
                 self.claims.clear()
                 self.stack.append(_OpenElement(tag, ""))
             return
         if len(self.stack) >= MAX_DEPTH:
             raise _TooDeepError
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS:
+            self.fault(f"it has more than {MAX_ELEMENTS} elements")
         if tag not in _TAGS:
             self.fault("an ad has no element of this name")
         self.stack.append(_OpenElement(tag, self.name_of(tag, attributes)))
 
     def data(self, data: str) -> None:
-        if self.stack:
+        if self.stack and self.problem is None:
             self.stack[-1].text.append(data)
 
     def end(self, _tag: str) -> None:

@@ -1,6 +1,7 @@
 """Whoever causes a cost of reading bears it: names, stored values and expressions have a budget for each owner."""
 
 import io
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -197,6 +198,72 @@ def test_who_is_charged_for_an_ad(lines, owner):
     text = "\n".join(["Wanted = " + "+".join("A" * 300), *lines, "\n"])
     _, _, budget = read(text)
     assert list(budget.charged) == [owner]
+
+
+def _in_json(attributes):
+    return json.dumps([attributes])
+
+
+def _in_new_syntax(attributes):
+    return "[" + ";".join(f"{name} = {_text(value)}" for name, value in attributes.items()) + "]"
+
+
+def _in_xml(attributes):
+    cells = "".join(f'<a n="{name}">{_xml(value)}</a>' for name, value in attributes.items())
+    return f"<classads><c>{cells}</c></classads>"
+
+
+def _text(value):
+    expression = isinstance(value, str) and value.startswith("/Expr(")
+    return value[6:-2] if expression else json.dumps(value)
+
+
+def _xml(value):
+    if isinstance(value, int):
+        return f"<i>{value}</i>"
+    return f"<e>{_text(value)}</e>" if value.startswith("/Expr(") else f"<s>{value}</s>"
+
+
+def _job_in(form, number, **attributes):
+    return form({"MyType": "Job", "Owner": "mallory", "ClusterId": number, "ProcId": 0, **attributes})
+
+
+@pytest.mark.parametrize("form", [_in_json, _in_new_syntax, _in_xml])
+def test_other_forms_have_the_same_budget(tmp_path, form):
+    """New names, long strings and many expressions in JSON, the new syntax and XML; the neighbours are read."""
+    mine = " + ".join(["A"] * 15_000)
+    for number in range(12):
+        names = {f"A{number}_{each}": 1 for each in range(3_000)}
+        expression = f"/Expr({number} + {mine})/"
+        (tmp_path / f"names{number}").write_text(_job_in(form, number, **names))
+        (tmp_path / f"trees{number}").write_text(_job_in(form, 100 + number, Wanted=expression))
+    (tmp_path / "z_other").write_text(job(1, "Other = 1", owner="alice") + slot(1))
+    pool = read_pool([tmp_path])
+    assert len(pool.slots) == 1
+    assert "alice" in [ad.string("Owner") for ad in pool.jobs.ads]
+    messages = [problem.message for problem in pool.problems]
+    assert len([text for text in messages if "more than 10000 attribute names" in text]) == 9
+    assert len([text for text in messages if "the expressions in the ads of user mallory" in text]) == 4
+    assert len(pool.jobs) == 12
+
+
+@pytest.mark.parametrize("form", [_in_json, _in_new_syntax, _in_xml])
+def test_equal_expressions_of_other_forms_are_charged_once(tmp_path, form):
+    """Jobs with the same long expression are all read."""
+    expression = "/Expr(" + " + ".join(["A"] * 5_000) + ")/"
+    for number in range(60):
+        (tmp_path / f"{number}").write_text(_job_in(form, number, Wanted=expression))
+    pool = read_pool([tmp_path])
+    assert (len(pool.jobs), pool.problems) == (60, ())
+
+
+def test_an_ad_of_too_many_xml_elements_is_set_aside():
+    """Its list is not stored; the next ad is read."""
+    items = "<l>" + "<i>1</i>" * 100_001 + "</l>"
+    text = f'<classads><c><a n="A">{items}</a></c><c><a n="ClusterId"><i>1</i></a><a n="ProcId"><i>0</i></a></c></classads>'
+    pool = read_pool(["-"], io.BytesIO(text.encode()))
+    assert len(pool.jobs) == 1
+    assert "it has more than 100000 elements" in pool.problems[0].message
 
 
 costs = st.builds(AdCost, st.integers(0, 9), st.integers(0, 3 * FREE.text), st.integers(0, 3 * FREE.parsed))

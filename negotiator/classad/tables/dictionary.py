@@ -277,14 +277,22 @@ class AdDictionary:
         cells = [self._cell_of(name, expr) for name, expr in ad.items()]
         return self._normalise(np.array([cell for cell in cells if cell is not None], np.int64))
 
+    def holds(self, name: str, expr: Expr) -> bool:
+        """True if this tree, or an equal constant, was stored as a value of the attribute before."""
+        spelling = self._spellings.get(name)
+        if spelling is None:
+            return False
+        if type(expr) is Literal and _literal_key(spelling, expr) in self._literals:
+            return True
+        return spelling.entries.holds(expr)
+
     def _cell_of(self, name: str, expr: Expr) -> int | None:
         spelling = self.spelling(name)
         if spelling is None:
             return None
         if type(expr) is not Literal or expr.relative_time:
             return spelling.base | spelling.entries.add(expr)
-        value = expr.value
-        key = (spelling.base, type(value), repr(value) if type(value) is float else value)
+        key = _literal_key(spelling, expr)
         cell = self._literals.get(key)
         if cell is None:
             if len(self._literals) >= MAX_LINES:
@@ -374,6 +382,11 @@ class _HeldExpressions(RowExpressions):
     def expr(self, place: int) -> Expr:
         cell = int(self._row[place])
         return self.dictionary.entries[self.layout.attributes[place]].require(cell & _CODE_MASK)
+
+
+def _literal_key(spelling: AttributeSpelling, literal: Literal) -> tuple[int, type, object]:
+    value = literal.value
+    return spelling.base, type(value), repr(value) if type(value) is float else value
 
 
 def _digest(line: str) -> bytes:

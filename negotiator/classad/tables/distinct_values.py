@@ -110,6 +110,10 @@ class DistinctValues:
             code = self._tree_codes[id(expr)] = self._add(Kind.EXPRESSION, len(self.trees) - 1)
         return code
 
+    def holds(self, expr: Expr) -> bool:
+        """True if this tree is one of ``trees``."""
+        return id(expr) in self._tree_codes
+
     def extend(self, kind: Kind, payloads: IndexArray) -> IndexArray:
         """Add integers, or reals by their bits; return their codes."""
         first = len(self._kinds)
