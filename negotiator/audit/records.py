@@ -6,13 +6,14 @@ writes as escapes. Of ads only the fields named here are written, so that no cla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
 
 from negotiator import __version__
+from negotiator.audit.denials import bounded_reasons
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
 from negotiator.bundle.model import AuditSettings, DecisionSelection
@@ -22,11 +23,11 @@ from negotiator.hooks.records import Cycle, Expression, Match
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
-    from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
+    from negotiator.cycle.result import CycleResult, DiscardedAds, RequestOutcome
 
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
 
-_REASONS = 100
+_FAILURES = 100
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
 
@@ -43,7 +44,7 @@ def intent_records(
     matches = _match_records(result, _selector(settings.matches, result))
     denials = _denial_records(result, _selector(settings.denials, result))
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
-    failures = [_failure_record(result, failure) for failure in result.failures]
+    failures = [_failure_record(result, failure) for failure in result.failures[:_FAILURES]]
     queues = [{**_common("queue_change", result), **change_fields(change)} for change in result.changes]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
@@ -150,15 +151,11 @@ _RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
 
 
 def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
-    return [
-        _denial_record(result, outcome)
-        for outcome in result.outcomes
-        if outcome.unmatched and selects(outcome.request.ad, None)
-    ]
+    denied = (each for each in result.outcomes if each.unmatched and selects(each.request.ad, None))
+    return [_denial_record(result, outcome, reasons) for outcome, reasons in bounded_reasons(denied)]
 
 
-def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
-    recorded = _weightiest(outcome.removals)
+def _denial_record(result: CycleResult, outcome: RequestOutcome, reasons: list[Record]) -> Record:
     return {
         **_common("denial", result),
         "submitter": bounded(outcome.request.submitter),
@@ -168,22 +165,9 @@ def _denial_record(result: CycleResult, outcome: RequestOutcome) -> Record:
         "queue": bounded(outcome.request.queue, TEXT),
         "matched": len(outcome.matches),
         "candidates": outcome.candidates,
-        "reasons": [
-            {**reason_fields(removal.reason), "removed": removal.removed, "rejected": removal.rejected}
-            for removal in recorded
-        ],
-        "reasons_left_out": len(outcome.removals) - len(recorded),
+        "reasons": reasons,
+        "reasons_left_out": len(outcome.removals) - len(reasons),
     }
-
-
-def _weightiest(removals: Sequence[Removal]) -> Sequence[Removal]:
-    """Return the removals that took the most slots, in their order; a job can cause any number of them."""
-    if len(removals) <= _REASONS:
-        return removals
-    weights = sorted(
-        range(len(removals)), key=lambda place: (-removals[place].removed, -removals[place].rejected, place)
-    )
-    return [removals[place] for place in sorted(weights[:_REASONS])]
 
 
 def _discard_record(result: CycleResult, discarded: DiscardedAds) -> Record:
@@ -221,6 +205,7 @@ def _cycle_record(
         "denials_recorded": recorded_denials,
         "discards": len(result.discarded),
         "failures": len(result.failures),
+        "failures_left_out": max(0, len(result.failures) - _FAILURES),
         "placements": len(result.placements),
         "queue_changes": len(result.changes),
     }
