@@ -65,6 +65,7 @@ def _remote(worker: WorkerProcess, hook: Hook[..., Any], names: list[str]) -> Ca
     kind = inspect.Parameter.KEYWORD_ONLY
     vars(call)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in names])
     # A failure is reported without a line: the plugin's own is part of the message, and this one would mislead.
+    call.__module__ = "isolated"
     vars(call)["__wrapped__"] = len
     marked: Callable[..., Any] = hookimpl(call)
     return marked
