@@ -16,9 +16,9 @@ from negotiator.classad import Allowance, Payers, Table
 from negotiator.classad.syntax import AttributeMap, Literal, fold
 from negotiator.hooks.records import AdKind, Cycle, Request
 
-#: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads: what
-#: plain ads take, and about one second more in a pool of 5,000 slots.
-STEPS_EACH_SLOT: Final = 800
+#: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads:
+#: many times what plain ads take, and less than a second in a pool of 5,000 slots.
+STEPS_EACH_SLOT: Final = 400
 LEAST_SLOTS: Final = 1_000
 STEPS_EACH_AD: Final = 1_000
 SLOTS_OF_STEP: Final = 8  # each ad is matched with all slots: one more step for this many

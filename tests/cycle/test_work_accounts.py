@@ -44,7 +44,7 @@ def test_all_requests_of_an_owner_share_one_allowance():
 
 def test_a_result_that_was_cut_short_is_not_used_for_another_owner():
     """Both owners have the same condition; only one of them has steps left when it is evaluated."""
-    slots = [slot(n, Mips=str(n)) for n in range(20)]
+    slots = [slot(n, Mips=str(n)) for n in range(10)]
     condition = expensive("TARGET.Mips")
     shared = {"Contexts": CONTEXTS, "Requirements": condition}
     before = [

@@ -134,8 +134,10 @@ class AttributeMap:
 
     def project(self, names: Iterable[str]) -> Self:
         """Return an ad with only the named attributes, in this ad's order."""
-        wanted = {fold(name) for name in names}
-        return type(self)([(name, expr) for name, expr in self.items() if fold(name) in wanted])
+        index = self.shape.index
+        positions = sorted({index[name] for name in map(fold, names) if name in index})
+        # Only these expressions are read: those of an ad in a table are made on demand.
+        return type(self)([(self.shape.names[each], self.expressions[each]) for each in positions])
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
         """Return an ad with these attributes added or replaced."""
