@@ -27,6 +27,9 @@ _RESOURCES = {
     "memory": bind(parse("MY.RequestMemory * 1048576.0")),
     "vcore": bind(parse("MY.RequestCpus * 1000.0")),
 }
+#: The same of resources that count only where the queues name them. Source: "User and Group Quota Enforcement", the
+#: example of a limit object: ``cpu`` is a number of processors.
+_IF_NAMED = {"cpu": bind(parse("MY.RequestCpus"))}
 #: The partition of a configuration that can't be read.
 _NOTHING = PartitionConfig("default", QueueConfig("root", leaf=False))
 
@@ -104,6 +107,7 @@ def resource_expressions(
         for amounts in (queue.max, queue.guaranteed, *(limit.resources for limit in queue.limits))
         for name in amounts
     }
+    known = {name: tree for name, tree in _IF_NAMED.items() if name in named} | known
     further = {name: _requested(name) for name in sorted(named - known.keys())}
     return known | further, frozenset(known)
 

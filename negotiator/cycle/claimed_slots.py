@@ -16,7 +16,7 @@ from negotiator.cycle.claims import owners, slot_claims, slots_of
 #: Attributes that the job's ad and the slot's ad share.
 _COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
 #: Resources that a slot's ad names otherwise than a job's RequestName.
-_NAMED_OTHERWISE = frozenset({"cpus", "memory", "vcore"})
+_NAMED_OTHERWISE = frozenset({"cpu", "cpus", "memory", "vcore"})
 
 
 def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Table:

@@ -249,6 +249,16 @@ def test_a_further_resource_counts_if_a_job_requests_it(tmp_path):
     assert {code for code, *_ in denials(result)} == {"user_limit", "amount_unknown"}
 
 
+def test_cpu_is_the_number_of_requested_processors(tmp_path):
+    """As in the specification's example of a limit; vcore counts the same in thousandths."""
+    queues = limited("{limit: l, users: ['*'], maxresources: {cpu: 5}}")
+    result = decide(
+        tmp_path, [cpus(1, RequestCpus="3"), cpus(2, RequestCpus="3"), cpus(3, RequestCpus="2")], queues
+    )
+    assert sorted(job for job, _ in matched(result)) == ["1.0", "3.0"]
+    assert {code for code, *_ in denials(result)} == {"user_limit"}
+
+
 PER_HOST = """
     names, codes = np.unique(slots.strings("Machine").astype(str), return_inverse=True)
     label = Quota(rule="per host", text="jobs on one host", mode={mode})
