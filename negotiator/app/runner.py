@@ -10,6 +10,7 @@ from typing import BinaryIO, Protocol
 
 import attrs
 
+from negotiator.app.caller import caller
 from negotiator.app.pool_view import STDIN, read_paths
 from negotiator.app.targets import bundle_folder, clock, examine, load
 from negotiator.audit.errors import AuditBusyError, AuditError
@@ -23,6 +24,8 @@ from negotiator.hooks.guard import Tracer
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem, Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
+from negotiator.runtime.bundle_identity import check_bundle, use_bundle
+from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.reload import STABLE_SECONDS as STABLE_SECONDS
 from negotiator.runtime.reload import Reload as Reload
@@ -67,11 +70,15 @@ class RunObserver(Protocol):
 
 @attrs.frozen(eq=False)
 class Runner:
-    """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one."""
+    """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one.
+
+    ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
+    """
 
     runtime: Runtime
     reloader: Reloader
     audit: AuditLog | None
+    notices: tuple[str, ...]
     settler: Offline
     _pool: _PoolReader
 
@@ -118,15 +125,22 @@ def run_cycles(
     watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
+    change_bundle: bool = False,
+    recover: bool = False,
 ) -> None:
     """Open a runner, run cycles, and close it: the parameters are those of ``open_runner`` and ``Runner.run``."""
-    with open_runner(targets, audit=audit, watch=watch, tracer=tracer, stdin=stdin) as runner:
+    with open_runner(
+        targets,
+        audit=audit,
+        watch=watch,
+        tracer=tracer,
+        stdin=stdin,
+        change_bundle=change_bundle,
+        recover=recover,
+    ) as runner:
         problems = runner.runtime.bundle.problems
         observer.problems(each for each in problems if each.severity is Severity.WARNING)
-        for notice in (
-            *(runner.audit.notices if runner.audit else ()),
-            *runner.runtime.state_manager.damaged,
-        ):
+        for notice in (*runner.notices, *runner.runtime.state_manager.damaged):
             observer.notice(notice)
         runner.run(observer, every, count)
 
@@ -139,6 +153,8 @@ def open_runner(
     watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
+    change_bundle: bool = False,
+    recover: bool = False,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -147,9 +163,12 @@ def open_runner(
         watch them.
     :param tracer: called with each call of a plugin.
     :param stdin: the stream that is read for the path ``-`` of the pool.
+    :param change_bundle: let the state belong to this bundle from now on.
+    :param recover: continue although the state and the audit log do not agree; that is recorded.
     :raises BundleError: the bundle has errors.
-    :raises StateError: the state cannot be used, or another negotiator uses it.
-    :raises AuditError: the audit log cannot be used.
+    :raises BundleChangedError: the state belongs to another bundle.
+    :raises StateError: the state cannot be used, another negotiator uses it, or it does not agree with the audit log.
+    :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
     """
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
@@ -164,10 +183,17 @@ def open_runner(
         with _nothing_handed_out():
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
             store = stack.enter_context(_open_state(targets.state)) if targets.state else None
+            if store and not change_bundle:
+                check_bundle(store, bundle)
             log = stack.enter_context(_open_audit(targets, bundle)) if audit else None
+            user, now = caller()[0], clock(targets)()
+            accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
+            if store:
+                use_bundle(store, bundle, log, user, now)
         pool, settler = _PoolReader(targets.pool, stdin), Offline(lambda _: False)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
-        yield Runner(runtime, reloader, log, settler, pool)
+        notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
+        yield Runner(runtime, reloader, log, notices, settler, pool)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from negotiator.audit.values import Record, bounded, instant
 from negotiator.records import Problem
@@ -61,4 +62,29 @@ def reload_record(
         "new_bundle": new_bundle,
         "problems": [bounded(str(problem), _TEXT) for problem in problems[:_PROBLEMS]],
         "problems_left_out": max(0, len(problems) - _PROBLEMS),
+    }
+
+
+def recovery_record(
+    *,
+    now: float,
+    bundle: str,
+    user: str,
+    differences: Sequence[str],
+    state_head: str,
+    fault: Mapping[str, Any] | None,
+) -> Record:
+    """Return the record of an administrator's decision to continue although state and log do not agree.
+
+    :param state_head: the head of the log that the state agreed with; empty if it had none.
+    :param fault: the first fault of the log, with its file, line, number of the record and kind.
+    """
+    return {
+        "kind": "recovery",
+        "time": instant(now),
+        "bundle": bundle,
+        "user": bounded(user),
+        "differences": [bounded(each, _TEXT) for each in differences],
+        "state_head": state_head,
+        "fault": fault,
     }

@@ -29,11 +29,13 @@ _FIRST_FIELDS = re.compile(
     rb'\{"seq":([1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})",(?:"keyed":"([0-9a-f]{16})",)?"kind":"',
 )
 # These fields come first, so that no text that a user chose can imitate them.
+_TO_KIND = rb'\{"seq":[0-9]+,"prev":"[0-9a-f]{64}",(?:"keyed":"[0-9a-f]{16}",)?"kind":'
+_KIND = re.compile(_TO_KIND + rb'"([a-z_]+)"')
 _BUNDLE = re.compile(
-    rb'[^{]*"kind":"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
+    _TO_KIND + rb'"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
 )
 _NEW_BUNDLE = re.compile(
-    rb'[^{]*"kind":"reload","time":"[^"]*","bundle":"[0-9a-f]{64}",'
+    _TO_KIND + rb'"reload","time":"[^"]*","bundle":"[0-9a-f]{64}",'
     rb'"trigger":"(?:[^"\\]|\\.)*","accepted":true,"new_bundle":"([0-9a-f]{64})"',
 )
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
@@ -114,9 +116,15 @@ def read(line: bytes) -> LogLine | None:
     )
 
 
+def kind_of(entry: LogLine) -> bytes:
+    """Return the kind of a record; empty if it is not one that this program writes."""
+    found = _KIND.match(entry.body)
+    return found[1] if found else b""
+
+
 def bundles_of(entry: LogLine) -> tuple[str, ...]:
     """Return the digests of the bundles that a record names: the active one, and the new one of an accepted reload."""
-    found = (pattern.match(entry.body, 1) for pattern in (_BUNDLE, _NEW_BUNDLE))
+    found = (pattern.match(entry.body) for pattern in (_BUNDLE, _NEW_BUNDLE))
     return tuple(each[1].decode() for each in found if each)
 
 

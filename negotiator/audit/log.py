@@ -77,6 +77,16 @@ class AuditLog:
         return log
 
     @property
+    def folder(self) -> Path:
+        """The folder of the log."""
+        return self._folder
+
+    @property
+    def seal(self) -> Seal:
+        """Hashes the records of this log."""
+        return self._seal
+
+    @property
     def head(self) -> str:
         """``SEQ:HASH`` of the last record; stored elsewhere, it shows later whether the end of the log was cut off."""
         return str(self._end.link)

@@ -55,7 +55,8 @@ def last_link(file: Path, line: bytes, seal: Seal) -> ChainLink:
         )
     if not entry or entry.hash != seal.of(entry.body):
         raise AuditError(
-            f"{file}: the last record does not verify, so nothing is appended to it (negotiator audit verify)"
+            f"{file}: the last record does not verify, so nothing is appended to it (negotiator audit verify; to begin a new "
+            "log, move the folder away)"
         )
     return entry.link
 

@@ -17,7 +17,7 @@ from negotiator.audit.folder import chain_files
 from negotiator.audit.tail import mismatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -69,7 +69,9 @@ class _RecordPosition:
 
 
 @attrs.frozen
-class _Line:
+class LineOfLog:
+    """A line of a log: the name of its file, its number from 1, its bytes."""
+
     file: str
     number: int
     raw: bytes
@@ -87,16 +89,24 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
     files = chain_files(path)
     if not files:
         raise AuditError(f"{path}: no audit log in this folder")
-    walk = _Walk(Seal(key), expected)
-    fault = walk.through(_lines(files))
+    walk = ChainWalk(Seal(key), expected)
+    bundles: dict[str, _RecordPosition] = {}  # by digest: the first record that names it
+    walk.visit = lambda entry: _note_bundles(bundles, walk.place, entry)
+    fault = walk.through(lines_of(files))
     if not fault and walk.last.seq < expected.seq:
         message = f"the log ends with record {walk.last.seq}, but record {expected.seq} was written: the end is cut off"
         file, number = (walk.place.file, walk.place.number) if walk.place else (files[-1].name, 0)
         fault = Fault(file, number, walk.last.seq + 1, FaultKind.CUT_OFF, message)
-    altered, warnings = _check_bundles(path, walk.bundles)
+    altered, warnings = _check_bundles(path, bundles)
     return Verification(
-        walk.last.seq, len(files), str(walk.last), fault or altered, len(walk.bundles), tuple(warnings)
+        walk.last.seq, len(files), str(walk.last), fault or altered, len(bundles), tuple(warnings)
     )
+
+
+def _note_bundles(bundles: dict[str, _RecordPosition], line: LineOfLog | None, entry: LogLine) -> None:
+    if line:
+        for digest in bundles_of(entry):
+            bundles.setdefault(digest, _RecordPosition(line.file, line.number, entry.seq))
 
 
 def _check_bundles(path: Path, named: Mapping[str, _RecordPosition]) -> tuple[Fault | None, list[str]]:
@@ -113,27 +123,29 @@ def _check_bundles(path: Path, named: Mapping[str, _RecordPosition]) -> tuple[Fa
     return altered, warnings
 
 
-def _lines(files: Iterable[Path]) -> Iterator[_Line]:
+def lines_of(files: Iterable[Path]) -> Iterator[LineOfLog]:
+    """Yield the lines of files, the first ``MAX_LINE + 1`` bytes of each."""
     for file in files:
         with naming(file, "read the audit log"), file.open("rb") as stream:
             for number in itertools.count(1):
                 raw = stream.readline(chain.MAX_LINE + 1)
                 if not raw:
                     break
-                yield _Line(file.name, number, raw)
+                yield LineOfLog(file.name, number, raw)
 
 
-class _Walk:
-    """The state of one pass: the last record that verified, and its line."""
+class ChainWalk:
+    """The state of one pass: the last record that verified, and its line. ``visit`` is called with each that does."""
 
     def __init__(self, seal: Seal, expected: ChainLink) -> None:
         self._seal = seal
         self._expected = expected
         self.last = START
-        self.place: _Line | None = None
-        self.bundles: dict[str, _RecordPosition] = {}  # by digest: the first record that names it
+        self.place: LineOfLog | None = None
+        self.visit: Callable[[LogLine], None] = lambda _: None
 
-    def through(self, lines: Iterator[_Line]) -> Fault | None:
+    def through(self, lines: Iterator[LineOfLog]) -> Fault | None:
+        """Verify the lines after the last record; return the first fault, None if there is none."""
         for line in lines:
             entry = chain.read(line.raw)
             fault = self._sealed(line, entry) if entry else self._unreadable(line)
@@ -143,14 +155,13 @@ class _Walk:
                 return fault
             if entry:
                 self.last, self.place = entry.link, line
-                for digest in bundles_of(entry):
-                    self.bundles.setdefault(digest, _RecordPosition(line.file, line.number, entry.seq))
+                self.visit(entry)
         return None
 
-    def _fault(self, line: _Line, kind: FaultKind, message: str, seq: int | None = None) -> Fault:
+    def _fault(self, line: LineOfLog, kind: FaultKind, message: str, seq: int | None = None) -> Fault:
         return Fault(line.file, line.number, self.last.seq + 1 if seq is None else seq, kind, message)
 
-    def _unreadable(self, line: _Line) -> Fault:
+    def _unreadable(self, line: LineOfLog) -> Fault:
         seq = self.last.seq + 1
         if not line.raw.endswith(b"\n") and len(line.raw) <= chain.MAX_LINE:
             message = (
@@ -161,7 +172,7 @@ class _Walk:
         fault = "it does not have the form of a record" if _is_json(line.raw) else "it is not JSON"
         return self._fault(line, FaultKind.CHANGED, f"record {seq} was changed: {fault}")
 
-    def _sealed(self, line: _Line, entry: LogLine) -> Fault | None:
+    def _sealed(self, line: LineOfLog, entry: LogLine) -> Fault | None:
         seq = self.last.seq + 1
         if entry.keyed != self._seal.id:
             if self._seal.id is None and self.last is START:
@@ -172,7 +183,7 @@ class _Walk:
             return self._fault(line, FaultKind.CHANGED, message)
         return None
 
-    def _linked(self, line: _Line, entry: LogLine, rest: Iterator[_Line]) -> Fault | None:
+    def _linked(self, line: LineOfLog, entry: LogLine, rest: Iterator[LineOfLog]) -> Fault | None:
         seq = self.last.seq + 1
         if entry.seq > seq:
             return self._gap(line, entry, rest)
@@ -191,7 +202,7 @@ class _Walk:
             return self._fault(line, FaultKind.REWRITTEN, message)
         return None
 
-    def _unlinked(self, line: _Line) -> Fault:
+    def _unlinked(self, line: LineOfLog) -> Fault:
         """Return a fault of the record above: who changes a record can hash it again, but not the record after it."""
         if self.place is None:
             message = "record 1 was changed: it names another predecessor, but is the first"
@@ -200,7 +211,7 @@ class _Walk:
         message = f"record {seq} was changed and hashed again: record {seq + 1} names another predecessor"
         return self._fault(self.place, FaultKind.CHANGED, message, seq)
 
-    def _gap(self, line: _Line, entry: LogLine, rest: Iterator[_Line]) -> Fault:
+    def _gap(self, line: LineOfLog, entry: LogLine, rest: Iterator[LineOfLog]) -> Fault:
         seq = self.last.seq + 1
         for later in rest:
             found = chain.read(later.raw)

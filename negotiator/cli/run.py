@@ -66,6 +66,16 @@ class _Seconds(click.FloatRange):
     show_default=True,
     help="With --watch: how long changed files must stay unchanged before they are read.",
 )
+@click.option(
+    "--change-bundle",
+    is_flag=True,
+    help="Continue a state with another policy bundle than its own.",
+)
+@click.option(
+    "--recover",
+    is_flag=True,
+    help="Continue although the state and the audit log do not agree; this is recorded.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
 @click.option(
     "--log-format",
@@ -93,6 +103,8 @@ def run(
     *,
     watch: bool,
     no_audit: bool,
+    change_bundle: bool,
+    recover: bool,
     as_json: bool,
     trace_hooks: bool,
 ) -> None:
@@ -110,11 +122,11 @@ def run(
     Exit codes:
       0  the cycles ran, whether or not anything was matched
       1  the policy bundle has errors: nothing ran
-      2  invalid command line
-      3  the audit log could not be written: no match of that cycle was handed out
+      2  invalid command line; or the state belongs to another policy bundle
+      3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
       4  the pool could not be read
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
-      6  the state could not be read or written: no match of that cycle was handed out
+      6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
       74, 130, 141  the output could not be written; interrupted; the reader of the output closed it
 
     \b
@@ -138,4 +150,6 @@ def run(
             watch=stable if watch else None,
             tracer=output.hook_call if trace_hooks else None,
             stdin=standard_input(),
+            change_bundle=change_bundle,
+            recover=recover,
         )

@@ -29,6 +29,7 @@ from negotiator.records import Problem, Severity
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("text", "json")
 
+_CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
 _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
 
@@ -89,7 +90,10 @@ class TableOutput:
         return True
 
     def cycle(self, report: CycleReport) -> None:
-        """Print the plugins that failed to observe the cycle, and the head of the audit log."""
+        """Print a doubted clock, the plugins that failed to observe the cycle, and the head of the audit log."""
+        if report.clock_jump:
+            text = f"moved {report.clock_jump:+.0f} s more than is proven: {_CLOCK_DOUBTED}"
+            click.echo(f"clock: {text}", err=True)
         if self.as_json:
             return
         print_plugin_failures((*report.observers, *report.slow))
@@ -164,6 +168,8 @@ class LogOutput:
     def cycle(self, report: CycleReport) -> None:
         """Print the summary of a cycle, and the matches that were not delivered."""
         result = report.result
+        if report.clock_jump:
+            self.log.warning("clock jumped", seconds=round(report.clock_jump), detail=_CLOCK_DOUBTED)
         self._failures(report.observers)
         for slow in report.slow:
             self.log.warning("plugin slow", plugin=slow.plugin, hook=slow.hook, detail=slow.detail)

@@ -15,6 +15,8 @@ from negotiator.bundle import Bundle, BundleError
 from negotiator.classad import Table
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
+from negotiator.runtime.bundle_identity import BundleChangedError, check_bundle
+from negotiator.runtime.consistency import InconsistentStateError, check_consistency
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
@@ -39,12 +41,13 @@ def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironme
     :raises StateError: the state cannot be written.
     :raises BundleError: no negotiator runs, and the bundle has errors.
     :raises AuditError: no negotiator runs, and the request could not be recorded.
+    :raises BundleChangedError: no negotiator runs, and the state belongs to another bundle.
     """
     number = store.request(request)
     if store.is_own and store.hold_lock():
         try:
             _answer_all(store, environment)
-        except (AuditError, BundleError):
+        except (AuditError, BundleError, BundleChangedError, InconsistentStateError):
             if request.action is not AdminAction.CHANGE:
                 store.answer(number, AdminAnswer(ok=False, text="the request could not be recorded"))
             raise
@@ -53,8 +56,10 @@ def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironme
 
 def _answer_all(store: StateStore, environment: AdminEnvironment) -> None:
     bundle = environment.load()
+    check_bundle(store, bundle)
     key = read_key(environment.key_file) if environment.key_file else None
     with AuditLog.open(environment.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes) as log:
+        check_consistency(store, log)
         Runtime(bundle, _no_pool, time.time, Offline(lambda _: False), log, store).between_cycles()
 
 

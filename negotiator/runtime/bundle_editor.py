@@ -17,6 +17,7 @@ from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
 from negotiator.queues import QueueTree
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
+from negotiator.runtime.bundle_identity import BundleChangedError
 from negotiator.runtime.change_file import FileChange, change_file
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 
@@ -195,7 +196,7 @@ def _recorded(
             store, request, AdminEnvironment(lambda: _loaded(editor), editor.audit_log, editor.key_file)
         )
         return attrs.evolve(outcome, request=number, recorded=store.answered(number) is not None)
-    except (AuditError, BundleError, StateError) as error:
+    except (AuditError, BundleError, BundleChangedError, StateError) as error:
         if isinstance(error, BundleError):
             return attrs.evolve(outcome, error=CommandError(f"{editor.folder} has errors: {LATER}"))
         return attrs.evolve(outcome, error=type(error)(f"{error}: {LATER}"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import attrs
 
@@ -28,6 +28,8 @@ from negotiator.hooks.records import Cycle
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform
+from negotiator.runtime.bundle_identity import identity
+from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, DeliveryStatus, Settler, with_status
 from negotiator.runtime.state import AdminAction, StateStore
@@ -51,6 +53,7 @@ class CycleReport:
     deliveries: tuple[Delivery, ...]
     observers: tuple[HookFailure, ...]  # observers that failed, which changes nothing else
     head: str  # "seq:hash" of the last audit record; empty without a log
+    clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
 
 
@@ -62,6 +65,7 @@ class Runtime:
     :param clock: returns the time in seconds since the epoch.
     :param audit: the audit log; None for no log.
     :param store: keeps queues and applications beyond the process; with None they are in memory only.
+    :param uptime: returns the uptime of the machine, which proves that time passed.
     :param reloader: finds a changed bundle between cycles; with None the first one stays active.
     """
 
@@ -72,14 +76,20 @@ class Runtime:
     audit: AuditLog | None
     store: StateStore | None = None
     reloader: Reloader | None = None
+    uptime: Callable[[], Uptime] = system_uptime
     _state_manager: StateManager | None = None
     _cycles: int = 0
+    _last_match: str = ""  # the last one in the audit log that was recorded with this state
+
+    def __attrs_post_init__(self) -> None:
+        mark = self.store.mark() if self.store else None
+        self._last_match = mark.last_match if mark else ""
 
     @property
     def state_manager(self) -> StateManager:
         """Queues and applications between the cycles."""
         if self._state_manager is None:
-            self._state_manager = StateManager.begin(self.bundle, self.clock(), self.store)
+            self._state_manager = StateManager.begin(self.bundle, self.clock(), self.store, self.uptime)
         return self._state_manager
 
     def next_cycle(self) -> CycleReport:
@@ -109,10 +119,15 @@ class Runtime:
                 self._record_outcome(result, deliveries)
             finally:
                 self._release_undelivered(result, deliveries)
+        if self.audit and self.store:
+            # If this fails, the mark is that of the intent, which is enough; the next cycle reports a state that fails.
+            with suppress(StateError):
+                self.store.move_mark(self.audit.head, self._last_match)
         observers = self._tell_observers(result, deliveries, cycle, seconds)
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
-        return CycleReport(snapshot, result, deliveries, observers, head, slow)
+        jump = self.state_manager.clock_jump
+        return CycleReport(snapshot, result, deliveries, observers, head, jump, slow)
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Carry out the requests of administrators since the last cycle, and a requested reload of the bundle.
@@ -134,9 +149,14 @@ class Runtime:
 
     def _record_intent(self, result: CycleResult, snapshot: Snapshot, state: CycleState) -> None:
         """Record on disk the matches about to be handed out; then take over the cycle's queues and applications."""
-        digests = {"snapshot": snapshot.digest, "state": state.digest} if self.audit else {}
-        self._record(intent_records(result, self.bundle.audit, digests))
-        self.state_manager.adopt(result)
+        inputs = {"snapshot": snapshot.digest, "state": state.digest} if self.audit else {}
+        last_match = result.matches[-1].id if result.matches else self._last_match
+        if self.store:
+            inputs["last_match"] = last_match
+        self._record(intent_records(result, self.bundle.audit, inputs))
+        # The log is on disk before the state is, so after a crash the state is never ahead of it.
+        self.state_manager.adopt(result, (self.audit.head, last_match) if self.audit else None)
+        self._last_match = last_match
 
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
         ids = {
@@ -208,6 +228,8 @@ class Runtime:
         if reload.bundle is not None:
             self.bundle = reload.bundle
             self.state_manager.use_bundle(reload.bundle, self.clock())
+            if self.store:
+                self.store.use_bundle(identity(reload.bundle))
         return reload
 
     def _reload_record(self, reload: Reload) -> dict[str, object]:

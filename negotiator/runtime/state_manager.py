@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import attrs
 import numpy as np
@@ -26,6 +26,7 @@ from negotiator.queues.applications import ApplicationId, ApplicationRegistry, R
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import Journal
+from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.state import AdminAnswer, StateStore
 
 _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiator admin move)"
@@ -35,12 +36,15 @@ _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiat
 class StateManager:
     """The state between cycles, in memory and, with a store, on disk.
 
-    ``changes`` are changes of queues that no cycle has recorded yet. ``damaged`` are sentences on what could not be read
-    of the stored state, and was set aside.
+    ``changes`` are changes of queues that no cycle has recorded yet. ``time`` is the time by which the matches of the
+    journal age, as of the last cycle; ``clock_jump`` the seconds by which the wall clock moved more than it did then.
+    ``damaged`` are sentences on what could not be read of the stored state, and was set aside.
     """
 
     bundle: Bundle
     queues: QueueTree
+    time: JournalTime
+    uptime: Callable[[], Uptime]
     store: StateStore | None = None
     registry: ApplicationRegistry = attrs.field(factory=ApplicationRegistry)
     held: dict[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
@@ -49,24 +53,38 @@ class StateManager:
     damaged: tuple[str, ...] = ()
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _last: float = 0.0  # time of the last snapshot
+    clock_jump: float = 0.0
 
     @classmethod
-    def begin(cls, bundle: Bundle, now: float, store: StateStore | None = None) -> StateManager:
-        """Restore what an earlier process saved, if there is a store; else begin with the configured queues."""
+    def begin(
+        cls,
+        bundle: Bundle,
+        now: float,
+        store: StateStore | None = None,
+        uptime: Callable[[], Uptime] = system_uptime,
+    ) -> StateManager:
+        """Restore what an earlier process saved, if there is a store; else begin with the configured queues.
+
+        :param uptime: returns the uptime of the machine.
+        """
         if store is None:
-            return cls(bundle, QueueTree.of(bundle.partition.root, now), last=now)
+            time = JournalTime.begin(now, uptime())
+            return cls(bundle, QueueTree.of(bundle.partition.root, now), time, uptime, last=now)
         stored = store.load(now)
+        time = stored.time or JournalTime.begin(now, uptime())
         if not stored.queues:
-            state_manager = cls(bundle, QueueTree.of(bundle.partition.root, now), store)
+            state_manager = cls(bundle, QueueTree.of(bundle.partition.root, now), time, uptime, store)
         else:
             queues = MutableQueueTree({queue.path: queue for queue in stored.queues})
             changes = queues.apply(bundle.partition.root, now)
             queues.renew_templates()
-            state_manager = cls(bundle, queues.view, store)
+            state_manager = cls(bundle, queues.view, time, uptime, store)
             state_manager.changes += (each for each in changes if each.change is not QueueChangeKind.CHANGED)
         state_manager.registry = ApplicationRegistry(stored.applications)
         state_manager.held = dict(stored.held)
-        state_manager.journal.add(stored.journal)
+        for entry in stored.journal:
+            # An entry without a time counts from now on.
+            state_manager.journal.add([entry], stored.made.get(entry.key) or time.time)
         state_manager.damaged = tuple(f"{store.folder}: {each}" for each in stored.damaged)
         state_manager._last = min(stored.last, now)
         state_manager._written = state_manager.registry.mark(state_manager._last)
@@ -81,6 +99,9 @@ class StateManager:
         self._last = now
         if self.registry.forget(now - settings.forget_after, now):
             self.held = {each: hold for each, hold in self.held.items() if each in self.registry}
+        before = self.time
+        self.time = before.advanced(now, self.uptime(), pool_times(snapshot.slots))
+        self.clock_jump = self.time.jump(before)
         self._update_journal(snapshot, now)
         queues = self.queues.mutable()
         self.changes += queues.clean(self.registry.busy(), now)
@@ -98,7 +119,7 @@ class StateManager:
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
         in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
-        change = self.journal.update(in_use, now - self.bundle.placement.claim_timeout)
+        change = self.journal.update(in_use, self.time.time - self.bundle.placement.claim_timeout)
         if self.store is not None and (change.shown or change.gone):
             self.store.update_matches(change.shown, change.gone)
 
@@ -108,16 +129,18 @@ class StateManager:
             return np.full(len(jobs), "", np.object_)
         return application_users(jobs, self.bundle.placement, Environment(now=now))
 
-    def adopt(self, result: CycleResult) -> None:
+    def adopt(self, result: CycleResult, mark: tuple[str, str] | None = None) -> None:
         """Apply the result of a recorded cycle, and save it.
+
+        :param mark: the head of the audit log with the intent of the cycle, and the id of the last match.
 
         :raises StateError: it cannot be written; the cycle must hand nothing out.
         """
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
         self.changes.clear()
-        self.journal.add(result.journal)
-        self.write(queues=self.queues, matches=result.journal)
+        self.journal.add(result.journal, self.time.time)
+        self.write(queues=self.queues, matches=result.journal, mark=mark)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""
@@ -163,6 +186,7 @@ class StateManager:
         queues: QueueTree | None = None,
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
+        mark: tuple[str, str] | None = None,
     ) -> None:
         """Save what changed since the last call, with the answer to a request; nothing without a store.
 
@@ -182,6 +206,8 @@ class StateManager:
             answered=answered,
             matches=matches,
             last=self._last,
+            mark=mark,
+            now=self.time,
         )
         self._written = self.registry.mark(self._last)
 

@@ -11,6 +11,8 @@ from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
 from negotiator.pool import ClaimVault
 from negotiator.queues import ROOT
+from negotiator.runtime.consistency import check_consistency
+from negotiator.runtime.journal_clock import Uptime
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminRequest, StateStore
@@ -116,15 +118,18 @@ class World:
         self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
         self.bundle = chosen or bundle(folder / "bundle")
         self.reloader = self.run = self.log = self.store = None
+        self.uptime, self.boot = None, "first"  # without an uptime, that of a right wall clock
 
     def start(self):
         """Start, or start again after ``stop``."""
         self.log = AuditLog.open(self.folder / "audit", rotate_bytes=1 << 30)
         self.store = StateStore.open(self.folder / "state")
         assert self.store.hold_lock()
+        check_consistency(self.store, self.log)
         pool = lambda: (snapshot(self.slots, self.jobs), ClaimVault())  # noqa: E731
         clock = lambda: self.now  # noqa: E731
         self.run = Runtime(self.bundle, pool, clock, PRINTED, self.log, self.store, self.reloader)
+        self.run.uptime = lambda: Uptime(self.now if self.uptime is None else self.uptime, self.boot)
         return self
 
     def stop(self):

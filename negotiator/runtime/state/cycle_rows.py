@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from sqlite3 import Connection
 
 import attrs
@@ -13,12 +13,17 @@ from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import from_entry, from_queue, to_entry, to_queues
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
+from negotiator.runtime.journal_clock import JournalTime, Uptime
 from negotiator.runtime.state.schema import encode
 
 
 @attrs.frozen
 class StoredState:
-    """The state that an earlier process saved. ``last`` is the time of its last snapshot, in seconds since the epoch."""
+    """The state that an earlier process saved.
+
+    ``last`` is the time of its last snapshot, in seconds since the epoch. ``made`` has the proven time of each entry of
+    the journal by its key, and ``time`` the proven time of the last cycle; None before the first.
+    """
 
     queues: tuple[Queue, ...]
     applications: tuple[RegisteredApplication, ...]
@@ -26,6 +31,8 @@ class StoredState:
     journal: tuple[JournalEntry, ...] = ()
     last: float = 0.0
     damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
+    made: Mapping[str, float] = attrs.field(factory=dict)
+    time: JournalTime | None = None
 
 
 def read_rows(db: Connection, now: float) -> StoredState:
@@ -51,6 +58,8 @@ def read_rows(db: Connection, now: float) -> StoredState:
         journal=journal,
         last=last,
         damaged=damaged,
+        made=dict(db.execute("SELECT key, made FROM matches")),
+        time=_read_time(db),
     )
 
 
@@ -104,11 +113,11 @@ def write_holds(db: Connection, held: Iterable[tuple[ApplicationId, ApplicationH
     )
 
 
-def add_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
-    """Add entries to the journal."""
+def add_matches(db: Connection, matches: Iterable[JournalEntry], made: float) -> None:
+    """Add entries to the journal, which were made at a proven time."""
     db.executemany(
-        "INSERT INTO matches (key, entry) VALUES (?, ?)",
-        ((entry.key, json.dumps(from_entry(entry))) for entry in matches),
+        "INSERT INTO matches (key, entry, made) VALUES (?, ?, ?)",
+        ((entry.key, json.dumps(from_entry(entry)), made) for entry in matches),
     )
 
 
@@ -118,6 +127,22 @@ def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
         "UPDATE matches SET entry = ? WHERE key = ?",
         ((json.dumps(from_entry(entry)), entry.key) for entry in matches),
     )
+
+
+def write_time(db: Connection, now: JournalTime) -> None:
+    """Replace the proven time."""
+    db.execute("DELETE FROM journal_time")
+    anchor = now.anchor or (None, None, None)
+    row = (now.time, now.wall, now.uptime.seconds, now.uptime.boot, *anchor)
+    db.execute("INSERT INTO journal_time VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _read_time(db: Connection) -> JournalTime | None:
+    row = db.execute("SELECT * FROM journal_time").fetchone()
+    if row is None:
+        return None
+    time, wall, uptime, boot, *anchor = row
+    return JournalTime(time, wall, Uptime(uptime, boot), None if None in anchor else tuple(anchor))
 
 
 def remove_matches(db: Connection, keys: Collection[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 4
+VERSION: Final = 5
 
 TABLES: Final = """
 CREATE TABLE last_scan (time REAL) STRICT;
@@ -17,13 +17,19 @@ CREATE TABLE applications (
 CREATE TABLE holds (
     schedd TEXT, user TEXT, cluster INTEGER, held_by TEXT, held_at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT) STRICT;
+CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT, made REAL) STRICT;
 CREATE INDEX matches_by_key ON matches (key);
 CREATE TABLE admin_requests (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
     note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
 ) STRICT;
 CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
+CREATE TABLE row_counts (name TEXT PRIMARY KEY, number INTEGER) STRICT, WITHOUT ROWID;
+CREATE TABLE audit_mark (head TEXT, last_match TEXT, files TEXT) STRICT;
+CREATE TABLE bundle (folder TEXT, digest TEXT) STRICT;
+CREATE TABLE journal_time (
+    time REAL, wall REAL, uptime REAL, boot TEXT, anchor_time REAL, anchor_wall REAL, anchor_pool REAL
+) STRICT;
 """
 
 

@@ -10,8 +10,10 @@ from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.state import admin_request_rows, cycle_rows
+from negotiator.runtime.journal_clock import JournalTime
+from negotiator.runtime.state import admin_request_rows, consistency_rows, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
+from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
 from negotiator.runtime.state.cycle_rows import StoredState
 from negotiator.runtime.state.database import StateDatabase
 
@@ -27,8 +29,11 @@ class StateStore(StateDatabase):
         """Read the state.
 
         An application without a time was in the last snapshot: it was seen then, or at ``now`` if there was no snapshot.
+
+        :raises StateError: rows are missing.
         """
         with self._reading() as db:
+            consistency_rows.check_counts(db)
             return cycle_rows.read_rows(db, now)
 
     def save(
@@ -41,6 +46,8 @@ class StateStore(StateDatabase):
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
         last: float = 0.0,
+        mark: tuple[str, str] | None = None,
+        now: JournalTime | None = None,
     ) -> None:
         """Write the changes in one transaction.
 
@@ -49,8 +56,10 @@ class StateStore(StateDatabase):
         :param held: all holds.
         :param queues: all queues; None leaves them as they are.
         :param answered: the number of a request and its answer.
-        :param matches: journal entries to add.
+        :param matches: journal entries to add; they need ``now``.
         :param last: the time of the last snapshot, in seconds since the epoch.
+        :param now: the proven time; None leaves it as it is.
+        :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
         :raises StateError: nothing was written.
         """
         with self._writing() as db:
@@ -58,20 +67,59 @@ class StateStore(StateDatabase):
                 cycle_rows.write_queues(db, queues)
             cycle_rows.write_applications(db, changed, gone, last)
             cycle_rows.write_holds(db, held)
-            cycle_rows.add_matches(db, matches)
+            if now is not None:
+                cycle_rows.write_time(db, now)
+                cycle_rows.add_matches(db, matches, now.time)
             if answered:
                 admin_request_rows.write_answer(db, *answered)
+            if mark:
+                consistency_rows.move_mark(db, *mark)
+            consistency_rows.write_counts(db)
 
     def drop_matches(self, keys: Collection[str]) -> None:
         """Remove journal entries by their keys."""
         with self._writing() as db:
             cycle_rows.remove_matches(db, keys)
+            consistency_rows.write_counts(db)
+
+    def difference(self) -> str:
+        """Return which tables another program changed the number of rows of, as a text; empty if it is none."""
+        with self._reading() as db:
+            return consistency_rows.missing_rows(db)
+
+    def mark(self) -> AuditMark | None:
+        """Return the record of the audit log that the state agrees with; None before the first run with a log."""
+        with self._reading() as db:
+            return consistency_rows.read_mark(db)
+
+    def move_mark(self, head: str, last_match: str) -> None:
+        """Write that the state agrees with a later record of the audit log."""
+        with self._writing() as db:
+            consistency_rows.move_mark(db, head, last_match)
+
+    def accept(self, mark: AuditMark | None) -> None:
+        """Write that the state, as it is, is complete, and agrees with a record of the audit log."""
+        with self._writing() as db:
+            if mark:
+                consistency_rows.write_mark(db, mark)
+            consistency_rows.write_counts(db)
+
+    def bundle(self) -> StateBundle | None:
+        """Return the bundle that the state belongs to; None before the first run."""
+        with self._reading() as db:
+            return consistency_rows.read_bundle(db)
+
+    def use_bundle(self, bundle: StateBundle) -> None:
+        """Write which bundle the state belongs to."""
+        with self._writing() as db:
+            consistency_rows.write_bundle(db, bundle)
 
     def update_matches(self, changed: Iterable[JournalEntry], gone: Collection[str]) -> None:
         """Replace journal entries, and remove others by their keys."""
         with self._writing() as db:
             cycle_rows.replace_matches(db, changed)
             cycle_rows.remove_matches(db, gone)
+            consistency_rows.write_counts(db)
 
     def request(self, request: AdminRequest) -> int:
         """Add a request of an administrator, and return the number that it gets."""

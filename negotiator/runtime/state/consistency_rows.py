@@ -1,0 +1,99 @@
+"""The tables by which a state shows that it is complete, and which bundle and audit log it belongs to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from sqlite3 import Connection
+from typing import Final
+
+import attrs
+
+from negotiator.errors import StateError
+from negotiator.runtime.state.schema import encode
+
+_COUNTED: Final = ("queues", "applications", "holds", "matches")
+
+
+@attrs.frozen
+class AuditMark:
+    """A record of the audit log that the state agrees with.
+
+    ``head`` is ``SEQ:HASH`` of the record. ``last_match`` is the id of the last match in the log until then, empty if there
+    is none. ``files`` has the status of each complete file of the log, by name.
+    """
+
+    head: str
+    last_match: str = ""
+    files: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class StateBundle:
+    """The policy bundle of a state: its folder (``built-in`` for the built-in one), and the digest of its last version."""
+
+    folder: str
+    digest: str
+
+
+def missing_rows(db: Connection) -> str:
+    """Return which tables lost or gained rows since the last write, as a text; empty if none did."""
+    written = dict(db.execute("SELECT name, number FROM row_counts"))
+    found = _counts(db) if written else {}
+    return ", ".join(
+        f"{name}: {found.get(name, 0)} rows instead of {number}"
+        for name, number in written.items()
+        if found.get(name, 0) != number
+    )
+
+
+def write_counts(db: Connection) -> None:
+    """Write how many rows each table has; at the end of each transaction that changes them."""
+    db.executemany("INSERT OR REPLACE INTO row_counts VALUES (?, ?)", _counts(db).items())
+
+
+def read_mark(db: Connection) -> AuditMark | None:
+    """Return the mark of the audit log; None if no cycle with an audit log used this state."""
+    row = db.execute("SELECT head, last_match, files FROM audit_mark").fetchone()
+    if row is None:
+        return None
+    files = {name: tuple(status) for name, status in json.loads(row[2]).items()}
+    return AuditMark(row[0], row[1], files)
+
+
+def write_mark(db: Connection, mark: AuditMark) -> None:
+    """Replace the mark of the audit log."""
+    db.execute("DELETE FROM audit_mark")
+    row = (mark.head, mark.last_match, json.dumps(dict(mark.files)))
+    db.execute("INSERT INTO audit_mark VALUES (?, ?, ?)", row)
+
+
+def move_mark(db: Connection, head: str, last_match: str) -> None:
+    """Move the mark to the intent of a cycle."""
+    mark = read_mark(db) or AuditMark(head)
+    write_mark(db, attrs.evolve(mark, head=head, last_match=last_match))
+
+
+def read_bundle(db: Connection) -> StateBundle | None:
+    """Return the bundle of the state; None before the first run."""
+    row = db.execute("SELECT folder, digest FROM bundle").fetchone()
+    return None if row is None else StateBundle(*row)
+
+
+def write_bundle(db: Connection, bundle: StateBundle) -> None:
+    """Replace the bundle of the state."""
+    db.execute("DELETE FROM bundle")
+    db.execute("INSERT INTO bundle VALUES (CAST(? AS TEXT), ?)", (encode(bundle.folder), bundle.digest))
+
+
+def check_counts(db: Connection) -> None:
+    """Raise StateError if rows were removed or added by another program."""
+    if difference := missing_rows(db):
+        raise StateError(
+            f"the state was changed by another program ({difference}): see negotiator run --recover"
+        )
+
+
+def _counts(db: Connection) -> dict[str, int]:
+    counts = (f"SELECT '{name}', count(*) FROM {name}" for name in _COUNTED)  # noqa: S608 - constants
+    return dict(db.execute(" UNION ALL ".join(counts)))

@@ -1,0 +1,142 @@
+"""``negotiator run --state``: a state is continued with its own bundle and its own audit log, or not at all."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+import queueing
+from negotiator.cli import main
+from negotiator.runtime.state import StateStore
+from queueing import QUEUES, records
+
+POOL = """
+MyType = "Job"
+ClusterId = 1
+ProcId = 0
+JobStatus = 1
+Owner = "tester"
+User = "tester@d"
+GlobalJobId = "node1#1.0#1"
+Requirements = true
+
+MyType = "Machine"
+Name = "s0@h"
+Machine = "h"
+State = "Unclaimed"
+Cpus = 1
+Requirements = true
+"""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder with two bundles and a pool, and a state after one run with the first bundle."""
+    for name in ("one", "other"):
+        queueing.write(tmp_path / name)
+    queueing.write(tmp_path / "other", QUEUES.replace("name: two", "name: three"))
+    (tmp_path / "pool.ads").write_text(POOL)
+    monkeypatch.chdir(tmp_path)
+    assert run("--bundle", "one").exit_code == 0
+    return tmp_path
+
+
+def run(*options):
+    return invoke("run", "pool.ads", "--state", "state", "--audit-log", "log", *options)
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, list(words))
+
+
+def queues(site):
+    with StateStore.read(site / "state") as store:
+        return sorted(queue.path for queue in store.load(0).queues)
+
+
+@pytest.mark.parametrize("options", [["--bundle", "other"], []])
+def test_another_or_a_forgotten_bundle_is_refused(site, options):
+    """The queues of the state are as before; the message names both bundles and both remedies."""
+    before = queues(site), len(records(site / "log"))
+    done = run(*options)
+    assert done.exit_code == 2
+    assert f"belongs to the policy bundle {site / 'one'}" in done.output
+    assert (f"policy bundle {site / 'other'}" if options else "the built-in policy bundle") in done.output
+    assert f"use --bundle {site / 'one'}, or negotiator run --change-bundle" in done.output
+    assert (queues(site), len(records(site / "log"))) == before
+
+
+def test_a_requested_change_of_the_bundle_is_recorded_and_asked_for_once(site):
+    done = run("--bundle", "other", "--change-bundle")
+    assert done.exit_code == 0
+    (record,) = records(site / "log", "reload")
+    assert record["accepted"]
+    assert "--change-bundle by" in record["trigger"]
+    assert f"{site / 'one'} -> policy bundle {site / 'other'}" in record["trigger"]
+    assert run("--bundle", "other").exit_code == 0
+    assert run("--bundle", "one").exit_code == 2
+    assert "root.three" in queues(site)
+
+
+def test_a_changed_text_of_the_same_bundle_is_a_normal_reload(site):
+    queueing.write(site / "one", QUEUES.replace("name: two", "name: four"))
+    assert run("--bundle", "one").exit_code == 0
+    assert not records(site / "log", "reload")
+
+
+def test_a_bundle_is_the_same_by_another_path_and_after_a_move(site):
+    (site / "link").symlink_to("one")
+    assert run("--bundle", "link").exit_code == 0
+    shutil.copytree("one", "moved")
+    shutil.rmtree("one")
+    assert run("--bundle", "moved").exit_code == 0
+
+
+@pytest.mark.usefixtures("site")
+def test_an_administrators_request_needs_the_bundle_of_the_state():
+    words = ["admin", "hold", "1", "--state", "state", "--audit-log", "log"]
+    done = invoke(*words)
+    assert done.exit_code == 2
+    assert "belongs to the policy bundle" in done.output
+    assert invoke(*words, "--bundle", "one").exit_code == 0
+
+
+def test_a_deleted_state_hands_nothing_out_again(site):
+    """Not before an administrator says so; that is recorded."""
+    shutil.rmtree("state")
+    done = run("--bundle", "one", "--json")
+    assert done.exit_code == 6
+    assert "it was emptied, deleted or replaced" in done.output
+    assert "--recover" in done.output
+    assert "no match was handed out" in done.output
+    shutil.rmtree("state")
+    done = run("--bundle", "one", "--recover", "--json")
+    assert done.exit_code == 0
+    assert len(json.loads(done.stdout)["match"]) == 1
+    (record,) = records(site / "log", "recovery")
+    assert "deleted" in record["differences"][0]
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_a_changed_record_stops_the_negotiator(site, state):
+    """With the name of the file and the line; also without a state."""
+    (file,) = (site / "log").glob("*.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"jobs":1', b'"jobs":2', 1))
+    done = run("--bundle", "one") if state else invoke("run", "pool.ads", "--audit-log", "log")
+    assert done.exit_code == 3
+    assert "audit-000001.jsonl:1: record 1 was changed" in done.output
+    assert run("--bundle", "one", "--recover").exit_code == 0
+    assert run("--bundle", "one").exit_code == 0
+
+
+def test_a_log_that_was_moved_away_needs_a_recovery(site):
+    """The new log begins with the head of the old one."""
+    (site / "log").rename("old")
+    assert run("--bundle", "one").exit_code == 3
+    assert run("--bundle", "one", "--recover").exit_code == 0
+    first = records(site / "log")[0]
+    assert (first["kind"], first["state_head"].partition(":")[0]) == (
+        "recovery",
+        str(records(site / "old")[-1]["seq"]),
+    )
