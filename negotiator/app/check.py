@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.app.lint_accounting import lint_accounting
 from negotiator.app.lint_bundle import lint_bundle
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
@@ -19,4 +20,6 @@ def check_bundle(targets: CommandTargets, pool: Snapshot | None = None) -> Bundl
     """
     examination = examine(targets)
     found = lint_bundle(examination, pool, current_time(targets))
+    if pool is not None and examination.bundle is not None:
+        found = (*found, *lint_accounting(examination.bundle, pool))
     return attrs.evolve(examination, problems=in_order((*examination.problems, *found)))

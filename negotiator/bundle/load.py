@@ -16,7 +16,7 @@ from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_file, read_folder, unread
-from negotiator.bundle.model import AuditSettings, Bundle, PlacementSettings
+from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
@@ -157,6 +157,7 @@ class _Loading:
         audit = self._core(top, "audit", AuditSettings, FileOfBundle(self.folder, self.contents.names))
         self.problems += audit_problems(audit or AuditSettings())
         placement = self._core(top, "placement", PlacementSettings, FileOfBundle(self.folder, ()))
+        accounting = self._core(top, "accounting", AccountingSettings, FileOfBundle(self.folder, ()))
         plugins = self._core(top, "plugins", PluginSettings, PluginsFolder(self.folder))
         which = self._disabled(top) if plugins is None else plugins
         if which is None:
@@ -187,7 +188,9 @@ class _Loading:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
-        return None if audit is None or placement is None or plugins is None or unset else bundle
+        if accounting is None or audit is None or placement is None or plugins is None or unset:
+            return None
+        return attrs.evolve(bundle, accounting=accounting)
 
     def all_problems(self) -> tuple[Problem, ...]:
         """Return all problems, each once, in the order of files and lines, each with its line."""

@@ -40,6 +40,18 @@ class AuditSettings:
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
 
 
+@attrs.frozen
+class AccountingSettings:
+    """The ``accounting:`` part of ``pool.yaml``: which names the owners of jobs may use as ``AccountingGroup``.
+
+    Groups are free. ``names`` permits names of other users, by owner; ``*`` stands for every owner and for every name.
+    ``trust_names`` is HTCondor's trust: a job is its accounting name's alone, whoever owns it.
+    """
+
+    trust_names: bool = False
+    names: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+
 def _bound(expression: Expression) -> Expression:
     return attrs.evolve(expression, tree=bind(expression.tree))
 
@@ -99,6 +111,7 @@ class Bundle:
     partition: PartitionConfig
     chain: Chain | None  # None: no plugin brings placement rules, so that jobs have no queues
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
+    accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices

@@ -24,7 +24,7 @@ from negotiator.records.text import suggest
 
 CORE = "the core"
 _PREFIX = "negotiator_pe_"  # only the specification defines knobs of this name: an unknown one is a typo
-CORE_KEYS = ("plugins", "audit", "placement")
+CORE_KEYS = ("plugins", "audit", "placement", "accounting")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import attrs
-import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.applications import application_users
+from negotiator.cycle.gates import apply_gates
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
+from negotiator.cycle.owner_gates import discard_jobs_of_owners
+from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
 from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
-from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -57,17 +58,25 @@ def admit(
     for mask, reason in job_columns.not_served(snapshot.jobs):
         all_jobs.discard(mask, reason)
     if journal:
-        users = application_users(snapshot.jobs, bundle.placement, cycle.environment)
-        _discard_matched(slots, all_jobs, users, journal)
+        owners = application_users(snapshot.jobs, bundle.placement, cycle.environment)
+        _discard_matched(slots, all_jobs, owners, journal)
     jobs = AdmissionFilter.of(AdKind.JOB, all_jobs.kept_ads())
 
+    users = users_of(snapshot.jobs)
+    for mask, reason in not_permitted(jobs.table, bundle.accounting, users):
+        jobs.discard(mask, reason)
+
     for ads in (schedds, submitters, slots, jobs):
-        failures += _apply_gates(ads, bundle, work.for_ads(cycle, ads.kind))
+        failures += apply_gates(ads, bundle, work.for_ads(cycle, ads.kind))
 
     gone = frozenset(names(schedds.discarded_ads(), "Name"))
     with_schedd = is_in(names(submitters.table, "ScheddName"), gone - {""})
     submitters.discard(with_schedd, _discarded_with(AdKind.SCHEDD))
     _discard_jobs_of(jobs, schedds, submitters)
+    if not bundle.accounting.trust_names:
+        failures += discard_jobs_of_owners(
+            jobs, submitters.table, bundle, work.for_ads(cycle, AdKind.SUBMITTER)
+        )
 
     parts = (schedds, submitters, slots, all_jobs, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
@@ -116,19 +125,6 @@ def _discard_jobs_of(jobs: AdmissionFilter, schedds: AdmissionFilter, submitters
 def _submitter_keys(submitters: Table) -> frozenset[tuple[str, str]]:
     """Return the pairs of submitter and schedd."""
     return frozenset(zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True))
-
-
-def _apply_gates(ads: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
-    """Apply the gates of plugins; a gate that fails discards every ad of its kind."""
-    answers = bundle.hooks.ask(
-        specs.negotiator_gate_ads, kind=ads.kind, ads=ads.table, cycle=cycle, settings=bundle.settings
-    )
-    for attributed in answers.records:
-        ads.discard(attributed.record.discard, plugin_reason(Station.ADMIT, attributed))
-    for failure in answers.failures:
-        all_ads = np.ones(len(ads.table), dtype=np.bool_)
-        ads.discard(all_ads, failure_reason(Station.ADMIT, failure))
-        yield failure
 
 
 def _discarded_with(kind: AdKind) -> Reason:

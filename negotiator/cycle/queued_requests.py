@@ -1,9 +1,11 @@
 """Groups jobs into requests: alike jobs of one submitter, user, group, queue and priority are served in one step.
 
-Requests come in the order of submitters and schedds by name, then of the schedd's own order of its jobs.
+Requests come in the order of owners, submitters and schedds by name, then of the schedd's own order of its jobs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Kind, Table
 from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.accounting_names import owner_names
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.order import QueuedRequest
@@ -42,9 +45,10 @@ def queued_requests(
     queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
     columns = (autoclusters.ids, submitters, schedds, *_priorities(jobs), *_placements(placed))
-    for number, members in enumerate(
-        _groups(combined(*columns)[0], _schedd_order(jobs, submitters, schedds))
-    ):
+    # An owner who chose the name of a group would choose whose turn it is.
+    first = submitters if bundle.accounting.trust_names else owner_names(jobs)
+    order = _schedd_order(jobs, (first, submitters, schedds))
+    for number, members in enumerate(_groups(combined(*columns)[0], order)):
         rows = _repeated(members, copies, len(slots))
         request = requests.of(rows, int(copies[members].sum()))
         queued.append(QueuedRequest(number, request, rows, len(rows)))
@@ -80,12 +84,11 @@ def _repeated(group: Rows, copies: NDArray[np.intp], slots: int) -> Rows:
     return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
 
 
-def _schedd_order(jobs: Table, submitters: Strings, schedds: Strings) -> Rows:
-    """Sort the rows by submitter and schedd, then by the schedd's own order of its jobs."""
+def _schedd_order(jobs: Table, names: Sequence[Strings]) -> Rows:
+    """Sort the rows by columns of names, then by the schedd's own order of its jobs."""
     ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
-    return np.lexsort(
-        (*reversed(ages), *reversed(_priorities(jobs)), numbered(schedds)[0], numbered(submitters)[0])
-    )
+    columns = [numbered(column)[0] for column in names]
+    return np.lexsort((*reversed(ages), *reversed(_priorities(jobs)), *reversed(columns)))
 
 
 def _priorities(jobs: Table) -> list[NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from negotiator.cycle.order import Feedback, QueuedRequest
 
 @attrs.define(eq=False)
 class SubmitterNameOrder:
-    """Submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
+    """Owners by name, then submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
 
     requests: Sequence[QueuedRequest]
     _served: int = attrs.field(default=0, init=False)
