@@ -80,7 +80,11 @@ def place(
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
     in_use = [JobsInUse(each.jobs, each.users) for each in (running, claimed)]
     matched = match_claims(state.journal, in_use)
-    return PlacedPool(running, claimed, waiting, state.journal, matched, placement.after())
+    journal = list(state.journal)
+    unseen = placement.current([journal[number] for number in matched.unseen])
+    for number, entry in zip(matched.unseen, unseen, strict=True):
+        journal[number] = entry
+    return PlacedPool(running, claimed, waiting, tuple(journal), matched, placement.after())
 
 
 def place_idle(jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState) -> PlacedJobs:

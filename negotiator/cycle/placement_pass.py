@@ -27,7 +27,8 @@ from negotiator.cycle.applications import (
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import job_ids
-from negotiator.cycle.numbering import Numbers, first_rows, numbered
+from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
 from negotiator.cycle.placement_reasons import rejections
 from negotiator.cycle.result import ApplicationPlacement, DiscardedAds
 from negotiator.cycle.text_columns import Strings, made_of
@@ -36,7 +37,7 @@ from negotiator.hooks.placement import Application, PlacedApplication
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.queues import ROOT, MutableQueueTree, QueueChange
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Keys
+from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Codes, Keys, keys_of
 
 #: (N,) paths of queues, "" for none.
 Paths: TypeAlias = NDArray[np.object_]
@@ -131,6 +132,7 @@ class PlacementPass:
             admission.discard(mask, reason)
 
         numbers = self.registry.lookup(own)
+        failures = self._regroup(found, own, numbers)
         rows = np.flatnonzero(numbers < 0)  # held ones too: an application in no queue could not be released
         new = self.place_new(jobs, found, rows, _as_first(own[rows], found.kinds[rows]))
         numbers[rows] = np.array(self._assignments(new), np.int32)[new.kinds]
@@ -149,10 +151,72 @@ class PlacementPass:
             rows=np.flatnonzero(keep),
             registry=self.registry,
             discarded=tuple(admission.discarded),
-            failures=new.failures,
+            failures=tuple(dict.fromkeys((*failures, *new.failures))),
             placements=new.placements,
             changes=new.changes,
         )
+
+    def current(self, entries: Sequence[JournalEntry]) -> tuple[JournalEntry, ...]:
+        """Return matches that the pool does not show, with the queues and groups that their applications have now."""
+        if self.bundle.chain is None or not entries:
+            return tuple(entries)
+        owners = np.array([self.registry.owner(each.schedd, each.user) for each in entries], np.int64)
+        clusters = np.array([int(each.job.partition(".")[0]) for each in entries], np.int64)
+        keys = keys_of(owners, clusters)
+        numbers = self.registry.lookup(keys)
+        queues, groups = self.registry.queues_of(numbers), self.registry.groups_of(numbers)
+        placed = [
+            attrs.evolve(each, queue=queue, group=group) if number >= 0 else each
+            for each, number, queue, group in zip(
+                entries, numbers.tolist(), queues.tolist(), groups.tolist(), strict=True
+            )
+        ]
+        records = [PlacedApplication(each.user, each.groups, each.queue, each.group) for each in placed]
+        kinds = list(dict.fromkeys(records))
+        chosen, failures = self.bundle.hooks.application_groups(kinds, self.queues.view, self.bundle.settings)
+        if failures:
+            return tuple(placed)
+        group_of = dict(zip(kinds, chosen, strict=True))
+        return tuple(
+            attrs.evolve(each, group=group_of[record]) for each, record in zip(placed, records, strict=True)
+        )
+
+    def _regroup(self, found: JobApplications, own: Keys, numbers: Codes) -> tuple[HookFailure, ...]:
+        """Choose the groups of the applications that were placed before anew: their limits may have changed.
+
+        ``numbers`` (N,) of the assignments of rows are replaced, also in the registry; if a plugin fails, they stay.
+        """
+        rows = np.flatnonzero((numbers >= 0) & (own >= 0))
+        applications, count = numbered(own[rows])
+        first = rows[first_rows(applications, count)]
+        kinds, count = combined(numbers[first], found.kinds[first], found.users.codes[first])
+        known = first[first_rows(kinds, count)].tolist()
+        if not known:
+            return ()
+        candidates = [found.application(row, self.state.groups) for row in known]
+        before = numbers[known]
+        queues, groups = self.registry.queues_of(before).tolist(), self.registry.groups_of(before).tolist()
+        records = [
+            PlacedApplication(each.user, each.groups, queue, group)
+            for each, queue, group in zip(candidates, queues, groups, strict=True)
+        ]
+        chosen, failures = self.bundle.hooks.application_groups(
+            records, self.queues.view, self.bundle.settings
+        )
+        if failures:
+            return failures
+        resolved = [found.knows_groups(row, self.state.groups) for row in known]
+        after = np.array(
+            [
+                self.registry.number(record.queue, group if is_known else record.group or "")
+                for record, group, is_known in zip(records, chosen, resolved, strict=True)
+            ],
+            np.int32,
+        )
+        changed = rows[(after != before)[kinds][applications]]
+        numbers[rows] = after[kinds][applications]
+        self.registry.put(own[changed], numbers[changed], self.cycle.now)
+        return ()
 
     def place_in_use(self, jobs: Table, noun: str) -> PlacedJobs:
         """Place jobs that run: held ones too, and at the root those that the rules reject."""

@@ -34,12 +34,14 @@ class Application:
 class PlacedApplication:
     """An application with its queue; one record serves all applications of a user with the same groups in that queue.
 
-    ``groups`` are those of the user, the primary one first; ``queue`` is the full path, in lower case.
+    ``groups`` are those of the user, the primary one first; ``queue`` is the full path, in lower case. ``group`` is the
+    one that the application counts for now, empty for none; None for a new application.
     """
 
     user: str
     groups: tuple[str, ...]
     queue: str
+    group: str | None = None
 
 
 @attrs.frozen

@@ -203,18 +203,19 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
 def negotiator_application_groups(  # type: ignore[empty-body]
     applications: Sequence[PlacedApplication], queues: QueueTree, settings: Any
 ) -> Iterable[str]:
-    """Choose the group that each new application counts for.
+    """Choose the group that each application counts for.
 
-    Called once a cycle for each table of jobs, with the applications that rules have placed. An application keeps its
-    group for life. The first plugin that names a group decides. Where an implementation fails, these applications are
-    rejected (``plugin_error``).
+    Called in each cycle for each table of jobs: with the new applications that rules have placed, and with those placed
+    before, whose present group is in ``group``: return it unless the configuration no longer has it. The first plugin that
+    names a group decides. Where an implementation fails, new applications are rejected (``plugin_error``), and the others
+    keep their groups.
 
     Example::
 
         @hookimpl
         def negotiator_application_groups(applications):
             for application in applications:
-                yield application.groups[0] if application.groups else ""
+                yield application.group or next(iter(application.groups), "")
 
     :param applications: the placed applications, each with the groups of its user and its queue.
     :param queues: the queues with those that rules have just created.

@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from negotiator.plugin import Charge, CounterUsage, KeyCharge, PlacedApplication, QueueTree, Request, hookimpl
+from negotiator.plugin import (
+    Charge,
+    CounterUsage,
+    KeyCharge,
+    PlacedApplication,
+    QueueTree,
+    Request,
+    Section,
+    hookimpl,
+)
 from negotiator_limits.charges import charges_of
 from negotiator_limits.configured import limits_of
+from negotiator_limits.groups import chosen_group
 from negotiator_limits.report import group_usage, user_usage
+from negotiator_limits.settings import LimitSettings
 from negotiator_limits.usage import read_usage
 
 SPEC_KEYS = "-spec"
 _REPORTS = {"users": user_usage, "groups": group_usage}
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Declare the key of ``pool.yaml``."""
+    return Section(schema=LimitSettings)
 
 
 @hookimpl
@@ -23,11 +40,14 @@ def negotiator_job_attributes() -> Iterable[str]:
 
 @hookimpl
 def negotiator_application_groups(
-    applications: Sequence[PlacedApplication], queues: QueueTree
+    applications: Sequence[PlacedApplication], queues: QueueTree, settings: LimitSettings
 ) -> Iterable[str]:
-    """Choose the group by the limits of the application's queue and of those above it."""
-    limits = limits_of(queues)
-    return [limits.group(each.groups, each.queue) for each in applications]
+    """Choose the group by the limits of the application's queue and of those above it.
+
+    An application keeps its group as long as one of these limits names it.
+    """
+    limits, tracking = limits_of(queues), settings.group_limits
+    return [chosen_group(limits, each, tracking) for each in applications]
 
 
 @hookimpl

@@ -80,15 +80,20 @@ class LimitIndex:
         limits = self._limits[kind].get(queue, {})
         return limits.get(name) or (limits.get(WILDCARD) if kind is SubjectKind.USER else None)
 
-    def group(self, groups: Collection[str], queue: str) -> str:
+    def names_group(self, group: str, queue: str) -> bool:
+        """True if a limit of a queue, or of one above it, names a group."""
+        configured = self._limits[SubjectKind.GROUP]
+        return any(group in configured.get(path, ()) for path in upwards(queue))
+
+    def group(self, groups: Collection[str], queue: str, *, everybody: bool = False) -> str:
         """Return the group that an application counts for, or an empty string.
 
         From the queue upwards, the first queue decides whose limits name a group of the user, or the wildcard. Within
         one queue the order of the limits decides, not that of the user's groups; the wildcard comes last. A user
-        without groups never matches the wildcard.
+        without groups matches the wildcard only with ``everybody``.
         """
         configured = self._limits[SubjectKind.GROUP]
-        if not groups or not configured:
+        if not configured or not (groups or everybody):
             return ""
         for path in upwards(queue):
             limits = configured.get(path)

@@ -1,6 +1,9 @@
 """A partition with the queues and rules of a conformance case, written as a file."""
 
 from functools import cache
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import attrs
 import yaml
@@ -36,8 +39,13 @@ class _Dumper(yaml.SafeDumper):
 
 @cache
 def bundle():
-    """Return the built-in bundle: its plugins are called in all cases."""
-    return load_bundle(default_bundle())
+    """Return the built-in bundle, counting for groups as YuniKorn does: its plugins are called in all cases."""
+    with TemporaryDirectory() as folder:
+        copied = Path(folder, "bundle")
+        copytree(default_bundle(), copied)
+        with (copied / "pool.yaml").open("a") as file:
+            file.write("\ngroup_limits: yunikorn\n")
+        return load_bundle(copied)
 
 
 def document(config):
