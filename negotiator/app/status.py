@@ -21,6 +21,7 @@ from negotiator.errors import (
     StateError,
 )
 from negotiator.exit_codes import ExitCode
+from negotiator.files import UntrustedError
 from negotiator.ledger import LedgerError
 from negotiator.queues.acl import AclError
 from negotiator.queues.quantities import QuantityError
@@ -51,6 +52,7 @@ STATUSES = (
     ErrorStatus(NotFoundError, ExitCode.NOT_DONE, HTTPStatus.NOT_FOUND),
     ErrorStatus(CommandError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
     ErrorStatus(BundleError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    ErrorStatus(UntrustedError, ExitCode.NOT_DONE, HTTPStatus.FORBIDDEN),
     ErrorStatus(ClassAdError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
     ErrorStatus(CycleStateError, ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
     ErrorStatus(AclError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
