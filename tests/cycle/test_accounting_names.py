@@ -139,4 +139,4 @@ def test_check_reports_who_uses_the_name_of_another_user(tmp_path):
     for number, (text, severity) in enumerate(expected.items()):
         (problem,) = lint_accounting(pools.write_bundle(tmp_path / str(number), text), pool)
         assert problem.severity is severity
-        assert "1 jobs of this pool, such as job 1.0 of mallory@x as alice@x" in problem.message
+        assert "1 job of this pool, such as job 1.0 of mallory@x as alice@x" in problem.message
