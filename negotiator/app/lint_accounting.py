@@ -28,9 +28,8 @@ def lint_accounting(bundle: Bundle, pool: Snapshot) -> Iterator[Problem]:
             for row in rows[:EXAMPLES]
         )
         refused = reason.mode is Mode.ENFORCE
-        message = (
-            f"accounting: {reason.text}: {len(rows)} jobs of this pool, such as {examples} [{reason.code}]"
-        )
+        count = f"{len(rows)} {'job' if len(rows) == 1 else 'jobs'}"
+        message = f"accounting: {reason.text}: {count} of this pool, such as {examples} [{reason.code}]"
         hint = "permit the name under accounting: names: if it is intended" if refused else ""
         yield Problem(Severity.WARNING if refused else Severity.NOTICE, Source("pool.yaml"), message, hint)
 
