@@ -12,9 +12,11 @@ import attrs
 from negotiator.app.targets import current_time, load
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.errors import PoolError
 from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.answers import HookFailure
 from negotiator.pool import Snapshot, read_pool
+from negotiator.records import Severity
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
 from negotiator.runtime.usage import PoolUsage, UsageByQueue, pool_usage, usage_by_queue
@@ -25,10 +27,29 @@ STDIN: Final = "-"
 def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot:
     """Read the ads of folders and files; the path ``-`` is ``stdin``.
 
-    :raises PoolError: they cannot be read.
+    A pool is read as a whole or not at all: without some of its running jobs, limits would be exceeded. Ads that cannot be
+    used are set aside, since their owners wrote them.
+
+    :raises PoolError: a path does not exist, a file or folder cannot be read to its end, a file that is named holds no
+        ads, or no ad of the pool can be used.
     """
     named: list[Path | Literal["-"]] = [STDIN if str(path) == STDIN else path for path in paths]
-    return read_pool(named, stdin)
+    snapshot = read_pool(named, stdin)
+    _check_readable(snapshot)
+    return snapshot
+
+
+def _check_readable(snapshot: Snapshot) -> None:
+    errors = [problem for problem in snapshot.problems if problem.severity is Severity.ERROR]
+    count = sum(map(len, (snapshot.schedds, snapshot.submitters, snapshot.slots, snapshot.jobs)))
+    none_left = errors and not count + snapshot.private + snapshot.other
+    unread = snapshot.unread or (errors if none_left else ())
+    if not unread:
+        return
+    problem = unread[0]
+    more = f", and {len(unread) - 1} more like it" if len(unread) > 1 else ""
+    hint = f" ({problem.hint})" if problem.hint else ""
+    raise PoolError(f"the pool cannot be read: {problem.source}: {problem.message}{more}{hint}")
 
 
 def read_state(state: Path | None, bundle: Bundle, now: float) -> StateManager:

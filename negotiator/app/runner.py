@@ -82,13 +82,14 @@ class Runner:
     settler: Offline
     _pool: _PoolReader
 
-    def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> None:
+    def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT.
 
         Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
         :param every: seconds between the beginnings of two cycles; None to run them without a pause.
         :param count: None for 1 cycle; with ``every``, for no end.
+        :return: True if all plugins that take part in decisions worked: in each cycle, or without an end in the last one.
         :raises StateError, AuditError: no match of the cycle was handed out.
         :raises OutcomeLostError, ReleaseError: matches were handed out, but their outcome is not recorded.
         :raises PoolError: the pool cannot be read.
@@ -98,6 +99,7 @@ class Runner:
             self._pool.problems, result, self.runtime.bundle
         )
         total = count or (1 if every is None else None)
+        complete = True
         with CycleTimer(self.reloader.request, every, total) as timer:
             for _ in timer.cycles(lambda: self._between_cycles(observer)):
                 with _nothing_handed_out(_IN_THIS_CYCLE):
@@ -105,6 +107,8 @@ class Runner:
                 if self.settler.error:
                     raise self.settler.error
                 observer.cycle(report)
+                complete = not report.result.failures and (complete or total is None)
+        return complete
 
     def _between_cycles(self, observer: RunObserver) -> None:
         with _nothing_handed_out(_IN_THIS_CYCLE):
@@ -127,8 +131,11 @@ def run_cycles(
     stdin: BinaryIO | None = None,
     change_bundle: bool = False,
     recover: bool = False,
-) -> None:
-    """Open a runner, run cycles, and close it: the parameters are those of ``open_runner`` and ``Runner.run``."""
+) -> bool:
+    """Open a runner, run cycles, and close it.
+
+    The parameters are those of ``open_runner`` and ``Runner.run``, which has the meaning of the result too.
+    """
     with open_runner(
         targets,
         audit=audit,
@@ -142,7 +149,7 @@ def run_cycles(
         observer.problems(each for each in problems if each.severity is Severity.WARNING)
         for notice in (*runner.notices, *runner.runtime.state_manager.damaged):
             observer.notice(notice)
-        runner.run(observer, every, count)
+        return runner.run(observer, every, count)
 
 
 @contextmanager

@@ -12,14 +12,21 @@ from negotiator.hooks import specs
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.hook import per_plugin
 
+#: The reports of the program's own plugins; an empty one is an answer too.
+REPORTS = ("users", "users-spec", "groups", "groups-spec", "quotas")
+
 
 @attrs.frozen
 class UsageReport:
-    """The entries of a report, as plugins return them; with ``failures`` of plugins, entries may be missing."""
+    """The entries of a report, as plugins return them; with ``failures`` of plugins, entries may be missing.
+
+    ``is_known`` is false if no plugin has an entry of the report, and it is none of the program's own.
+    """
 
     report: str
     entries: tuple[Mapping[str, Any], ...]
     failures: tuple[HookFailure, ...] = ()
+    is_known: bool = True
 
 
 def entry_name(entry: Mapping[str, Any]) -> str:
@@ -45,4 +52,5 @@ def usage_report(view: PoolView, report: str, name: str | None = None) -> UsageR
     )
     entries = (attributed.record for attributed in answers.records)
     chosen = tuple(entry for entry in entries if name in {None, entry_name(entry)})
-    return UsageReport(report, chosen, (*usage.failures, *answers.failures))
+    is_known = bool(answers.records) or report in REPORTS
+    return UsageReport(report, chosen, (*usage.failures, *answers.failures), is_known)

@@ -31,6 +31,20 @@ class PluginGroup(click.Group):
         with recording_interrupts(), plugin_output_to_stderr():
             return super().main(*args, **kwargs)
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Parse the options of the program; for its help, plugins are loaded, which Ctrl-C may interrupt."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and turn the exceptions that it raises into a message and an exit code.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from negotiator.app.targets import bundle_folder
 from negotiator.cli import options
 from negotiator.cli.loading import standard_input
 from negotiator.cli.run_output import FORMATS, LEVELS, LogOutput, RunOutput, TableOutput, open_log
+from negotiator.exit_codes import ExitCode
 from negotiator.hooks import command_options
 from negotiator.hooks.administration import CommandTargets
 
@@ -111,7 +113,8 @@ def run(
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched.
 
     POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
-    be used are set aside and reported; the others are used. [env var: NEGOTIATOR_POOL]
+    be used are set aside and reported; the others are used. Nothing runs if a file cannot be read to its end. In folders,
+    audit logs and states of the program are skipped. [env var: NEGOTIATOR_POOL]
 
     With --every it runs until SIGTERM or SIGINT, and finishes the current cycle. SIGHUP, --watch and negotiator admin
     reload make it read its bundle again between two cycles. A new bundle replaces the active one as a whole; a bundle with
@@ -127,6 +130,7 @@ def run(
       4  the pool could not be read
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
       6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
+      7  a plugin that takes part in decisions failed: its jobs wait (without an end of the run: in the last cycle)
       74, 130, 141  the output could not be written; interrupted; the reader of the output closed it
 
     \b
@@ -141,7 +145,7 @@ def run(
     if every is not None:
         output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level)
     with output.reporting_errors():
-        run_cycles(
+        complete = run_cycles(
             targets,
             output,
             every=every,
@@ -153,3 +157,4 @@ def run(
             change_bundle=change_bundle,
             recover=recover,
         )
+    sys.exit(ExitCode.DONE if complete else ExitCode.PLUGIN)

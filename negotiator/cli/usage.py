@@ -54,7 +54,7 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
     \b
     Exit codes:
       0  the report was printed
-      1  no plugin has an entry of that NAME, or the policy bundle has errors
+      1  no plugin knows the report or has an entry of that NAME, or the policy bundle has errors
       2  invalid command line
       4  the pool could not be read
       6  the state could not be read
@@ -79,7 +79,8 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
         click.echo(f"Nothing is used or limited: no plugin has {printable(selection)} {printable(report)}.")
     if result.failures:
         sys.exit(ExitCode.PLUGIN)
-    sys.exit(ExitCode.NOT_DONE if name and not result.entries else ExitCode.DONE)
+    is_found = result.is_known and (result.entries or not name)
+    sys.exit(ExitCode.DONE if is_found else ExitCode.NOT_DONE)
 
 
 def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from negotiator.classad.syntax import Attr
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
-from negotiator.cycle.result import Removal
+from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
@@ -82,6 +82,8 @@ def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) 
         candidates.remove_all(WORK_EXCEEDED)
     candidates.remove(matcher.in_use, _IN_USE_REASON)
     candidates.remove(matcher.taken, _TAKEN_REASON)
+    if not len(matcher.slots):
+        candidates.removals.append(Removal(NO_SLOTS, 0, 0))
 
     left = int(np.count_nonzero(candidates.keep))
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)

@@ -33,6 +33,15 @@ ALLOWANCE_USED = core_reason(
 )
 
 
+#: The reason of all requests of a cycle without slots.
+NO_SLOTS = core_reason(
+    Station.MATCH,
+    Verdict.WAITING,
+    "no_slots",
+    "no slot takes part in this cycle: the pool has none, or each was discarded",
+)
+
+
 @attrs.frozen
 class Removal:
     """How many slots one reason took from one request.
@@ -134,6 +143,8 @@ class RequestOutcome:
         """Return the enforced reason that took the last candidate slots, in the order of the stations."""
         if self.removals and self.removals[-1].reason is ALLOWANCE_USED:
             return ALLOWANCE_USED
+        if any(removal.reason is NO_SLOTS for removal in self.removals):
+            return NO_SLOTS
         for removal in reversed(self.removals):
             if removal.removed and removal.reason.mode is Mode.ENFORCE:
                 return removal.reason

@@ -26,6 +26,8 @@ from negotiator.hooks.trust import check_folder, read_trusted
 
 PREFIX = "_negotiator_dropin_"
 
+_TEST = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+
 _numbers = itertools.count(1)
 
 
@@ -59,6 +61,8 @@ class DropIn:
 def find(folder: Path) -> tuple[DropIn, ...]:
     """Return the plugins in a folder, by name. Names that begin with ``_`` or ``.`` are skipped.
 
+    Tests of plugins are skipped too, by their names for pytest: ``test_*.py``, ``*_test.py`` and ``conftest.py``.
+
     :raises UntrustedError: the folder is refused.
     :raises OSError: it can't be read.
     """
@@ -66,7 +70,8 @@ def find(folder: Path) -> tuple[DropIn, ...]:
     return tuple(
         DropIn(path.stem if path.suffix == ".py" else path.name, path, folder)
         for path in sorted(folder.iterdir())
-        if not path.name.startswith(("_", ".")) and (path.suffix == ".py" or _is_package(path))
+        if not (path.name.startswith(("_", ".")) or _TEST.fullmatch(path.name))
+        and (path.suffix == ".py" or _is_package(path))
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 
 from negotiator.errors import PoolError
 from negotiator.files import open_regular
+from negotiator.pool.parsed_ad import UnreadFile
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
 STDIN: Final = "-"
 _DOCUMENTATION: Final = frozenset({"readme", "index"})
 _PROSE: Final = frozenset({"", ".md", ".rst", ".txt"})
+# What the program writes itself: a folder with such a file is a state or an audit log. Those rooms are above this one.
+_OWN_FILE: Final = re.compile(r"state\.sqlite|audit\.lock|audit-[0-9]{6,12}\.jsonl")
 
 
 class InputFile(NamedTuple):
-    """A file to read: its name in messages, and its path (None for standard input)."""
+    """A file to read: its name in messages, its path (None for standard input), and whether the caller named it."""
 
     name: str
     path: Path | None
+    is_named: bool = False
 
     def open(self, stdin: BinaryIO | None) -> BinaryIO:
         """Open the file for reading.
@@ -38,10 +43,11 @@ class InputFile(NamedTuple):
         return os.fdopen(open_regular(self.path), "rb")
 
 
-def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem]:
+def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem | UnreadFile]:
     """Yield the files of these folders, files and ``-``, in order; those of a folder by name.
 
-    In folders, hidden files, READMEs and INDEXes are skipped, and symbolic links to folders are not followed.
+    In folders, hidden files, READMEs and INDEXes are skipped, and so are audit logs and states of the program; symbolic
+    links to folders are not followed.
 
     :raises PoolError: a path does not exist; raised before anything is yielded.
     """
@@ -52,34 +58,38 @@ def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Pr
             )
     for path in paths:
         if path == STDIN:
-            yield InputFile("<stdin>", None)
+            yield InputFile("<stdin>", None, is_named=True)
         elif Path(path).is_dir():
             yield from _folder(Path(path))
         else:
-            yield InputFile(str(path), Path(path))
+            yield InputFile(str(path), Path(path), is_named=True)
 
 
-def _folder(folder: Path) -> Iterator[InputFile | Problem]:
+def _folder(folder: Path) -> Iterator[InputFile | Problem | UnreadFile]:
     errors: list[OSError] = []
     empty = True
     for where, folders, names in os.walk(folder, onerror=errors.append):
+        if any(map(_OWN_FILE.fullmatch, names)):
+            folders.clear()
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if not _is_skipped(name):
                 empty = False
                 yield _entry(Path(where, name))
         for error in errors:
-            yield Problem(
-                Severity.ERROR, Source(str(error.filename)), f"the folder is not read: {error.strerror}"
-            )
+            yield _unread_folder(error)
         errors.clear()
     for error in errors:
         empty = False
-        yield Problem(
-            Severity.ERROR, Source(str(error.filename)), f"the folder is not read: {error.strerror}"
-        )
+        yield _unread_folder(error)
     if empty:
         yield Problem(Severity.WARNING, Source(str(folder)), "the folder holds no files of ads")
+
+
+def _unread_folder(error: OSError) -> UnreadFile:
+    message = f"the folder is not read: {error.strerror}"
+    return UnreadFile(Problem(Severity.ERROR, Source(str(error.filename)), message))
 
 
 def _entry(path: Path) -> InputFile | Problem:

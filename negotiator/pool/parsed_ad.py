@@ -26,7 +26,14 @@ class ParsedAd(NamedTuple):
     claims: tuple[Secret, ...] = ()
 
 
+class UnreadFile(NamedTuple):
+    """The problem of a file that could not be read to its end: ads of the pool are missing, and nobody knows which."""
+
+    problem: Problem
+
+
 ReadResult: TypeAlias = ParsedAd | Problem
+FileResult: TypeAlias = ReadResult | UnreadFile
 
 
 def ad_problem(source: Source, message: str, hint: str = "", line: str = "") -> Problem:

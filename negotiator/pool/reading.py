@@ -18,7 +18,7 @@ from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
 from negotiator.pool.longform import read_long
 from negotiator.pool.newform import read_new
-from negotiator.pool.parsed_ad import ParsedAd, ReadResult, abort_problem, ad_problem
+from negotiator.pool.parsed_ad import FileResult, ParsedAd, ReadResult, UnreadFile, abort_problem, ad_problem
 from negotiator.pool.reading_budget import BUDGET_HINT, ReadingBudget
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 from negotiator.pool.xmlform import read_xml
@@ -50,7 +50,8 @@ def read_pool(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None = Non
     """Read the pool from folders, files and standard input (``-``, from ``stdin`` if given).
 
     Files may hold ads in long form, JSON, XML or the new syntax, compressed with gzip or not. If two ads have the same
-    key, the later one counts. Problems with files and ads are not raised but collected in ``problems``.
+    key, the later one counts. Problems with files and ads are not raised but collected in ``problems``; those of files that
+    could not be read to their end are in ``unread`` too.
 
     :raises PoolError: a path does not exist.
     """
@@ -75,8 +76,8 @@ def _read(
 ) -> SnapshotBuilder:
     builder = SnapshotBuilder()
     for entry in list(find_inputs(paths)):
-        if isinstance(entry, Problem):
-            builder.problems.append(entry)
+        if not isinstance(entry, InputFile):
+            builder.add_file("", [entry])
         else:
             results = read_file(entry, stdin, builder.dictionary, builder.budget, keep_claims=keep_claims)
             builder.add_file(entry.name, results)
@@ -92,11 +93,12 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     problems: list[Problem] = []
     dictionary, budget = pool_dictionary(), ReadingBudget()
     for entry in list(find_inputs([path])):
-        for result in [entry] if isinstance(entry, Problem) else read_file(entry, stdin, dictionary, budget):
-            if isinstance(result, Problem):
-                problems.append(result)
-            else:
+        results = read_file(entry, stdin, dictionary, budget) if isinstance(entry, InputFile) else [entry]
+        for result in results:
+            if isinstance(result, ParsedAd):
                 ads.append((result.ad, result.source))
+            else:
+                problems.append(result.problem if isinstance(result, UnreadFile) else result)
     return AdFile(tuple(ads), tuple(problems))
 
 
@@ -107,27 +109,34 @@ def read_file(
     budget: ReadingBudget,
     *,
     keep_claims: bool = False,
-) -> Iterator[ReadResult]:
+) -> Iterator[FileResult]:
     """Yield the ads of one file, one by one, and the problems with it."""
     try:
         stream = entry.open(stdin)
     except OSError as error:
-        yield Problem(Severity.ERROR, Source(entry.name), f"the file is not read: {error.strerror or error}")
+        message = f"the file is not read: {error.strerror or error}"
+        yield UnreadFile(Problem(Severity.ERROR, Source(entry.name), message))
         return
     text = DecodedText(stream)
     try:
-        yield from _read_blocks(iter(text), entry.name, dictionary, budget, keep_claims=keep_claims)
+        yield from _read_blocks(iter(text), entry, dictionary, budget, keep_claims=keep_claims)
     except UnreadableError as error:
-        yield abort_problem(Source(entry.name, text.line), str(error), "an incomplete ad is set aside")
+        source = Source(entry.name, text.line)
+        yield UnreadFile(abort_problem(source, str(error), "an incomplete ad is set aside"))
     finally:
         if entry.path is not None:
             stream.close()
 
 
 def _read_blocks(
-    blocks: Iterator[str], file: str, dictionary: AdDictionary, budget: ReadingBudget, *, keep_claims: bool
-) -> Iterator[ReadResult]:
-    head = _head(blocks)
+    blocks: Iterator[str],
+    entry: InputFile,
+    dictionary: AdDictionary,
+    budget: ReadingBudget,
+    *,
+    keep_claims: bool,
+) -> Iterator[FileResult]:
+    file, head = entry.name, _head(blocks)
     text = itertools.chain([head], blocks)
     form = detect_format(head)
     if form is AdFormat.LONG:
@@ -141,7 +150,8 @@ def _read_blocks(
     elif is_blank(head):
         yield Problem(Severity.WARNING, Source(file), "the file is empty")
     else:
-        yield Problem(Severity.ERROR, Source(file), "the file holds no ads; it is not read", _HINT)
+        problem = Problem(Severity.ERROR, Source(file), "the file holds no ads; it is not read", _HINT)
+        yield UnreadFile(problem) if entry.is_named else problem
 
 
 def _head(blocks: Iterator[str]) -> str:

@@ -25,7 +25,8 @@ class Snapshot:
     """The ads of a pool, one frozen table for each kind, without their secrets (claim ids, capabilities).
 
     ``private`` and ``other`` count ads that take no part: private ads, and ads of kinds that the negotiator does not
-    use (master, collector, accounting, ...). ``problems`` lists every ad that was set aside, and why.
+    use (master, collector, accounting, ...). ``problems`` lists every ad that was set aside, and why;
+    ``unread`` has those of files that could not be read to their end, and is not encoded.
     """
 
     schedds: Table = attrs.field(converter=_frozen)
@@ -35,6 +36,7 @@ class Snapshot:
     private: int = 0
     other: int = 0
     problems: tuple[Problem, ...] = ()
+    unread: tuple[Problem, ...] = attrs.field(default=(), eq=False)
 
     @cached_property
     def running(self) -> Table:

@@ -11,7 +11,7 @@ from negotiator.pool.ad_kind import PoolAdKind, ad_kind, custom_type, string_val
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.identity import IdentifiedAd, address_of, identify
 from negotiator.pool.limits import MAX_PROBLEMS
-from negotiator.pool.parsed_ad import ParsedAd, ReadResult, shorten
+from negotiator.pool.parsed_ad import FileResult, ParsedAd, UnreadFile, shorten
 from negotiator.pool.reading_budget import ReadingBudget
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.vault import ClaimVault
@@ -34,13 +34,14 @@ class SnapshotBuilder:
     ads: dict[PoolAdKind, _AdsByKey] = attrs.field(factory=lambda: {kind: {} for kind in _TABLES})
     counts: dict[PoolAdKind, int] = attrs.field(factory=lambda: dict.fromkeys(PoolAdKind, 0))
     problems: list[Problem] = attrs.field(factory=list)
+    unread: list[Problem] = attrs.field(factory=list)
     dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
     budget: ReadingBudget = attrs.field(factory=ReadingBudget)
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
     """Names and addresses of the slots whose claim ids were in a private ad."""
 
-    def add_file(self, name: str, results: Iterable[ReadResult]) -> None:
+    def add_file(self, name: str, results: Iterable[FileResult]) -> None:
         """Add the ads of a file, and its problems, at most ``MAX_PROBLEMS`` one by one."""
         ads = reported = others = 0
         for result in results:
@@ -57,8 +58,12 @@ class SnapshotBuilder:
         if not ads and not reported:
             self.problems.append(Problem(Severity.WARNING, Source(name), "the file holds no ads"))
 
-    def add(self, result: ReadResult) -> Iterator[Problem]:
+    def add(self, result: FileResult) -> Iterator[Problem]:
         """Add an ad; yield the problems with it."""
+        if isinstance(result, UnreadFile):
+            self.unread.append(result.problem)
+            yield result.problem
+            return
         if isinstance(result, Problem):
             yield result
             return
@@ -120,4 +125,5 @@ class SnapshotBuilder:
             private=self.counts[PoolAdKind.PRIVATE],
             other=self.counts[PoolAdKind.OTHER] + self.counts[PoolAdKind.UNKNOWN],
             problems=tuple(self.problems),
+            unread=tuple(self.unread),
         )

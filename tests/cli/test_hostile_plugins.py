@@ -90,6 +90,14 @@ def test_a_plugin_that_raises_keyboard_interrupt_is_a_failed_plugin(site):
     assert "interrupted" not in done.stderr.splitlines()
     (denial,) = queueing.records(site / "log", "denial")
     assert "KeyboardInterrupt" in json.dumps(denial)
+    assert done.returncode == 7
+
+
+def test_a_plugin_that_fails_and_decides_nothing_leaves_the_exit_code(site):
+    observer = INTERRUPTING.replace("filter_slots", "cycle_ended")
+    done = run(site, observer)
+    assert "KeyboardInterrupt" in done.stdout
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -245,6 +245,20 @@ def test_the_outcome_says_printed_only_if_the_output_was_written(tmp_path, optio
         assert counts == {"delivered": 0, "printed": 0, "failed": 0, "unknown": 0} | {status: 7}
 
 
+def test_a_pool_that_cannot_be_read_as_a_whole_is_not_used(tmp_path):
+    """With a part of it, limits would count too few running jobs."""
+    (tmp_path / "nonsense").write_text("remember the milk")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress((POOL / "jobs.ads").read_bytes())[:-9])
+    (tmp_path / "useless").write_text('MyType = "Machine"\nCpus = = 1\n')
+    for file in ("nonsense", "cut.gz", "useless"):
+        paths = [file] if file == "useless" else [POOL, file]
+        done = negotiator("run", *paths, "--audit-log", "log", cwd=tmp_path)
+        assert done.returncode == 4
+        assert f"the pool cannot be read: {file}".encode() in done.stderr
+        assert done.stdout == b""
+        assert records(tmp_path / "log") == []
+
+
 @pytest.mark.parametrize("now", ["nan", "inf", "1e18", "-1e18"])
 def test_an_invalid_time_is_refused(tmp_path, now):
     assert negotiator("run", POOL, "--no-audit", "--now", now, cwd=tmp_path).returncode == 2

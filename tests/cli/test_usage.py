@@ -136,7 +136,7 @@ def test_spec_names_are_those_of_the_specification(called):
     assert entry["queues"]["maxResources"] == {}
 
 
-@pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h")])
+@pytest.mark.parametrize("arguments", [("users", "nobody"), ("groups", "ops"), ("hosts", "h"), ("hosts",)])
 def test_an_unknown_name_or_report_ends_with_code_1(called, arguments):
     """With a message; as JSON an empty list."""
     result = called(*arguments)

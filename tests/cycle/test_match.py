@@ -253,3 +253,10 @@ class TestScheddsAndSubmitters:
         jobs = [job(0, GlobalJobId='"one#1.0#1"')]
         assert matched(pools.cycle(snapshot([slot()], jobs, submitters=[let_in]), bundle))
         assert not matched(pools.cycle(snapshot([slot()], jobs, submitters=[let_in, kept_out]), bundle))
+
+
+def test_a_job_in_a_pool_without_slots_has_a_reason():
+    """Also if gates discarded all slots; the rejection that the schedd gets has it too."""
+    result = pools.cycle(snapshot([], [job()]))
+    assert removals(result) == {"no_slots": (0, 0)}
+    assert [each.reason.code for each in result.rejections] == ["no_slots"]

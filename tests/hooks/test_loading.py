@@ -133,8 +133,17 @@ def test_one_module_is_not_two_plugins(tmp_path, module):
 
 
 def test_files_and_packages_of_a_folder_are_plugins(plugins):
-    """Each under its own name; names that begin with _ or . and other files than Python's are ignored."""
-    for name in ("b.py", "a/__init__.py", "_helper.py", ".hidden.py", "notes.txt", "data/table.csv"):
+    """Each under its own name; names that begin with _ or ., tests and other files than Python's are ignored."""
+    ignored = (
+        "_helper.py",
+        ".hidden.py",
+        "test_b.py",
+        "b_test.py",
+        "conftest.py",
+        "notes.txt",
+        "data/table.csv",
+    )
+    for name in ("b.py", "a/__init__.py", *ignored):
         plugins.write(name, CONTENT.format(name))
     manager = plugins.load()
     assert plugins.problems == ()

@@ -1,8 +1,10 @@
 """Folders, files, standard input, compression, and what the disk does wrong."""
 
 import errno
+import gzip
 import io
 import os
+import subprocess
 import sys
 
 import pytest
@@ -140,6 +142,7 @@ def test_a_file_does_not_expand_without_bound(snapshot, compressed, monkeypatch)
     pool = snapshot(compressed(SLOT.format("a") + "\n" + "\n" * (4 << 20)))
     assert names(pool) == ["a"]
     assert "more than 1048576 bytes" in pool.problems[0].message
+    assert pool.unread == pool.problems
 
 
 def test_the_ads_of_one_file_for_the_eval_command(tmp_path):
@@ -152,3 +155,37 @@ def test_the_ads_of_one_file_for_the_eval_command(tmp_path):
         (("C",), f"{path}:5"),
     ]
     assert [problem.source.line for problem in file.problems] == [3]
+
+
+def test_the_state_and_the_audit_logs_of_the_program_are_no_ads(tmp_path):
+    """``run .`` in a folder with its own state and audit log reads the ads beside them alone."""
+    (tmp_path / "slots.ads").write_text(SLOT.format("a"))
+    words = [
+        sys.executable,
+        "-m",
+        "negotiator",
+        "run",
+        ".",
+        "--state",
+        "work/state",
+        "--audit-log",
+        "work/log",
+    ]
+    for _ in range(2):
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    pool = read_pool([tmp_path])
+    assert (names(pool), pool.other, pool.problems) == (["a"], 0, ())
+
+
+def test_what_could_not_be_read_to_its_end_is_listed_apart(tmp_path):
+    """A damaged file and a named file without ads; not one of a folder that is about something else."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes").write_text("remember the milk")
+    (tmp_path / "damaged").write_bytes(gzip.compress(SLOT.format("a").encode())[:-9])
+    (tmp_path / "named").write_text("remember the milk")
+    pool = read_pool([tmp_path / "folder", tmp_path / "damaged", tmp_path / "named"])
+    assert [str(problem.source).split(":")[0] for problem in pool.problems] == [
+        f"{tmp_path}/{name}" for name in ("folder/notes", "damaged", "named")
+    ]
+    assert pool.unread == pool.problems[1:]
