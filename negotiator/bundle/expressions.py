@@ -12,7 +12,7 @@ from negotiator.classad import Expr, Table
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, ConstraintSide, Cycle, Expression
-from negotiator.records import Source
+from negotiator.records import Mode, Source
 
 _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
 """Expressions by their place, each with the plugin that owns it."""
@@ -100,7 +100,13 @@ def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
             my, target = target, my
         text = written[1].text if written and written[1].tree is constraint.expression else None
         yield BundleExpression(
-            constraint.rule, constraint.expression, constraint.source, text, my=(my,), target=(target,)
+            constraint.rule,
+            constraint.expression,
+            constraint.source,
+            text,
+            my=(my,),
+            target=(target,),
+            forbids=constraint.mode is Mode.ENFORCE,
         )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final, get_args, get_origin
 import attrs
 
 from negotiator.bundle import scalars
+from negotiator.bundle.hints import choice_hint, quoted_names, syntax_hint
 from negotiator.bundle.nodes import (
     BadNode,
     ListNode,
@@ -36,7 +37,7 @@ from negotiator.bundle.text import LocatedText
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.records import Expression
-from negotiator.records import Problem, ScalarText, Source
+from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
 MAX_INTEGER = 2**63 - 1
@@ -228,7 +229,7 @@ class ObjectBuilder:
         text = node.value.text
         if text in members:
             return members[text]
-        return self._refuse(node, f"one of {', '.join(members)}", suggest(text, members) if text else "")
+        return self._refuse(node, f"one of {', '.join(members)}", choice_hint(text, members))
 
     def _bool(self, node: ScalarNode) -> Any:
         text = node.value.text.capitalize() if node.style is Style.KNOB else node.value.text
@@ -262,9 +263,14 @@ class ObjectBuilder:
         except ParseError as error:
             at = value.index(value.offset(error.line, error.column))
             message = f"{node.label}: {error.message}" if node.label else error.message
-            self.problems.append(value.file.error(at, message, _expanded(value)))
+            hint = syntax_hint(value.text, value.offset(error.line, error.column)) or _expanded(value)
+            self.problems.append(value.file.error(at, message, hint))
             return INVALID
         self._check_calls(node.label, tree, value)
+        for index, name in quoted_names(value.text):
+            message = f"'{name}' is the attribute {name}, not a text"
+            hint = f'write "{name}" for the text, or {name} for the attribute'
+            self.problems.append(value.file.problem(Severity.WARNING, value.index(index), message, hint))
         return Expression(tree=tree, text=value.text, source=value.source)
 
     def _check_calls(self, label: str, tree: Expr, value: LocatedText) -> None:

@@ -85,11 +85,14 @@ def _unscoped(expression: Expression, way_out: str) -> Iterator[Problem]:
     found = references(expression.tree)
     for name in sorted(found.unscoped):
         spelled, source = expression.find(name)
+        as_text = (
+            f'write "{spelled}" if it is a text; or ' if f"'{name}'" in expression.text.lower() else "write "
+        )
         yield Problem(
             Severity.ERROR,
             source,
             f"{spelled} has no scope: the ad whose Requirements this is ANDed to could define it and evade the policy",
-            f"write MY.{spelled} or TARGET.{spelled}; or, if that is intended, {way_out}",
+            f"{as_text}MY.{spelled} or TARGET.{spelled}; or, if that is intended, {way_out}",
         )
     if found.dynamic:
         yield Problem(

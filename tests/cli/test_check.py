@@ -365,3 +365,14 @@ def test_the_example_bundles_have_no_warnings(folder):
     assert [
         line for line in found.splitlines() if " warning: " in line and "unknown-attribute" not in line
     ] == []
+
+
+def test_with_a_pool_a_match_policy_that_no_pair_satisfies_is_a_warning(bundle):
+    """One that is not enforced forbids nothing."""
+    policy = "  - {{name: {0}, applies_to: match, mode: {0}, expression: 'TARGET.Cpus > 1000000'}}\n"
+    text = "policies:\n" + "".join(map(policy.format, ("enforce", "warn")))
+    (bundle / "pool.yaml").write_text(text)
+    done = run("bundle", "--pool", ROOT / "examples" / "first-pool")
+    (warning,) = (line for line in done.output.splitlines() if "warning:" in line)
+    assert "enforce: for every job and slot of this pool" in warning or "enforce: for every" in warning
+    assert "hint: no job of this pool can be matched" in done.output
