@@ -34,7 +34,7 @@ def choice_hint(word: str, choices: Collection[str]) -> str:
 
 def syntax_hint(text: str, at: int) -> str:
     """Return how ClassAds write what an expression has at an index where it does not parse; empty if unknown."""
-    if text.startswith("=", at):
+    if re.match(r"=(?![=?!])", text[at:]):
         return "write == to compare, or =?= if the attribute may be undefined"
     # "not MY.A" fails behind the word, which is a name by itself.
     before = re.search(r"(\w+)\s*$", text[:at])
