@@ -110,9 +110,13 @@ def print_templates(shown: list[Queue]) -> None:
 
 def print_source(queue: Queue) -> None:
     """Print where a queue is configured."""
-    source = queue.config.source
-    otherwise = "no longer configured" if queue.managed else "created by a placement rule"
-    click.echo(printable(f"{queue.path} is {f'configured in {source}' if source.file else otherwise}"))
+    if queue.draining:
+        origin = "no longer configured"
+    elif queue.managed:
+        origin = f"configured in {queue.config.source}"
+    else:
+        origin = "created by a placement rule"
+    click.echo(printable(f"{queue.path} is {origin}"))
 
 
 def _name(path: str) -> str:

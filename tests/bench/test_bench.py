@@ -81,9 +81,10 @@ def test_every_figure_has_its_single_values_and_their_median(quick):
     keys = {"area", "what", "unit", "ours", "theirs", "ratio", "ours_each", "theirs_each", "ratios"}
     for figure in quick["figures"]:
         assert set(figure) == keys | {"target", "met", "facts"}
-        taken = 1 if figure["area"] == Area.MEMORY else QUICK.repetitions
+        taken = 1 if figure["area"] in {Area.MEMORY, Area.HOSTILE} else QUICK.repetitions
         assert len(figure["ours_each"]) == taken
-        assert figure["ours"] == np.median(figure["ours_each"]) > 0
+        assert figure["ours"] == np.median(figure["ours_each"])
+        assert figure["ours"] > 0 or figure["area"] == Area.HOSTILE  # a difference
         assert (
             len(figure["theirs_each"]) == len(figure["ratios"]) == (0 if figure["area"] in ALONE else taken)
         )

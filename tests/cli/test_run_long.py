@@ -251,7 +251,9 @@ def test_on_a_full_disk_for_the_state_nothing_is_handed_out(site):
     (site / "state").mkdir()
     mount = shutil.which("mount")
     made = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=200k", "tmpfs", site / "state"], capture_output=True, check=False
+        [mount, "-t", "tmpfs", "-o", "size=200k,mode=755", "tmpfs", site / "state"],
+        capture_output=True,
+        check=False,
     )
     if not made or made.returncode:
         pytest.skip("only root can mount a small file system")

@@ -274,7 +274,8 @@ class TestInACycle:
         assert [len(match.warnings) for match in result.matches] == [0, 0, 1]
         (warning,) = result.matches[2].warnings
         assert (warning.mode, warning.text) == (mode, "jobs: uses 4, needs 1, may have 3")
-        assert dict(result.ledger.counters(mode)) == dict(result.ledger.counters()) == {("p", "a"): 4}
+        for counters in (result.ledger.counters(mode), result.ledger.counters()):
+            assert {key: value for key, value in counters if key[0] == "p"} == {("p", "a"): 4}
 
     def test_a_plugin_that_fails_gives_no_match_and_is_named_once(self, tmp_path):
         source = f"{HEADER}@hookimpl\ndef negotiator_charges(): raise ValueError('no')\n"

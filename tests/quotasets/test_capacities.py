@@ -197,8 +197,8 @@ def test_in_a_cycle_the_layers_limit_together_with_the_sets(tmp_path):
     requests = [{"Requestlic": "1"}] * 4 + [{"Requestlic": "1", "Owner": '"eve"'}] * 2
     result = run(tmp_path, engine, requests, rules("users {*} to lic=2"), host_slots("lxa", "lxb", each=3))
     assert counted(result) == {
-        "r/1/lic/tester////": 2,
-        "r/1/lic/eve////": 1,
+        "r/1/lic/eve////": 2,
+        "r/1/lic/tester////": 1,
         "global/lic": 3,
         "host/lic/lxa": 1,
     }

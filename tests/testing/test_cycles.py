@@ -43,7 +43,7 @@ def test_a_plugin_may_be_an_object_a_module_or_a_file(tmp_path):
         "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_filter_slots(): 1 / 0\n"
     )
     for plugin, name, code in (
-        (NoSlots(), "Nothing", "never"),
+        (NoSlots(), "NoSlots", "never"),
         (module, "night", "never"),
         (file, "dusk", "plugin_error"),
     ):

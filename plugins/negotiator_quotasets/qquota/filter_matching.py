@@ -73,9 +73,11 @@ class GroupMatcher(ScopeMatcher):
 
         A selected wildcard that covers a narrower exclusion also selects names that are not excluded.
         """
+        if selected in names:
+            return True
         for name in names:
             if has_wildcards(selected) and self.matches(selected, name):
-                return name == selected
+                return False
             if self._overlap(name, selected):
                 return True
         return False

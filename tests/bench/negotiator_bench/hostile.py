@@ -7,6 +7,7 @@ that process: it prints the seconds of the processor and the most resident bytes
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,8 @@ def _cycle(folder: Path, ads: Path) -> dict[str, float]:
     files = map(str, (folder / "slots.ad", folder / "jobs.ad", ads))
     command = [sys.executable, "-m", "negotiator_bench.hostile", *files]
     try:
-        done = subprocess.run(command, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
+        env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
     except subprocess.SubprocessError as error:
         raise PeerError(f"{ads.name}: {error}") from error
     found: dict[str, float] = json.loads(done.stdout)
