@@ -46,6 +46,7 @@ class GrantedSlots:
     """The slots granted to a request, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
     ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
+    ``receipts`` are of the charges that enforce.
     """
 
     rows: Rows
@@ -54,6 +55,13 @@ class GrantedSlots:
     removals: tuple[Removal, ...] = ()
     warnings: tuple[tuple[Reason, frozenset[int]], ...] = ()
     failures: tuple[HookFailure, ...] = ()
+    receipts: Sequence[Receipt] = ()
+
+    def withdrawn(self, ledger: Ledger, reason: Reason) -> GrantedSlots:
+        """Release the charges, and return no slots, for this reason."""
+        for receipt in self.receipts:
+            ledger.release(receipt)
+        return _nothing(len(self.rows), reason)
 
 
 def charge(
@@ -104,7 +112,9 @@ def charge(
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
     removals = tuple(_removals(enforcing, admission, rows, ledger, left))
-    return GrantedSlots(admission.rows, ranks[admission.positions], admission.copies, removals, warnings)
+    return GrantedSlots(
+        *(admission.rows, ranks[admission.positions], admission.copies, removals, warnings), receipts=receipts
+    )
 
 
 def _admit(

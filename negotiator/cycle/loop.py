@@ -20,10 +20,11 @@ from negotiator.cycle.order import OrderMaker, feedback_of
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.queued_requests import queued_requests
+from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
 from negotiator.cycle.submitter_name_order import SubmitterNameOrder
-from negotiator.cycle.work_accounts import WorkAccounts
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 
@@ -55,18 +56,21 @@ def run_cycle(
 
     order = make_order(requests)
     matcher = SlotMatcher.of(admitted.slots, cycle.environment)
-    attributes = MatchedAttributes(
-        ClaimAmounts.of(admitted.slots, bundle), bundle.job_attributes, cycle.environment
-    )
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, attributes)
+    amounts = ClaimAmounts.of(admitted.slots, bundle)
+    matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
     while (queued := order.next()) is not None:
         request = queued.allowed()
         paid = work.for_request(cycle, request)
         candidates = match(request, matcher, bundle, paid)
         granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, paid)
+        job = placed.idle.jobs.ad(int(queued.rows[0]))
+        attributes = tuple(matched.of(job, granted.rows, paid.environment)) if len(granted.rows) else ()
+        if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
+            granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), ()
         matcher.take(granted.rows)
         feedback = feedback_of(queued, candidates, granted)
-        outcomes.add(queued, candidates, granted, feedback.cause)
+        outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
     in_use.ledger.verify()
 

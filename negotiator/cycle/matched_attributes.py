@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import attrs
 
-from negotiator.classad import ClassAd, Environment, Expr
+from negotiator.classad import ClassAd, Environment, Expr, Table
 from negotiator.classad.syntax import Literal, fold
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
 from negotiator.cycle.plain_values import PlainValue, plain_value
-from negotiator.hooks.records import Match
 from negotiator.ledger import Rows
 
 #: By name in lower case, sorted.
@@ -24,28 +23,27 @@ _MAX_REQUESTS = 50  # of a job, beside those that policies read
 class MatchedAttributes:
     """Reads the attributes of matched jobs; ``read`` are those that charges read, None if plugins may read any."""
 
+    slots: Table
     amounts: ClaimAmounts
     read: frozenset[str] | None
-    env: Environment
 
-    def of(self, matches: Sequence[Match], rows: Rows) -> Iterator[Attributes]:
+    def of(self, job: ClassAd, rows: Rows, env: Environment) -> Iterator[Attributes]:
         """Yield the attributes of each match of one request: its jobs are equal in what charges read.
 
+        :param job: the ad of one of the jobs.
         :param rows: the slots of the matches, (G,).
+        :param env: has the allowances that pay for the evaluations.
         """
-        if not matches:
-            return
-        job = matches[0].job_ad
         expressions = [(name, job.folded(name)) for name in self._names(job)]
         fixed = {name: _constant(expression) for name, expression in expressions}
         varying = [
             name for name, expression in expressions if expression is not None and not _is_literal(expression)
         ]
         shared: dict[tuple[PlainValue, ...], Attributes] = {}
-        for match, row in zip(matches, rows.tolist(), strict=True):
+        for row in rows.tolist():
             values = dict(fixed)
             for name in varying:
-                values[name] = plain_value(job.evaluate(name, match.slot_ad, self.env))
+                values[name] = plain_value(job.evaluate(name, self.slots.ad(row), env))
             found = tuple((name, self._within(name, value, row)) for name, value in values.items())
             yield found if varying else shared.setdefault(tuple(value for _, value in found), found)
 

@@ -12,7 +12,7 @@ from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.jobs import job_id
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
-from negotiator.cycle.matched_attributes import MatchedAttributes
+from negotiator.cycle.matched_attributes import Attributes
 from negotiator.cycle.order import QueuedRequest, StopCause
 from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
 from negotiator.hooks.manager import HookFailure
@@ -26,18 +26,22 @@ class Outcomes:
     cycle: Cycle
     jobs: Table
     slots: Table
-    attributes: MatchedAttributes
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
 
     def add(
-        self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, cause: StopCause
+        self,
+        queued: QueuedRequest,
+        candidates: MatchCandidates,
+        granted: GrantedSlots,
+        attributes: Sequence[Attributes],
+        cause: StopCause,
     ) -> None:
-        """Add the decisions of one turn, and why it ended."""
+        """Add the decisions of one turn, the attributes of its matches, and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
         matches = tuple(self._matches(queued, candidates, granted))
-        self.journal += self._entries(queued, matches, granted)
+        self.journal += self._entries(queued, matches, granted, attributes)
         first_unmatched = self._first_unmatched(queued, granted)
         removals = [*candidates.removals, *granted.removals]
         if cause is StopCause.ALLOWANCE:
@@ -81,11 +85,14 @@ class Outcomes:
             )
 
     def _entries(
-        self, queued: QueuedRequest, matches: Sequence[Match], granted: GrantedSlots
+        self,
+        queued: QueuedRequest,
+        matches: Sequence[Match],
+        granted: GrantedSlots,
+        attributes: Sequence[Attributes],
     ) -> Iterator[JournalEntry]:
         """Yield what the matches of a request are charged for."""
         request, copies = queued.request, granted.copies.tolist()
-        attributes = self.attributes.of(matches, granted.rows)
         ads, counts = np.unique(queued.rows, return_counts=True)
         shared = frozenset(ads[counts > 1].tolist())  # ads that stand for several jobs
         for match, copy, values in zip(matches, copies, attributes, strict=True):

@@ -13,8 +13,9 @@ import attrs
 import numpy as np
 
 from negotiator.classad import Allowance, Payers, Table
-from negotiator.classad.syntax import AttributeMap, Literal, fold
+from negotiator.classad.syntax import AttributeMap, fold
 from negotiator.hooks.records import AdKind, Cycle, Request
+from negotiator.pool.ad_kind import string_value
 
 #: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads:
 #: many times what plain ads take, and less than a second in a pool of 5,000 slots.
@@ -48,7 +49,7 @@ class WorkAccounts:
     def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
         """Return the cycle for hooks that test a table of ads: each ad pays for itself."""
         rows = self.owner if kind is AdKind.JOB else self.machine
-        return attrs.evolve(cycle, payers=Payers(rows, Allowance(_UNLIMITED), Allowance(_UNLIMITED)))
+        return attrs.evolve(cycle, payers=Payers(rows, expression=Allowance(_UNLIMITED)))
 
     def for_request(self, cycle: Cycle, request: Request) -> Cycle:
         """Return the cycle for matching one request: its owner pays for the job's expressions, each machine for its own."""
@@ -71,7 +72,7 @@ class WorkAccounts:
 
     def machine(self, ad: AttributeMap) -> Allowance:
         """Return the allowance of the machine of a slot; of the ad's Name for other daemons."""
-        name = _text(ad, "machine") or _text(ad, "name")
+        name = fold(string_value(ad, "Machine") or string_value(ad, "Name"))
         found = self._machines.get(name)
         if found is None:
             found = self._machines[name] = Allowance(self.steps_each_machine)
@@ -87,17 +88,12 @@ def for_policy(cycle: Cycle) -> Cycle:
 
 def is_exceeded(cycle: Cycle) -> bool:
     """True if the owner of the request that is being matched has no steps left."""
-    return cycle.payers is not None and cycle.payers.other.exhausted
+    return cycle.payers is not None and cycle.payers.exhausted
 
 
 def owner_of(job: AttributeMap) -> str:
     """Return the owner of a job in lower case, as far as it is a constant; empty otherwise."""
-    return _text(job, "owner") or _text(job, "user")
-
-
-def _text(ad: AttributeMap, name: str) -> str:
-    expr = ad.folded(name)
-    return fold(expr.value) if type(expr) is Literal and isinstance(expr.value, str) else ""
+    return fold(string_value(job, "Owner") or string_value(job, "User"))
 
 
 def _ads_of_owners(jobs: Table) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ import enum
 from typing import Final
 
 from negotiator.classad import UNDEFINED, ClassAd
-from negotiator.classad.syntax import Literal
+from negotiator.classad.syntax import AttributeMap, Literal
 
 
 class PoolAdKind(enum.Enum):
@@ -42,13 +42,13 @@ _EPOCH_PARTS: Final = frozenset({"spawn", "input", "output", "checkpoint", "comm
 _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
 
 
-def constant_value(ad: ClassAd, name: str) -> object:
+def constant_value(ad: AttributeMap, name: str) -> object:
     """Return the value of an attribute that is written as a constant; UNDEFINED for all others."""
     expression = ad.get(name)
     return expression.value if isinstance(expression, Literal) else UNDEFINED
 
 
-def string_value(ad: ClassAd, name: str) -> str:
+def string_value(ad: AttributeMap, name: str) -> str:
     """Return the value of an attribute that is written as a string; "" for all others."""
     value = constant_value(ad, name)
     return value if isinstance(value, str) else ""

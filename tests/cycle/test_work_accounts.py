@@ -102,3 +102,32 @@ def test_gates_are_charged_to_the_ads_that_they_test():
     payers = work.for_ads(Cycle(1, NOW, "0"), AdKind.STARTD).payers
     assert payers.rows(pool.slots.ad(0)).steps == STEPS_EACH_MACHINE
     assert payers.expression.steps > STEPS_EACH_MACHINE
+
+
+SLOW = 'ifThenElse(regexp("(a|aa)+$",strcat("{letters}",{read},"x")),2,1)'
+
+
+def slow(read):
+    """An amount that takes many steps."""
+    return SLOW.format(letters="a" * 30, read=read)
+
+
+def test_amounts_that_take_too_many_steps_are_charged_before_the_match():
+    """They are read of the job alone, when its request is made."""
+    costly = [job(n, RequestCpus=slow(f'"{n}"'), **MALLORY) for n in range(1, 40)]
+    result = cycle(snapshot([slot(n) for n in range(50)], [*costly, job(50, **ZOE)]))
+    assert "1.50" in dict(matched(result))
+    assert reasons(result, "1.39") == {"work_exceeded"}
+
+
+def test_a_match_whose_attributes_cannot_be_evaluated_is_withdrawn(tmp_path):
+    """A later cycle would count it for too little; what it was charged is released."""
+    bundle = write_bundle(tmp_path / "b", "concurrency_limits:\n  matlab: 100\n")
+    costly = job(1, RequestGPUs=slow("TARGET.Name"), ConcurrencyLimits='"matlab"', **MALLORY)
+    costly = costly.with_items([("_condor_RESOURCE_COUNT", 60)]).project(
+        set(costly.names()) - {"JobStatus"} | {"_condor_RESOURCE_COUNT"}
+    )
+    result = cycle(snapshot([slot(n) for n in range(60)], [costly, job(2, **ZOE)]), bundle)
+    assert [name for name, _ in matched(result)] == ["1.2"]
+    assert reasons(result, "1.1") == {"work_exceeded"}
+    assert not any(amount for key, amount in result.ledger.counters() if "matlab" in key)

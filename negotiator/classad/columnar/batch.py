@@ -335,13 +335,14 @@ class RowBatch:
 
     def _scalar_value(self, expr: Expr, row: int, *, on_rows: bool) -> Value | None:
         payers = self.env.payers
-        if payers is not None and self.other is not None and payers.other.exhausted:
+        if payers is not None and self.other is not None and payers.exhausted:
             return ERROR
         ad = self.table.ad(row)
         my, target = (ad, self.other) if on_rows else (self.other, ad)
         if payers is None:
             return evaluate_part(expr, my, target, self.env, self.work.allowance)
-        own, other = payers.rows(ad), payers.other
+        own = payers.rows(ad)
+        other = payers.other or own
         expression = payers.expression or (own if self.work.rows_own else other)
         mine, theirs = (own, other) if on_rows else (other, own)
         return evaluate_paid(expr, my, target, self.env, Paying(expression, mine, theirs))
@@ -368,11 +369,9 @@ class RowBatch:
         payers = self.env.payers
         if payers is None or not self.size:
             return nullcontext()
-        return (
-            self._paid_by(payers.rows(self.table.ad(0)), self.size)
-            if on_rows
-            else self._paid_by(payers.other, 1)
-        )
+        if on_rows or payers.other is None:
+            return self._paid_by(payers.rows(self.table.ad(0)), self.size)
+        return self._paid_by(payers.other, 1)
 
     @contextmanager
     def _paid_by(self, payer: Allowance, shares: int) -> Iterator[None]:

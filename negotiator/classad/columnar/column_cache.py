@@ -211,7 +211,7 @@ class ColumnCache(Generic[T]):
                 owner = _MINE if dependencies.on_rows else Side.TARGET
                 result = self._evaluate(text.expr, other, env, on_rows=text.on_rows, owner=owner)
                 # A result that was cut short is for nobody else: an ad whose owner has steps left would get it too.
-                if env.payers is not None and env.payers.other.exhausted:
+                if env.payers is not None and env.payers.exhausted:
                     return result
                 # The budget is used up: return the result without storing it.
                 if not self._budget.take(_ENTRY + len(text.key[0]) + result.nbytes):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from negotiator.classad.syntax import AttributeMap
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from negotiator.classad.syntax import AttributeMap
 
 MAX_LEVELS: Final = 400
 MAX_STEPS: Final = 10_000_000
@@ -60,13 +60,22 @@ class Payers:
     """The allowances that evaluations over a table are charged to: each side pays for the expressions in its own ad.
 
     ``rows`` returns the allowance of an ad of the table, ``other`` is the allowance of the ad that the rows are matched
-    with; of the only ad, where there is no table. ``expression`` is the allowance of the expression that is evaluated, if
+    with, None if they are evaluated alone. ``expression`` is the allowance of the expression that is evaluated, if
     it is in neither ad: a policy of the administrator.
     """
 
     rows: Callable[[AttributeMap], Allowance]
-    other: Allowance
+    other: Allowance | None = None
     expression: Allowance | None = None
+
+    def of_single(self, ad: AttributeMap | None) -> Allowance:
+        """Return the allowance of an ad that is evaluated without a table: the one that tables are matched with."""
+        return self.other or self.rows(ad or AttributeMap())
+
+    @property
+    def exhausted(self) -> bool:
+        """True if the ad that the rows are matched with has no steps left."""
+        return self.other is not None and self.other.exhausted
 
 
 @attrs.frozen

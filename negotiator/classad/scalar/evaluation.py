@@ -53,7 +53,7 @@ def evaluate(
 
     Never raises: where HTCondor gives up (more than 400 levels) or would crash, and beyond 10,000,000 steps, the value
     is error. The elements of a returned list and the attributes of a returned ad are still expressions. An environment
-    with payers charges ``payers.other``.
+    with payers charges both ads to the owner of ``my``.
 
     :param allowance: a budget of steps shared with other evaluations.
     """
@@ -74,8 +74,8 @@ def evaluate_part(
     """
     env = env or Environment()
     if allowance is None and env.payers is not None:
-        other = env.payers.other
-        return evaluate_paid(expr, my, target, env, Paying(env.payers.expression or other, other, other))
+        owner = env.payers.of_single(my)
+        return evaluate_paid(expr, my, target, env, Paying(env.payers.expression or owner, owner, owner))
     state = EvaluationState(env, compiled, Memo)
     enter_ads(state, my, target)
     granted = 0 if allowance is None else state.limit_steps(allowance.steps)

@@ -160,6 +160,23 @@ def _unlike() -> Attack:
     )
 
 
+def _costly_requests() -> Attack:
+    """Amounts that take many steps: when requests are made, and again when matches are written down."""
+    slow = 'ifThenElse(regexp("(a|aa)+$",strcat("{letters}",{read},"x")),2,1)'
+    letters = "a" * 30
+    return Attack(
+        tuple(
+            job(
+                n,
+                RequestCpus=slow.format(letters=letters, read=f'"{n}"'),
+                RequestGPUs=slow.format(letters=letters, read="TARGET.Name"),
+                Requirements="TARGET.Memory > 0",
+            )
+            for n in range(300)
+        )
+    )
+
+
 ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "attribute names": _many_names,
     "slow limits": _slow_limits,
@@ -171,4 +188,5 @@ ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "long chains": _long_chains,
     "doubled strings": _doubling,
     "unlike jobs": _unlike,
+    "costly requests": _costly_requests,
 }
