@@ -169,12 +169,15 @@ class ObjectBuilder:
         return INVALID if _any_invalid(values.values()) else MappingProxyType(values)
 
     def _union(self, node: Node, wanted: Any) -> Any:
-        """Read ``X | None``, or ``Enum | Expression``: a text other than the members is an expression."""
+        """Read ``X | None``; ``X | ScalarText``; or ``Enum | Expression``, where a text without a member is an expression."""
         members = union_members(wanted)
         if len(members) < len(get_args(wanted)) and _is_none(node, members):
             return None
         if len(members) == 1:
             return self.value(node, members[0])
+        if ScalarText in members:
+            text = isinstance(node, ScalarNode)
+            return self.value(node, next(each for each in members if (each is ScalarText) is text))
         choice = next(member for member in members if is_enum(member))
         if isinstance(node, ScalarNode) and node.value.text in {member.value for member in choice}:
             return choice(node.value.text)
@@ -305,11 +308,15 @@ def _any_invalid(values: Iterable[Any]) -> bool:
 
 
 def _is_none(node: Node, members: list[Any]) -> bool:
-    """True if a node means None. As an expression, ``null`` is the name of an attribute: only an empty text is None."""
+    """True if a node means None. As an expression, ``null`` is the name of an attribute: only an empty text is None.
+
+    White space in quotes is not None as a text that is interpreted later: a blank list of users is invalid, not missing.
+    """
+    if not isinstance(node, ScalarNode):
+        return False
     if is_empty(node):
-        return True
-    plain = isinstance(node, ScalarNode) and node.style is Style.PLAIN and node.value.text in scalars.NULL
-    return plain and Expression not in members
+        return ScalarText not in members or not node.value.text
+    return node.style is Style.PLAIN and node.value.text in scalars.NULL and Expression not in members
 
 
 def _expected(wanted: Any) -> str:

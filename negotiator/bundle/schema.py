@@ -12,7 +12,7 @@ import attrs
 
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.records import Expression
-from negotiator.records import Source
+from negotiator.records import ScalarText, Source
 
 SCALARS = frozenset({str, int, float, bool, Path})
 
@@ -107,11 +107,12 @@ def is_dict(wanted: Any) -> bool:
 
 
 def is_union(wanted: Any) -> bool:
-    """True for ``X | None``, and for an enumeration or an expression."""
+    """True for ``X | None``, for an enumeration or an expression, and for a text or something else as it is written."""
     if get_origin(wanted) not in {Union, types.UnionType}:
         return False
     members = union_members(wanted)
-    return len(members) == 1 or (len(members) == 2 and Expression in members and any(map(is_enum, members)))
+    either = Expression in members and any(map(is_enum, members))
+    return len(members) == 1 or (len(members) == 2 and (either or ScalarText in members))
 
 
 def union_members(wanted: Any) -> list[Any]:

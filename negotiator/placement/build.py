@@ -18,12 +18,13 @@ from negotiator.placement.static import check_static
 from negotiator.queues import PartitionConfig
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import RuleEntry
-from negotiator.queues.names import QUEUE_NAME, is_qualified, is_queue_name
+from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
 _NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9_]*", re.ASCII)
 _RESERVED = "recovery"
+_FIXED = "fixed"
 _MAX_TAGS = 100  # of one rule
 #: The rule of a configuration without rules: applications name their queue.
 _PROVIDED = RuleEntry(ScalarText("provided"))
@@ -79,6 +80,20 @@ def _check_fallback(path: str, partition: PartitionConfig, findings: Findings) -
         findings.error("fallback_missing", Source("pool.yaml"), message, hint)
 
 
+def _parent_rule(parent: RuleEntry | ScalarText | None) -> RuleEntry | None:
+    """Return the rule of a queue above; of a text, the fixed rule of a path, or the rule of that name.
+
+    Source: "Scheduler Configuration", Placement Rules definition. The root itself needs no rule.
+    """
+    if not isinstance(parent, ScalarText):
+        return parent
+    if parent.text == ROOT:
+        return None
+    if is_qualified(parent.text):
+        return RuleEntry(attrs.evolve(parent, text=_FIXED), value=parent, source=parent.source)
+    return RuleEntry(parent, source=parent.source)
+
+
 @attrs.frozen
 class _ChainBuilder:
     types: dict[str, Attributed[PlacementRule]]
@@ -86,9 +101,10 @@ class _ChainBuilder:
 
     def rule(self, entry: RuleEntry) -> ChainRule | None:
         """Return one rule with its parents; None if it is invalid."""
-        parent = self.rule(entry.parent) if entry.parent else None
+        above = _parent_rule(entry.parent)
+        parent = self.rule(above) if above else None
         made = self._own(entry, parent)
-        return None if entry.parent and parent is None else made
+        return None if above and parent is None else made
 
     def _own(self, entry: RuleEntry, parent: ChainRule | None) -> ChainRule | None:
         given_filter = make_filter(entry.filter, self.findings)
@@ -159,7 +175,9 @@ class _ChainBuilder:
             message = f"rule {rule.name}: invalid queue name {wrong[:80]!r}"
             self.findings.error("invalid_queue_name", source, message, QUEUE_NAME)
             return False
-        if entry.parent is not None and (getattr(target, "qualified", False) or is_qualified(path)):
+        if _parent_rule(entry.parent) is not None and (
+            getattr(target, "qualified", False) or is_qualified(path)
+        ):
             message = f"rule {rule.name} gives {path}, which begins at the root: it can't have a parent rule"
             self.findings.error(
                 "rule_fixed_nested_qualified", source, message, "remove the parent, or the root"

@@ -20,6 +20,7 @@ from negotiator.records import ScalarText
 
 #: A single entry with one of these characters is a regular expression; a dot alone is not enough.
 _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
+_COMMA = re.compile(r",(?![^({\[]*[)}\]])")  # outside brackets
 _MAX_MEMORY = 8 << 20  # of one expression, as RE2 counts it
 _CACHED = 65_536  # results for names
 _TYPES = ("", "allow", "deny")
@@ -55,6 +56,14 @@ class UserFilter:
 EVERYBODY = UserFilter()
 
 
+def listed(entry: Sequence[ScalarText] | ScalarText | None) -> tuple[ScalarText, ...]:
+    """Return the entries of a list; a text is split at its commas, except those of a regular expression's brackets."""
+    if not isinstance(entry, ScalarText):
+        return tuple(entry or ())
+    parts = (part.strip() for part in _COMMA.split(entry.text))
+    return tuple(attrs.evolve(entry, text=part) for part in parts if part)
+
+
 def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
     """Return a filter; invalid entries match no user."""
     if entry is None:
@@ -64,7 +73,7 @@ def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
         source = entry.type.source if entry.type else entry.source
         message = f"unknown filter type {kind[:80]!r}"
         findings.error("rule_filter_type", source, message, "there are: allow, deny")
-    users, groups = entry.users or (), entry.groups or ()
+    users, groups = listed(entry.users), listed(entry.groups)
     return UserFilter(
         deny=kind == "deny",
         empty=not users and not groups,
@@ -75,6 +84,8 @@ def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
 
 def _names(subject: str, entries: Sequence[ScalarText], valid: Names, form: str, findings: Findings) -> Names:
     if len(entries) == 1 and _SPECIAL.search(entries[0].text):
+        if valid(entries[0].text):
+            _warn_of_name(subject, entries[0], findings)
         return _expression(subject, entries[0], findings)
     for entry in entries:
         if not valid(entry.text):
@@ -89,6 +100,13 @@ def _names(subject: str, entries: Sequence[ScalarText], valid: Names, form: str,
                 )
                 findings.warning(entry.source, f"{message}, so it never matches", hint)
     return frozenset(entry.text for entry in entries if valid(entry.text)).__contains__
+
+
+def _warn_of_name(subject: str, entry: ScalarText, findings: Findings) -> None:
+    """Warn of a name that is a regular expression because it is the only entry: ``pc$``, as in YuniKorn."""
+    message = f"the single entry {entry.text[:80]} is a regular expression, not the {subject} of that name"
+    hint = f"write ^{re.escape(entry.text[:80])}$ for that {subject} alone"
+    findings.warning(entry.source, message, hint)
 
 
 def _expression(subject: str, entry: ScalarText, findings: Findings) -> Names:

@@ -38,8 +38,10 @@ class Acl:
     def parse(cls, text: str) -> Acl:
         """Parse a list.
 
-        :raises AclError: more than one space in the list.
+        :raises AclError: more than one space in the list, or other white space.
         """
+        if any(each.isspace() and each != " " for each in text):
+            raise AclError(f"white space other than a single space in {text[:80]!r}")
         parts = text.split(" ")
         if len(parts) > 2:
             raise AclError(f"more than one space in {text[:80]!r}")

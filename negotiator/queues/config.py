@@ -65,19 +65,19 @@ class FilterEntry:
     """The users and groups that a placement rule applies to."""
 
     type: ScalarText | None = None
-    users: tuple[ScalarText, ...] | None = None
-    groups: tuple[ScalarText, ...] | None = None
+    users: tuple[ScalarText, ...] | ScalarText | None = None
+    groups: tuple[ScalarText, ...] | ScalarText | None = None
     source: Source | None = None
 
 
 @attrs.frozen
 class RuleEntry:
-    """One placement rule."""
+    """One placement rule; ``parent`` as a text is a path from the root on, or the name of a rule."""
 
     name: ScalarText
     create: bool | None = None
     filter: FilterEntry | None = None
-    parent: RuleEntry | None = None
+    parent: RuleEntry | ScalarText | None = None
     value: ScalarText | None = None
     source: Source | None = None
 

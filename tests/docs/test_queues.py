@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from pathlib import Path
 
 import attrs
 import pytest
@@ -22,10 +21,7 @@ from negotiator.queues import Acl, QueueChangeKind, QueueState, QueueTree
 from negotiator.queues import config as written
 from negotiator.queues.quantities import QuantityError, parse_quantity
 from negotiator.runtime.state import AdminAction
-
-ROOT = Path(__file__).parents[2]
-PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("queues", "placement")}
-GROUPS = "alice: [physics, astro]\n"
+from queue_pages import GROUPS, PAGES, ROOT, cells, folder_of, names, pieces, placed
 
 
 @attrs.frozen
@@ -35,22 +31,6 @@ class Example:
     queues: str
     pool: str
     rows: list[list[str]]
-
-
-def pieces(text):
-    """Yield the blocks of YAML and the tables of a page, and the beginnings of its sections, in their order."""
-    form = r"^#{2,3} .*$|^```yaml\n(?P<yaml>(?s:.*?))^```$|^(?P<table>(?:\|.*\n)+)|^```\w*\n(?s:.*?)^```$"
-    for hit in re.finditer(form, text, re.MULTILINE):
-        if hit["yaml"] is not None or hit["table"] is not None:
-            yield ("yaml", hit["yaml"]) if hit["yaml"] is not None else ("table", hit["table"])
-        elif hit[0].startswith("#"):
-            yield "section", hit[0]
-
-
-def cells(table):
-    """Return the rows of a table, its header first, without backticks."""
-    lines = [line for line in table.splitlines() if "| --- |" not in line]
-    return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
 
 
 def tables(page, head):
@@ -81,34 +61,6 @@ ROWS = [
     for page, example in EXAMPLES
     for number, row in enumerate(example.rows, 1)
 ]
-
-
-def folder_of(folder, queues, pool=""):
-    """Write a bundle with these settings and a file of groups; return its folder."""
-    folder.mkdir(exist_ok=True)
-    (folder / "queues.yaml").write_text(queues)
-    (folder / "pool.yaml").write_text(pool)
-    (folder / "groups.yaml").write_text(GROUPS)
-    return folder
-
-
-def names(cell):
-    """Return the names in a cell, separated by commas."""
-    return tuple(filter(None, (name.strip() for name in cell.split(","))))
-
-
-def placed(bundle, user, groups=(), queue="", tag=""):
-    """Return the result of one job in a cycle: its queue, and the code of each rule."""
-    key, _, value = tag.partition("=")
-    requested = {"Queue": f'"{queue}"'} if queue else {}
-    tags = {key: f'"{value}"'} if key else {}
-    job = pools.job(Owner=f'"{user}"', **requested, **tags)
-    state = attrs.evolve(CycleState.new(bundle, pools.NOW), groups={user: groups})
-    cycle = Cycle(1, pools.NOW, bundle.digest)
-    result = run_cycle(pools.snapshot([pools.slot()], [job]), bundle, cycle, state)
-    (found,) = result.placements
-    assert [match.queue for match in result.matches] == [found.placement.queue] * found.placement.placed
-    return found.placement.queue or "rejected", [step.code for step in found.placement.steps]
 
 
 def test_each_rule_has_an_example():

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from negotiator.placement.filters import make_filter
+from negotiator.placement.filters import listed, make_filter
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
-from negotiator.records import ScalarText
+from negotiator.records import ScalarText, Severity
 from yunikorn_pool import read
 
 QUEUES = [
@@ -107,3 +107,65 @@ def test_a_tag_that_is_not_a_valid_attribute_name_is_refused(name):
     assert read({"queues": QUEUES, "placementrules": [{"name": "tag", "value": name}]}).codes == {
         "rule_tag_name"
     }
+
+
+def texts_of(entry):
+    return [each.text for each in listed(entry)]
+
+
+def test_names_of_a_filter_may_be_one_text_with_commas():
+    """The older document writes them so; a comma inside brackets belongs to a regular expression."""
+    assert texts_of(ScalarText("a,b")) == ["a", "b"]
+    assert texts_of(ScalarText(" a, b ,")) == ["a", "b"]
+    assert texts_of(ScalarText("company.*")) == ["company.*"]
+    assert texts_of(ScalarText("^a{1,2}[,x](b,c)$")) == ["^a{1,2}[,x](b,c)$"]
+    assert texts_of(ScalarText("a.*,b")) == ["a.*", "b"]
+    assert texts_of((ScalarText("a,b"),)) == ["a,b"]
+
+
+def test_the_name_of_a_user_with_a_dollar_as_the_only_entry_is_a_regular_expression():
+    """As in YuniKorn; the hint of the warning is the expression of that name."""
+    made, (problem,) = filter_of(users=["pc$"])
+    assert made.applies("homepc", ())
+    assert not made.applies("pc$", ())
+    assert problem.severity is Severity.WARNING
+    expression = problem.hint.split()[1]
+    alone, problems = filter_of(users=[expression])
+    assert problems == []
+    assert [alone.applies(name, ()) for name in ("pc$", "homepc$", "pc", "pc$x")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert filter_of(users=["pc$", "other"])[1] == []
+    assert filter_of(groups=["pc$"])[1] == []
+
+
+def test_a_parent_rule_may_be_a_text():
+    """A path from the root on is that queue; any other text is the name of a rule."""
+    targets = [
+        ("root.marked", None),
+        ("root", None),
+        ("provided", None),
+        ("root.leaf", "rule_target_not_leaf"),
+        (
+            "root.gone",
+            None,
+        ),  # as with a rule in its place: it is created, or missing when the rule is applied
+        ("marked", "rule_unknown"),
+        ("fixed", "rule_fixed_value_missing"),
+    ]
+    for text, code in targets:
+        codes = read(
+            {"queues": QUEUES, "placementrules": [{"name": "user", "create": True, "parent": text}]}
+        ).codes
+        assert codes == ({code} if code else set()), text
+
+
+def test_a_full_path_below_a_parent_text_is_refused():
+    """Like below a parent rule; only the root is no parent."""
+    below_text = fixed("root.marked.x", create=True, parent="root.full")
+    assert read({"queues": QUEUES, "placementrules": [below_text]}).codes == {"rule_fixed_nested_qualified"}
+    below_root = fixed("root.marked.x", create=True, parent="root")
+    assert read({"queues": QUEUES, "placementrules": [below_root]}).codes == set()

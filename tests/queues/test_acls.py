@@ -44,6 +44,13 @@ def test_more_than_one_space_is_refused(text):
         Acl.parse(text)
 
 
+@pytest.mark.parametrize("text", ["\t", "sue\tdev", "sue dev\n", "\u00a0", "sue,\vbob"])
+def test_white_space_other_than_one_space_is_refused(text):
+    """It looks like the separator, and would be part of a name that never matches."""
+    with pytest.raises(AclError, match="white space other than a single space"):
+        Acl.parse(text)
+
+
 @pytest.mark.parametrize("text", [*(who[0] for who in WHO), "sue,bob dev,ops", "9u,sue 9,dev"])
 def test_a_list_is_read_back_from_its_text(text):
     """Without the entries that never match."""

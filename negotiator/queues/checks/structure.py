@@ -31,6 +31,10 @@ def build_tree(entries: Sequence[QueueEntry], source: Source, findings: Findings
             )
         return _queue(top, ROOT, findings)
     children = _children(ROOT, entries, findings)
+    for entry in entries:
+        if entry.name.text.lower() == ROOT:
+            message = "root beside other queues is the queue root.root, as in YuniKorn: its lists do not open the others"
+            findings.warning(entry.name.source, message, "put the other queues below root: queues:")
     source = (entries[0].source if entries else None) or source
     return QueueConfig(path=ROOT, leaf=False, children=children, source=source)
 
