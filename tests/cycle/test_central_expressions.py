@@ -183,6 +183,16 @@ def test_a_gate_takes_its_time_from_the_clock_and_not_from_an_ad(tmp_path, key):
         pools.write_bundle(tmp_path / "b", f"{key}: CurrentTime > 5\n")
 
 
+@pytest.mark.parametrize("side", ["RESOURCE", "JOB"])
+def test_a_name_without_scope_is_refused_unless_a_key_allows_it(decide, side):
+    """The job's own attribute would be taken for the slot's."""
+    text = f"NEGOTIATOR_PE_{side}_EXPR: Mips =?= 9\n"
+    with pytest.raises(BundleError, match="Mips has no scope"):
+        decide(POOL, text)
+    allowed = decide(POOL, f"{text}NEGOTIATOR_PE_ALLOW_UNSCOPED: true\n")
+    assert [name for _, name in matched(allowed)] == ["s2@h"]
+
+
 def test_each_conjunct_of_a_central_expression_counts_the_slots_it_removed(decide):
     text = 'NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > 100 && (TARGET.Mips =?= 9 && MY.Owner == "tester")\n'
     result = decide(POOL, text)

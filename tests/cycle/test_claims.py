@@ -63,6 +63,18 @@ def test_running_jobs_use_up_the_limit(bundle):
     assert len(result.matches) == 1
 
 
+@pytest.mark.parametrize(
+    "gate", ["NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Old", "NEGOTIATOR_SLOT_CONSTRAINT: '!MY.Old'"]
+)
+def test_a_discarded_slot_counts_while_it_is_claimed(tmp_path, gate):
+    """A gate keeps a machine from being matched; it does not free the quota of what runs there."""
+    gated = queueing.bundle(tmp_path / "bundle", LIMITED, pool=f"{gate}\n")
+    waiting = app(1, RequestCpus="4", RequestMemory="1")
+    counters, result = used(gated, [claimed(0, Old="true"), slot(1, Old="false")], [waiting])
+    assert [each.examples for each in result.discarded] == [("s0@h",)]
+    assert (vcore(counters), result.matches) == (2000, ())
+
+
 def test_a_slot_without_a_user_counts_for_no_other_user(bundle):
     counters, _ = used(bundle, [claimed(0, RemoteUser=None)])
     assert {key[2] for key in counters if key[1] == "user"} <= {""}

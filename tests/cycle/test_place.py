@@ -210,6 +210,14 @@ def test_an_application_that_no_rule_places_is_discarded_with_every_rule_that_wa
     assert queues(result) == {("node1#2", "ann"): "root.one"}
 
 
+def test_a_rejected_application_is_placed_again_in_the_next_cycle(tmp_path):
+    denying = queueing.QUEUES.replace("root.one}", "root.one, filter: {type: deny, users: [tester]}}")
+    rejected = cycle(queueing.bundle(tmp_path / "denying", queues=denying), [app(1)])
+    assert (len(rejected.discarded), queues(rejected)) == (1, {})
+    placed = cycle(queueing.bundle(tmp_path / "open"), [app(1)], rejected.state)
+    assert queues(placed) == {("node1#1", "tester"): "root.one"}
+
+
 def test_queues_are_created_in_the_order_of_the_first_requests_for_them(bundle):
     names = ["z", "m", "a", "q"]
     jobs = [app(number, queue=f"root.above.{name}") for number, name in enumerate(names * 2)]

@@ -47,6 +47,13 @@ def test_a_root_queue_beside_others_is_warned_of(problems):
     )
 
 
+def test_a_queue_with_children_is_a_parent_whatever_its_key_says(problems):
+    """As in YuniKorn; a warning says so."""
+    rule = "    placementrules:\n      - {name: fixed, value: root.full}\n"
+    warned, refused = problems(TOP + "      - {name: full, parent: false, queues: [{name: leaf}]}\n" + rule)
+    assert (warned.severity, refused.code) == (Severity.WARNING, "rule_target_not_leaf")
+
+
 def test_filters_and_parents_may_be_texts_in_the_file(problems):
     """As the document "Scheduler Configuration" writes them."""
     rules = "    placementrules:\n      - {name: user, create: true, parent: root.above, filter: {users: 'a,b'}}\n"
