@@ -88,8 +88,8 @@ class PlacementRule:
     """A type of placement rules, for ``name:`` in ``placementrules:``; upper and lower case do not differ.
 
     ``target`` is called once for equal applications. It returns None if the rule has no queue for them; ``absent`` is the
-    reason that people see. ``needs_value`` refuses a rule without ``value:``. ``fixed`` declares that the target is the same
-    for every application: it is checked against the queues when the bundle is loaded. ``tags`` is called with the value of
+    reason that people see. ``needs_value`` refuses a rule without ``value:``; with ``takes_value`` false, a value has no
+    effect, and ``check`` says so. ``fixed`` declares that the target is the same for every application: it is checked against the queues when the bundle is loaded. ``tags`` is called with the value of
     a rule and returns the names of the tags that it reads; tags are attributes of the job's ad.
     """
 
@@ -97,5 +97,6 @@ class PlacementRule:
     target: Callable[[Application, ConfiguredRule], QueueTarget | None]
     absent: str = "the application has no queue for it"
     needs_value: bool = False
+    takes_value: bool = True
     fixed: bool = False
     tags: Callable[[str], Iterable[str]] = _no_names

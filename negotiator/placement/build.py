@@ -118,6 +118,8 @@ class _ChainBuilder:
             code = f"rule_{attributed.record.name}_value_missing"
             self.findings.error(code, source, f"rule {name} needs a value", "set its value:")
             return None
+        if value and not attributed.record.takes_value:
+            self.findings.notice(source, f"rule {name} takes no value: it has no effect here")
         configured = ConfiguredRule(
             attributed.record.name, value, bool(entry.create), given_filter.lets_through, source
         )

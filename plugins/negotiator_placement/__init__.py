@@ -14,8 +14,10 @@ from negotiator.plugin import Application, ConfiguredRule, PlacementRule, QueueT
 @hookimpl
 def negotiator_placement_rules() -> Iterable[PlacementRule]:
     """Return the four types of rules."""
-    yield PlacementRule(name="provided", target=_provided, absent="the application names no queue")
-    yield PlacementRule(name="user", target=_user, absent="the application has no user")
+    yield PlacementRule(
+        name="provided", target=_provided, absent="the application names no queue", takes_value=False
+    )
+    yield PlacementRule(name="user", target=_user, absent="the application has no user", takes_value=False)
     yield PlacementRule(name="fixed", target=_fixed, needs_value=True, fixed=True)
     yield PlacementRule(
         name="tag",

@@ -7,6 +7,7 @@ unknown unless a bundle loads this plugin: ``plugins: modules: [negotiator_place
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from negotiator.plugin import Application, ConfiguredRule, PlacementRule, QueueTarget, hookimpl
 
@@ -16,12 +17,13 @@ _TYPE = "ApplicationType"
 @hookimpl
 def negotiator_placement_rules() -> Iterable[PlacementRule]:
     """Return the types of rules, the group rules also under the shorter names in use."""
-    yield PlacementRule(name="username", target=_user, absent="the application has no user")
+    own = partial(PlacementRule, takes_value=False)
+    yield own(name="username", target=_user, absent="the application has no user")
     for name in ("primarygroupname", "primarygroup"):
-        yield PlacementRule(name=name, target=_primary, absent="the user is in no group")
+        yield own(name=name, target=_primary, absent="the user is in no group")
     for name in ("secondarygroupname", "secondarygroup"):
-        yield PlacementRule(name=name, target=_secondary, absent="no secondary group of the user matches")
-    yield PlacementRule(
+        yield own(name=name, target=_secondary, absent="no secondary group of the user matches")
+    yield own(
         name="applicationtype", target=_type, absent="the application has no type", tags=lambda _: [_TYPE]
     )
 

@@ -133,8 +133,18 @@ def a_rule_with(field):
         (*a_rule_with("target=None"), "functions in a PlacementRule, got None"),
         (*a_rule_with("target='root.a'"), "functions in a PlacementRule, got str"),
         (*a_rule_with("tags=['project']"), "functions in a PlacementRule, got list"),
-        (*a_rule_with("needs_value=1"), "True or False as needs_value and fixed of a PlacementRule, got int"),
-        (*a_rule_with("fixed=None"), "True or False as needs_value and fixed of a PlacementRule, got None"),
+        (
+            *a_rule_with("needs_value=1"),
+            "True or False as needs_value, takes_value and fixed of a PlacementRule, got int",
+        ),
+        (
+            *a_rule_with("takes_value=[]"),
+            "True or False as needs_value, takes_value and fixed of a PlacementRule, got list",
+        ),
+        (
+            *a_rule_with("fixed=None"),
+            "True or False as needs_value, takes_value and fixed of a PlacementRule, got None",
+        ),
         (*a_rule_with("absent=None"), "a string as absent of a PlacementRule, got None"),
         ("access", "None", "an iterable of Access, got None; return [] or yield nothing" + NOTHING),
         ("access", "'yes'", "an iterable of Access, got str"),

@@ -62,3 +62,12 @@ def test_filters_and_parents_may_be_texts_in_the_file(problems):
     assert problem.code == "rule_target_not_leaf"
     (problem,) = problems(TOP + "      - {name: above, parent: true}\n" + rules.replace("a,b", "a,b*"))
     assert (problem.severity, problem.source.line) == (Severity.WARNING, 6)
+
+
+@pytest.mark.parametrize("rule", ["provided", "user"])
+def test_a_value_of_a_rule_that_takes_none_has_a_notice(problems, rule):
+    """YuniKorn accepts and ignores it."""
+    text = f"{TOP}      - name: one\n    placementrules:\n      - {{name: {rule}, VALUE}}\n"
+    (problem,) = problems(text.replace("VALUE", "value: one"))
+    assert (problem.severity, problem.source.line) == (Severity.NOTICE, 6)
+    assert problems(text.replace(", VALUE", "")) == []

@@ -89,8 +89,8 @@ def checked_placement_rule(record: Any, arguments: Mapping[str, Any]) -> Placeme
     for function in (record.target, record.tags):
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a PlacementRule, got {kind_of(function)}")
-    for flag in (record.needs_value, record.fixed):
-        check_exactly(flag, bool, "True or False as needs_value and fixed of a PlacementRule")
+    for flag in (record.needs_value, record.takes_value, record.fixed):
+        check_exactly(flag, bool, "True or False as needs_value, takes_value and fixed of a PlacementRule")
     text = checked_text(record.absent, "absent of a PlacementRule")
     rule: PlacementRule = attrs.evolve(record, name=name.lower(), absent=text)
     return rule
