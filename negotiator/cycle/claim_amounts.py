@@ -10,7 +10,7 @@ Source: HTCondor manual, Machine ClassAd Attributes (Cpus, Memory, TotalSlotCpus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -64,21 +64,27 @@ class ClaimAmounts:
         found = {name: self._counted(name, _requests(name, jobs, env), rows) for name in self.names}
         return found | {name: self._capped(name, _requests(name, jobs, env)[0], rows) for name in self.others}
 
-    def of_match(self, name: str, value: object, row: int) -> float | None:
-        """Return the amount of a request at a match with a slot, None to leave the value as it is.
+    def of_matches(self, name: str, values: Sequence[object], rows: Rows) -> list[float | None]:
+        """Return the amounts of a request at matches with slots; None to leave a value as it is.
 
-        :param value: of the request; None if it is missing.
+        :param values: of the request at each match, or one of all matches; None if it is missing.
+        :param rows: the slots of the matches, (G,).
+        :returns: one for each match, or one for all.
         """
-        size = float(self._size(name)[row])
-        amount = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else np.nan
-        if name not in self.names:
-            return size if amount > size else None
-        if value is None:
-            return None
-        if not 0 <= amount <= MOST:
-            amount = size
-        within = float(np.fmax(np.fmin(amount, size), LEAST.get(name, 0.0)))
-        return None if np.isnan(within) else within
+        if name in self.names and values == [None]:
+            return [None]
+        own = np.array([_amount(value) for value in values])
+        sizes = self._size(name)[rows]
+        with np.errstate(invalid="ignore"):
+            if name not in self.names:
+                within = np.where(own > sizes, sizes, np.nan)
+            else:
+                invalid = ~((own >= 0) & (own <= MOST))
+                within = np.fmax(np.where(invalid, sizes, np.fmin(own, sizes)), LEAST.get(name, 0.0))
+                within = np.where([value is None for value in values], np.nan, within)
+        if (within == within[0]).all() or np.isnan(within).all():
+            within = within[:1]
+        return [None if np.isnan(amount) else amount for amount in within.tolist()]
 
     def complete(self, ad: ClassAd, row: int) -> ClassAd:
         """Return the ad of a claim with what its slot has of processors and memory, where the ad lacks the request."""
@@ -151,6 +157,10 @@ class ClaimAmounts:
             (each == "dynamic" for each in names(self.slots, "SlotType")), np.bool_, len(self.slots)
         )
         return np.append((dynamic | types) & ~self._is_divisible, False)
+
+
+def _amount(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else np.nan
 
 
 def is_request(name: str) -> bool:

@@ -25,7 +25,7 @@ def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Ta
     :param resources: the names of all resources that queues limit; the job requests the slot's amount of each.
     """
     taken = frozenset(slots_of(running, slots).tolist())
-    ids = job_columns.job_ids(running, range(len(running)))
+    ids = job_columns.job_ids(running)
     known = dict(zip(zip(job_columns.schedds(running), ids, strict=True), owners(running), strict=True))
     found = []
     for row, claim in slot_claims(slots).items():

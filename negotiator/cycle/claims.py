@@ -37,7 +37,7 @@ def slots_of(jobs: Table, slots: Table) -> Rows:
     if not claimed:
         return found
     claims = {(claim.schedd, claim.job): (row, claim) for row, claim in claimed.items()}
-    keys = zip(job_columns.schedds(jobs), job_columns.job_ids(jobs, range(len(jobs))), strict=True)
+    keys = zip(job_columns.schedds(jobs), job_columns.job_ids(jobs), strict=True)
     for place, (key, owner) in enumerate(zip(keys, owners(jobs), strict=True)):
         row, claim = claims.get(key, (-1, None))
         if claim is not None and claim.is_of(owner):
@@ -150,7 +150,7 @@ def _indexes(
     by_slot: dict[tuple[str, str, str], list[_Place]] = {}
     for number, table in enumerate(tables):
         schedds = job_columns.schedds(table.jobs).tolist()
-        ids = job_columns.job_ids(table.jobs, range(len(table.jobs)))
+        ids = job_columns.job_ids(table.jobs)
         hosts: NDArray[np.object_] = table.jobs.strings("RemoteHost")
         rows = zip(schedds, table.users.tolist(), ids, hosts.tolist(), strict=True)
         for row, (schedd, user, job, host) in enumerate(rows):

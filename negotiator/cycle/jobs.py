@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Table, evaluate_table
 from negotiator.classad.syntax import Attr, fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
+from negotiator.ledger import Rows
 from negotiator.records import Reason, Station, Verdict
 
 IDLE = 1
@@ -32,13 +35,30 @@ def job_id(ad: ClassAd) -> str:
     return f"{ad.integer('ClusterId', 0)}.{ad.integer('ProcId', 0)}"
 
 
-def job_ids(jobs: Table, rows: Sequence[int]) -> list[str]:
-    """Return ``cluster.proc`` of some rows of a table; 0 for a missing or invalid number."""
-    columns = (jobs.numbers(name, default=0.0)[np.asarray(rows, np.intp)] for name in ("ClusterId", "ProcId"))
-    clusters, procs = (
-        np.where(np.abs(column) < _MAX_ID, column, 0).astype(np.int64).tolist() for column in columns
-    )
-    return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
+@attrs.frozen(eq=False)
+class JobIds:
+    """The numbers of the jobs of a table, (N,) each; 0 for a missing or invalid one."""
+
+    clusters: NDArray[np.int64]
+    procs: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, jobs: Table) -> JobIds:
+        """Read the numbers of all jobs."""
+        columns = (jobs.numbers(name, default=0.0) for name in ("ClusterId", "ProcId"))
+        return cls(
+            *(np.where(np.abs(column) < _MAX_ID, column, 0).astype(np.int64) for column in columns),
+        )
+
+    def at(self, rows: Rows) -> list[str]:
+        """Return ``cluster.proc`` of some jobs."""
+        clusters, procs = self.clusters[rows].tolist(), self.procs[rows].tolist()
+        return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
+
+
+def job_ids(jobs: Table, rows: Sequence[int] | None = None) -> list[str]:
+    """Return ``cluster.proc`` of some rows of a table, of all by default; 0 for a missing or invalid number."""
+    return JobIds.of(jobs).at(np.arange(len(jobs)) if rows is None else np.asarray(rows, np.intp))
 
 
 def job_keys(jobs: Table, users: Strings) -> list[tuple[str, str, str]]:
@@ -46,7 +66,7 @@ def job_keys(jobs: Table, users: Strings) -> list[tuple[str, str, str]]:
 
     The user is part of the key: a GlobalJobId is text of the job's ad, which can name the job of another user.
     """
-    return list(zip(schedds(jobs), users.tolist(), job_ids(jobs, range(len(jobs))), strict=True))
+    return list(zip(schedds(jobs), users.tolist(), job_ids(jobs), strict=True))
 
 
 def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:

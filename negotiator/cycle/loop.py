@@ -65,9 +65,9 @@ def run_cycle(
         candidates = match(request, matcher, bundle, paid)
         granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, paid)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
-        attributes = tuple(matched.of(job, granted.rows, paid.environment)) if len(granted.rows) else ()
+        attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
-            granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), ()
+            granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
         matcher.take(granted.rows)
         feedback = feedback_of(queued, candidates, granted)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import attrs
+import numpy as np
 
-from negotiator.classad import ClassAd, Environment, Expr, Table
-from negotiator.classad.syntax import Literal, fold
+from negotiator.classad import ClassAd, Environment, Table, evaluate_table
+from negotiator.classad.syntax import Literal, Side, fold
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
 from negotiator.cycle.plain_values import PlainValue, plain_value
 from negotiator.ledger import Rows
 
 #: By name in lower case, sorted.
 Attributes: TypeAlias = tuple[tuple[str, PlainValue], ...]
+
+T = TypeVar("T")
 
 _MAX_REQUESTS = 50  # of a job, beside those that policies read
 
@@ -27,25 +29,19 @@ class MatchedAttributes:
     amounts: ClaimAmounts
     read: frozenset[str] | None
 
-    def of(self, job: ClassAd, rows: Rows, env: Environment) -> Iterator[Attributes]:
-        """Yield the attributes of each match of one request: its jobs are equal in what charges read.
+    def of(self, job: ClassAd, rows: Rows, env: Environment) -> list[Attributes]:
+        """Return the attributes of each match of one request: its jobs are equal in what charges read.
 
         :param job: the ad of one of the jobs.
-        :param rows: the slots of the matches, (G,).
+        :param rows: the slots of the matches, (G,), G > 0.
         :param env: has the allowances that pay for the evaluations.
         """
-        expressions = [(name, job.folded(name)) for name in self._names(job)]
-        fixed = {name: _constant(expression) for name, expression in expressions}
-        varying = [
-            name for name, expression in expressions if expression is not None and not _is_literal(expression)
-        ]
-        shared: dict[tuple[PlainValue, ...], Attributes] = {}
-        for row in rows.tolist():
-            values = dict(fixed)
-            for name in varying:
-                values[name] = plain_value(job.evaluate(name, self.slots.ad(row), env))
-            found = tuple((name, self._within(name, value, row)) for name, value in values.items())
-            yield found if varying else shared.setdefault(tuple(value for _, value in found), found)
+        names, slots = self._names(job), self.slots.take(rows)
+        columns = [self._within(name, _values(job, name, slots, env), rows) for name in names]
+        if all(len(column) == 1 for column in columns):  # equal for all slots
+            return [tuple((name, value) for name, (value,) in zip(names, columns, strict=True))] * len(rows)
+        each = zip(*(_repeated(column, len(rows)) for column in columns), strict=True)
+        return [tuple(zip(names, found, strict=True)) for found in each]
 
     def _names(self, job: ClassAd) -> list[str]:
         """Return the names to read, sorted: also requests that no policy reads now, since a later one may limit them."""
@@ -54,21 +50,30 @@ class MatchedAttributes:
         read = frozenset(own) - _MATCHING if self.read is None else self.read
         return sorted({*read, *requests, *self.amounts.names})
 
-    def _within(self, name: str, value: PlainValue, row: int) -> PlainValue:
-        """Return a value, an amount within what the slot holds."""
+    def _within(self, name: str, values: list[PlainValue], rows: Rows) -> list[PlainValue]:
+        """Return values, amounts within what the slots hold; one for all slots where they are equal."""
         if not is_request(name):
-            return value
-        amount = self.amounts.of_match(name, value, row)
-        return value if amount is None else number(amount)
+            return values
+        amounts = self.amounts.of_matches(name, values, rows)
+        size = max(len(values), len(amounts))
+        pairs = zip(_repeated(values, size), _repeated(amounts, size), strict=True)
+        return [value if amount is None else number(amount) for value, amount in pairs]
 
 
 _MATCHING = frozenset({"requirements", "rank"})
 
 
-def _is_literal(expression: Expr) -> bool:
-    return isinstance(expression, Literal)
+def _values(job: ClassAd, name: str, slots: Table, env: Environment) -> list[PlainValue]:
+    """Return the values of an attribute with each slot, one for all slots where they are equal."""
+    expression = job.folded(name)
+    if expression is None:
+        return [None]
+    if isinstance(expression, Literal):
+        return [plain_value(expression.value)]
+    column = evaluate_table(expression, slots, job, side=Side.TARGET, env=env)
+    rows = range(1 if column.is_constant else len(column))
+    return [plain_value(value) for value in column.values(np.array(rows, np.intp))]
 
 
-def _constant(expression: Expr | None) -> PlainValue:
-    """Return the value of a constant; None for any other expression."""
-    return plain_value(expression.value) if isinstance(expression, Literal) else None
+def _repeated(values: list[T], size: int) -> list[T]:
+    return values * size if len(values) == 1 else values

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
 
-from negotiator.classad import Table
+from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import GrantedSlots
-from negotiator.cycle.jobs import job_id
+from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.matched_attributes import Attributes
 from negotiator.cycle.order import QueuedRequest, StopCause
 from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
+from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
 
@@ -64,21 +66,23 @@ class Outcomes:
         self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
     ) -> Iterator[Match]:
         made = len(self.journal) + 1
+        ids = self._job_ids.at(queued.rows[granted.copies])
+        ads: dict[int, ClassAd] = {}
         job_rows, slot_rows = queued.rows[granted.copies].tolist(), granted.rows.tolist()
-        for place, (job_row, row, rank) in enumerate(
-            zip(job_rows, slot_rows, granted.ranks.tolist(), strict=True)
+        for place, (job_row, job_id, row, rank) in enumerate(
+            zip(job_rows, ids, slot_rows, granted.ranks.tolist(), strict=True)
         ):
-            job, slot = self.jobs.ad(job_row), self.slots.ad(row)
+            job = ads.get(job_row) or ads.setdefault(job_row, self.jobs.ad(job_row))
             warnings = [reason for reason, mask in candidates.warnings if mask[row]]
             warnings += (reason for reason, places in granted.warnings if place in places)
             yield Match(
                 id=f"{self.cycle.number}.{made + place}",
                 submitter=queued.request.submitter,
                 schedd=queued.request.schedd,
-                job=job_id(job),
-                slot=slot.string("Name") or f"slot {row}",
+                job=job_id,
+                slot=self._slot_names.text(row) or f"slot {row}",
                 job_ad=job,
-                slot_ad=slot,
+                slot_ad=self.slots.ad(row),
                 rank=rank,
                 queue=queued.request.queue,
                 warnings=tuple(warnings),
@@ -117,4 +121,12 @@ class Outcomes:
         left = np.ones(len(queued.rows), np.bool_)
         left[granted.copies] = False
         rows = queued.rows[left]
-        return job_id(self.jobs.ad(int(rows[0]))) if len(rows) else ""
+        return self._job_ids.at(rows[:1])[0] if len(rows) else ""
+
+    @cached_property
+    def _job_ids(self) -> JobIds:
+        return JobIds.of(self.jobs)
+
+    @cached_property
+    def _slot_names(self) -> TextColumn:
+        return texts(self.slots, "Name")
