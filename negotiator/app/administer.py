@@ -7,10 +7,10 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.app.change import DEFAULT_STATE
 from negotiator.app.targets import bundle_folder, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle
+from negotiator.defaults import DEFAULT_STATE
 from negotiator.hooks.administration import Caller, CommandTargets
 from negotiator.records import Problem
 from negotiator.runtime.admin_requests import AdminEnvironment, submit

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import attrs
 
 from negotiator.app.status import status_of
 from negotiator.bundle import examine_bundle
+from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.errors import InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import (
@@ -20,9 +20,6 @@ from negotiator.hooks.administration import (
     Permission,
 )
 from negotiator.runtime import bundle_editor
-
-DEFAULT_STATE = Path("var/state")
-MAX_NOTE = 500  # characters, as in the audit log
 
 
 def may_configure(targets: CommandTargets, caller: Caller) -> Permission:

@@ -27,7 +27,6 @@ from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
-from negotiator.runtime.reload import STABLE_SECONDS as STABLE_SECONDS
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime

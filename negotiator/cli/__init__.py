@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
+
 import click
 
 from negotiator import __version__
-from negotiator.app.context import ProgramContext
-from negotiator.cli.access import access
-from negotiator.cli.admin import admin
-from negotiator.cli.audit import audit
-from negotiator.cli.check import check
-from negotiator.cli.debug import plugin_tracebacks
-from negotiator.cli.eval import evaluate_command
+from negotiator.cli.commands import COMMANDS
 from negotiator.cli.group import PluginGroup
-from negotiator.cli.lint import lint_command
-from negotiator.cli.place import place
-from negotiator.cli.plugins import plugins
-from negotiator.cli.queues import queues
-from negotiator.cli.repl import repl
-from negotiator.cli.run import run
-from negotiator.cli.usage import usage
+from negotiator.cli.lazy import LazyCommand
 
 
 @click.group(
@@ -40,23 +31,19 @@ def main(context: click.Context, *, debug: bool) -> None:
       negotiator audit verify var/audit           has the audit log been tampered with?
     """
     if debug:
+        from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
+
         context.with_resource(plugin_tracebacks())
-    if context.obj is None:
+    if context.obj is None and context.invoked_subcommand not in main.commands:
+        from negotiator.app.context import ProgramContext  # noqa: PLC0415 - only commands of plugins have it here
+
         context.obj = ProgramContext()
 
 
-for command in (
-    admin,
-    run,
-    check,
-    place,
-    queues,
-    access,
-    usage,
-    plugins,
-    audit,
-    evaluate_command,
-    lint_command,
-    repl,
-):
-    main.add_command(command)
+def _load(name: str) -> click.Command:
+    command: click.Command = getattr(import_module(f"negotiator.cli.commands.{name}"), name)
+    return command
+
+
+for name, short_help in COMMANDS.items():
+    main.add_command(LazyCommand(name, short_help, partial(_load, name)))

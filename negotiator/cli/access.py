@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from negotiator.app.access import AccessAnswer, AccessReport, access_report
-from negotiator.cli import options
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.render import print_table, printable
@@ -19,12 +18,6 @@ _SCHEDULER = "the scheduler"
 _HEADERS = ("QUEUE", "ACCESS", "GRANTED", "REASON", "RULE")
 
 
-@click.command(short_help="Print the permissions of a user, and the rules that decide.")
-@click.argument("paths", nargs=-1, type=options.QUEUE_PATH, metavar="[PATH]...")
-@options.user
-@options.group
-@options.targets("bundle", "plugins_dirs", "disable", "now")
-@options.as_json
 def access(
     paths: tuple[str, ...],
     user: str | None,
@@ -33,23 +26,7 @@ def access(
     *,
     as_json: bool,
 ) -> None:
-    """Print whether a user may submit to queues, administer them, and configure the scheduler; and which rule decides.
-
-    PATH is a queue, such as root.dev.web; without one, all configured queues are printed. The queue need not exist, since
-    a placement rule may create it.
-
-    \b
-    Exit codes:
-      0  the permissions were printed, granted or not
-      1  the policy bundle has errors
-      2  invalid command line
-      7  a plugin failed, so the groups of the user are unknown: use --group
-
-    \b
-    Examples:
-      negotiator access --user sue --bundle policies/site
-      negotiator access --user sue --group dev root.dev.web
-    """
+    """Print whether a user may submit to queues, administer them, and configure the scheduler; and which rule decides."""
     view = load_view(targets)
     report = access_report(view.bundle, user or "", groups, paths, view.now)
     print_failures(report.subject.failures)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 import click
 
-from negotiator.cli.errors import print_error
-from negotiator.cli.problems import print_problems
-from negotiator.cli.render import printable
-from negotiator.errors import NegotiatorError
+from negotiator.cli.bundled import bundled_commands
+from negotiator.cli.lazy import LazyCommand
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks import specs
-from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import recording_interrupts
-from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
-from negotiator.hooks.settings import PluginSettings
-from negotiator.records import Severity
 
 
 class PluginGroup(click.Group):
@@ -53,30 +47,55 @@ class PluginGroup(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except NegotiatorError as error:
-            ctx.exit(print_error(error))
         except BrokenPipeError:
             _silence()
             ctx.exit(ExitCode.OUTPUT_CLOSED)
         except OSError as error:
             _silence()
-            click.echo(f"error: {printable(describe_error(error))}", err=True)
-            ctx.exit(ExitCode.CANNOT_PRINT)
+            ctx.exit(_failed(error, ExitCode.CANNOT_PRINT))
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception as error:
-            name = ctx.invoked_subcommand or ""
-            if name in self.commands or name not in self._plugin_commands:
-                raise
-            click.echo(f"error: command {name} of a plugin: {describe_error(error)}", err=True)
-            ctx.exit(ExitCode.PLUGIN)
+        except Exception as error:  # noqa: BLE001 - raised again unless it has a message and a code
+            ctx.exit(self._code_of(error, ctx.invoked_subcommand or ""))
         return result
 
+    def _code_of(self, error: Exception, command: str) -> ExitCode:
+        """Print an exception of the program, or any of a plugin's command; return its exit code, and raise others again."""
+        from negotiator.cli.errors import print_error
+        from negotiator.errors import NegotiatorError
+
+        if isinstance(error, NegotiatorError):
+            return print_error(error)
+        if command in self.commands or command not in self._plugin_commands:
+            raise error
+        return _failed(error, ExitCode.PLUGIN, f"command {command} of a plugin: ")
+
     @cached_property
-    def _plugin_commands(self) -> dict[str, click.Command]:
+    def _plugin_commands(self) -> Mapping[str, click.Command]:
+        bundled = bundled_commands()
+        if bundled is None:  # the commands of other plugins are known once the plugins are loaded
+            return self._loaded_commands
+        return {name: LazyCommand(name, text, self._load(name)) for name, text in bundled.items()}
+
+    def _load(self, name: str) -> Callable[[], click.Command]:
+        def load() -> click.Command:
+            if name not in self._loaded_commands:
+                raise click.UsageError(f"the command {name} is missing: its plugin could not be loaded")
+            return self._loaded_commands[name]
+
+        return load
+
+    @cached_property
+    def _loaded_commands(self) -> dict[str, click.Command]:
+        from negotiator.cli.problems import print_problems
+        from negotiator.hooks import specs
+        from negotiator.hooks.loading import load_plugins
+        from negotiator.hooks.settings import PluginSettings
+        from negotiator.records import Severity
+
         manager, problems = load_plugins(PluginSettings())
         print_problems((each for each in problems if each.severity is Severity.ERROR), err=True)
         answers = manager.ask(specs.negotiator_commands)
@@ -100,6 +119,15 @@ class PluginGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name; None if unknown."""
         return super().get_command(ctx, cmd_name) or self._plugin_commands.get(cmd_name)
+
+
+def _failed(error: Exception, code: ExitCode, prefix: str = "") -> ExitCode:
+    """Print an exception of a command that has no message of its own; return the exit code."""
+    from negotiator.hooks.failures import describe_error
+    from negotiator.records.text import printable
+
+    click.echo(f"error: {prefix}{printable(describe_error(error))}", err=True)
+    return code
 
 
 def _silence() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import IO, Any
+from functools import partial, wraps
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from negotiator.app.context import ProgramContext
-from negotiator.app.subject import is_name
-from negotiator.files import check_regular
 from negotiator.hooks.command_options import FOLDER, targets_from
-from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
+
+if TYPE_CHECKING:
+    from negotiator.app.context import ProgramContext
+
+#: Forms and levels of the lines that a long run prints.
+FORMATS = ("text", "json")
+LEVELS = ("debug", "info", "warning", "error")
 
 #: Gives a command the named options of ``CommandTargets``, with the program's short switches.
 targets: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = partial(targets_from, short=True)
@@ -29,6 +32,8 @@ class RegularFile(click.File):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> IO[Any]:
         """Return the opened file."""
+        from negotiator.files import check_regular
+
         if isinstance(value, str) and value != "-":
             try:
                 check_regular(value)
@@ -44,6 +49,8 @@ class _QueuePath(click.types.StringParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path; fail unless it is that of the root or of a queue below it."""
+        from negotiator.queues.names import QUEUE_NAME, ROOT, is_qualified, is_queue_name
+
         path = str(super().convert(value, param, ctx)).lower()
         if path != ROOT and not is_qualified(path):
             self.fail(f"{value!r} is not the full path of a queue: use {ROOT}.{value}", param, ctx)
@@ -54,6 +61,8 @@ class _QueuePath(click.types.StringParamType):
 
 
 def _user(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    from negotiator.app.subject import is_name
+
     if value and not is_name(value):
         raise click.BadParameter("the name of a user must have at most 200 printable characters")
     return value
@@ -69,5 +78,16 @@ group = click.option(
     metavar="NAME",
     help="A group of the user, the primary one first; may be repeated.  [default: from plugins]",
 )
-#: Passes the program to a command; makes one if the command is run without the group of all commands.
-pass_program = click.make_pass_decorator(ProgramContext, ensure=True)
+
+
+def pass_program(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Pass the program to a command, as its first argument; make one if the command is run without the group of all."""
+
+    @wraps(function)
+    def call(*arguments: Any, **given: Any) -> Any:
+        from negotiator.app.context import ProgramContext
+
+        program: ProgramContext = click.get_current_context().ensure_object(ProgramContext)
+        return function(program, *arguments, **given)
+
+    return call

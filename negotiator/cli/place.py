@@ -18,7 +18,6 @@ from negotiator.app.placement import (
     place_pool,
     rejection,
 )
-from negotiator.cli import options
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.place_pool import show_pool_placement
@@ -28,40 +27,6 @@ from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 
 
-def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    tags = {}
-    for value in values:
-        name, equals, text = value.partition("=")
-        if not name or not equals:
-            raise click.BadParameter(f"{value!r}: write NAME=VALUE")
-        tags[name.lower()] = text
-    return tags
-
-
-@click.command(short_help="Print the queue that an application would be placed in, and why.")
-@options.user
-@options.group
-@click.option("--queue", default="", metavar="NAME", help="The queue that the application requests.")
-@click.option(
-    "--tag",
-    "tags",
-    multiple=True,
-    callback=_tags,
-    metavar="NAME=VALUE",
-    help="An attribute of its jobs; may be repeated.",
-)
-@click.option("--forced", is_flag=True, help="The application is forced.")
-@options.targets(
-    "bundle",
-    "pool",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool={"help": "Place the jobs of this folder or file of ads instead; may be repeated."},
-    state=options.READ_STATE,
-)
-@options.as_json
 def place(
     user: str | None,
     groups: tuple[str, ...],
@@ -72,26 +37,7 @@ def place(
     forced: bool,
     as_json: bool,
 ) -> None:
-    """Print the queue that an application of a user would be placed in, and the result of each placement rule tried.
-
-    With --pool, place the jobs of a pool as a negotiation cycle would: jobs that are alike in everything that rules read
-    are printed together. Nothing is changed: no queue is created, nothing is written.
-
-    \b
-    Exit codes:
-      0  placed
-      1  rejected (with --pool, at least one application), or the policy bundle has errors
-      2  invalid command line
-      4  the pool could not be read
-      6  the state could not be read
-      7  a plugin failed: the groups of a user are unknown
-
-    \b
-    Examples:
-      negotiator place --bundle policies/site --user sue --tag namespace=prod
-      negotiator place --bundle policies/site --user sue --group dev --queue root.dev.web
-      negotiator place --bundle policies/site --pool examples/first-pool
-    """
+    """Print the queue that an application of a user would be placed in, and the result of each placement rule tried."""
     about_one = bool(user or groups or queue or tags or forced)
     if about_one and _from_environment("pool"):  # the command line takes precedence
         targets = attrs.evolve(targets, pool=())

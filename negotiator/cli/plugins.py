@@ -10,7 +10,6 @@ import click
 
 from negotiator.app.plugins import plugin_report
 from negotiator.app.targets import bundle_folder
-from negotiator.cli import options
 from negotiator.cli.problems import print_problems, problem_json
 from negotiator.cli.render import print_table
 from negotiator.exit_codes import ExitCode
@@ -21,25 +20,8 @@ _HEADERS = ("NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORI
 _NUMBERS = (3, 4, 5, 6)
 
 
-@click.command(short_help="List the plugins of a policy bundle.")
-@options.targets("bundle", "plugins_dirs", "disable")
-@options.as_json
 def plugins(targets: CommandTargets, *, as_json: bool) -> None:
-    """List the plugins of a policy bundle in the order in which they are called, and their problems.
-
-    Calls, time and failures are those of loading the bundle. Refused plugins are listed below, with the reason.
-
-    \b
-    Exit codes:
-      0  all plugins were loaded
-      1  a plugin was refused, or the bundle has other errors
-      2  invalid command line
-
-    \b
-    Examples:
-      negotiator plugins
-      negotiator plugins --bundle policies/minimum-machine --plugins-dir examples/maintenance
-    """
+    """List the plugins of a policy bundle in the order in which they are called, and their problems."""
     report = plugin_report(targets)
     folder = bundle_folder(targets)
     if as_json:

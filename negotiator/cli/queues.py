@@ -8,7 +8,6 @@ import sys
 import click
 
 from negotiator.app.queues import QueueReport, queue_report
-from negotiator.cli import options
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.problems import print_problems
@@ -28,49 +27,8 @@ from negotiator.queues import ROOT
 from negotiator.queues.names import parent_of, upwards
 
 
-@click.command(short_help="Print the queues.")
-@click.argument("path", required=False, type=options.QUEUE_PATH)
-@options.targets(
-    "pool",
-    "bundle",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool={"help": "Folder or file of ads to count the usage of; may be repeated."},
-    state=options.READ_STATE,
-)
-@options.as_json
 def queues(path: str | None, targets: CommandTargets, *, as_json: bool) -> None:
-    """Print the queues of a policy bundle; with PATH those below it, with their limits.
-
-    An access control list applies to all queues below too. A draining queue accepts no new applications, and is removed
-    when its last one ends.
-
-    With --state, print the queues of that negotiator: also those that placement rules created and those that are
-    draining, and the number of applications in each, waiting or running.
-
-    With --pool, print the usage of each resource too, of a queue and all below it: that of running jobs, and with --state
-    of that negotiator's matches not yet visible in the pool. Without --state, running jobs are placed as if they were new.
-
-    With --json the object is that of YuniKorn's GET /ws/v1/partition/default/queues: memory and the like in bytes, vcore
-    in thousandths; a key is missing if its value is zero or empty.
-
-    \b
-    Exit codes:
-      0  the queues were printed
-      1  unknown queue, or the policy bundle has errors
-      2  invalid command line
-      4  the pool could not be read
-      6  the state could not be read
-      7  a plugin failed, so the usage is incomplete
-
-    \b
-    Examples:
-      negotiator queues --bundle policies/site
-      negotiator queues root.dev --state var/state --bundle policies/site
-      negotiator queues --pool examples/first-pool --bundle policies/site
-    """
+    """Print the queues of a policy bundle; with PATH those below it, with their limits."""
     view = load_view(targets)
     report = queue_report(view, path or ROOT)
     if targets.pool:

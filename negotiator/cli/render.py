@@ -11,7 +11,6 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from negotiator.hooks.command_options import POINT_IN_TIME as POINT_IN_TIME
 from negotiator.records.text import printable as printable
 
 #: Minimal width of a column whose cells are that long: a number that is cut would be read as a smaller one.

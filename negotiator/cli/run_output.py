@@ -17,6 +17,7 @@ from negotiator.app.cycle_report import CycleReport, CycleResult, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
+from negotiator.cli.options import LEVELS
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_plugin_failures, print_report
@@ -25,9 +26,6 @@ from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Match
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
-
-LEVELS = ("debug", "info", "warning", "error")
-FORMATS = ("text", "json")
 
 _CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
 _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle

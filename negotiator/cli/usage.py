@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from negotiator.app.usage import entry_name, usage_report
-from negotiator.cli import options
 from negotiator.cli.bars import limited
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
@@ -24,47 +23,8 @@ from negotiator.queues.quantities import format_quantity
 SPECIFICATION_REPORTS = {"users": "users-spec", "groups": "groups-spec"}
 
 
-@click.command(short_help="Print the usage of users or groups, beside their limits.")
-@click.argument("report", metavar="users|groups")
-@click.argument("name", required=False)
-@options.targets(
-    "pool",
-    "bundle",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool={
-        "help": "Folder or file of ads to count the running jobs of; may be repeated.",
-        "required": True,
-    },
-    state=options.READ_STATE,
-)
-@options.as_json
-@click.option("--spec-names", is_flag=True, help="With --json: the keys that the specification prints.")
 def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bool, spec_names: bool) -> None:
-    """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone.
-
-    The usage is that of the running jobs of the pool, and with --state also of that negotiator's matches not yet visible
-    in the pool. Plugins may offer further reports.
-
-    With --json the list is that of YuniKorn's GET /ws/v1/partition/default/usage/users and .../groups: memory and the
-    like in bytes, vcore in thousandths.
-
-    \b
-    Exit codes:
-      0  the report was printed
-      1  no plugin knows the report or has an entry of that NAME, or the policy bundle has errors
-      2  invalid command line
-      4  the pool could not be read
-      6  the state could not be read
-      7  a plugin failed, so the report is incomplete
-
-    \b
-    Examples:
-      negotiator usage users --pool examples/first-pool
-      negotiator usage groups development --pool pool/ --bundle policies/site --json
-    """
+    """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone."""
     view = load_view(targets)
     print_problems(view.snapshot.problems, err=True)
     wanted = SPECIFICATION_REPORTS.get(report, report) if spec_names and as_json else report

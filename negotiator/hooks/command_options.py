@@ -7,10 +7,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
-
-from negotiator.hooks.administration import CommandTargets
 
 BUNDLE = "NEGOTIATOR_BUNDLE"
 STATE = "NEGOTIATOR_STATE"
@@ -114,6 +111,8 @@ def targets_from(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def call(*arguments: Any, **given: Any) -> Any:
+            from negotiator.hooks.administration import CommandTargets  # noqa: PLC0415 - not for help and completion
+
             targets = CommandTargets(**{name: given.pop(name) for name in names})
             return function(*arguments, targets=targets, **given)
 
@@ -140,4 +139,4 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def calendar(program: CommandContext, targets: CommandTargets) -> None: ...
     """
-    return targets_from(*(field.name for field in attrs.fields(CommandTargets)))(function)
+    return targets_from(*OPTIONS)(function)

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import attrs
 
-
-@attrs.define(eq=False)
 class _InterruptHandler:
     """The handler of SIGINT while the program runs."""
 
-    pressed: bool = False
+    __slots__ = ("pressed",)
+
+    def __init__(self) -> None:
+        self.pressed = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.pressed = True

@@ -17,11 +17,11 @@ import attrs
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.manifest import MANIFEST
 from negotiator.bundle.model import Bundle
+from negotiator.defaults import STABLE_SECONDS
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
 WATCH = "watch"
-STABLE_SECONDS = 5.0
 
 Signature = frozenset[tuple[str, int, int, int, int]]
 

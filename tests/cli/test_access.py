@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands import invoke
-from negotiator.cli.access import access
+from negotiator.cli.commands.access import access
 
 QUEUES = """\
 partitions:

@@ -17,6 +17,7 @@ OTHER = QUEUES.replace("name: two", "name: three")
 OTHER_USER = 65534
 BECOMING = """
 import os, sys
+import negotiator.cli.admin  # the other user may not be able to read it
 from negotiator.cli import main
 
 uid = int(sys.argv.pop(1))

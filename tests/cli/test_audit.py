@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from negotiator.audit.bundles import bundle_file, store_bundle
 from negotiator.audit.log import AuditLog
 from negotiator.bundle.archive import digest_of
-from negotiator.cli.audit import audit
+from negotiator.cli.commands.audit import audit
 
 KEY = b"sixteen bytes or more"
 

@@ -7,7 +7,7 @@ import pytest
 
 from commands import invoke
 from negotiator.bundle import default_bundle
-from negotiator.cli.check import check
+from negotiator.cli.commands.check import check
 
 ROOT = Path(__file__).parents[2]
 

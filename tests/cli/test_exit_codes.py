@@ -5,12 +5,14 @@ import re
 import click
 import pytest
 
+from commands import loaded
 from negotiator.cli import main
 from negotiator.exit_codes import ExitCode
 
 
 def commands(group, path=()):
-    for name, command in group.commands.items():
+    for name, listed in group.commands.items():
+        command = loaded(listed)
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
         else:

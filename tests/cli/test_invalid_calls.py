@@ -3,9 +3,9 @@
 import pytest
 
 from commands import invoke
-from negotiator.cli.access import access
-from negotiator.cli.place import place
-from negotiator.cli.queues import queues
+from negotiator.cli.commands.access import access
+from negotiator.cli.commands.place import place
+from negotiator.cli.commands.queues import queues
 from queueing import write
 
 WRONG = [

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from commands import invoke
-from negotiator.cli.lint import lint_command
+from negotiator.cli.commands.lint import lint
 
 SLOT = 'MyType = "Machine"\nName = "slot1@a"\nState = "Unclaimed"\nMemory = 1024\nOpSys = "LINUX"\n'
 JOB = 'MyType = "Job"\nClusterId = 1\nProcId = 0\nRequestMemory = 100\nOwner = "tester"\n'
@@ -41,7 +41,7 @@ def pool(tmp_path, monkeypatch):
 
 
 def run(*arguments, **how):
-    return invoke(lint_command, arguments, **how)
+    return invoke(lint, arguments, **how)
 
 
 def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):

@@ -6,7 +6,7 @@ import pytest
 
 from commands import invoke
 from negotiator.bundle import load_bundle
-from negotiator.cli.place import place
+from negotiator.cli.commands.place import place
 from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands import invoke
-from negotiator.cli.plugins import plugins
+from negotiator.cli.commands.plugins import plugins
 
 GOOD = """
 from negotiator.plugin import hookimpl

@@ -8,7 +8,7 @@ import pytest
 
 from commands import invoke
 from negotiator.bundle import load_bundle
-from negotiator.cli.queues import queues
+from negotiator.cli.commands.queues import queues
 from negotiator.queues.applications import ApplicationId
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager

@@ -9,7 +9,7 @@ import queueing
 from commands import invoke
 from negotiator.bundle import load_bundle
 from negotiator.classad import unparse
-from negotiator.cli.usage import usage
+from negotiator.cli.commands.usage import usage
 from pools import NOW, slot
 from queueing import World, app
 

@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 import pools
+from commands import loaded
 from negotiator.audit.administration import admin_record, reload_record
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle import check_bundle, load_bundle
@@ -60,7 +61,7 @@ def test_every_documented_command_exists_and_has_these_options(text):
         context = main.make_context("negotiator", [], resilient_parsing=True)
         words = line.split()
         while hasattr(command, "commands"):
-            command = command.get_command(context, words.pop(0))
+            command = loaded(command.get_command(context, words.pop(0)))
             assert command is not None, line
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, line

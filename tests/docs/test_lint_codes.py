@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from negotiator.classad.lint import LintCode
-from negotiator.cli.check import check
-from negotiator.cli.lint import lint_command
+from negotiator.cli.commands.check import check
+from negotiator.cli.commands.lint import lint
 
 ROOT = Path(__file__).parents[2]
 SECTION = (
@@ -37,7 +37,7 @@ def test_each_example_has_its_finding(code, text):
     option, _, rest = text.replace(r"\|", "|").partition(" ")
     words = [option, rest] if option.startswith("--") else [text.replace(r"\|", "|")]
     pool = POOL[:2] if option == "--alone" else POOL
-    result = CliRunner().invoke(lint_command, [*words, *pool])
+    result = CliRunner().invoke(lint, [*words, *pool])
     assert f"[{code}]" in result.stdout
 
 
@@ -46,7 +46,7 @@ def test_each_example_has_its_finding(code, text):
     re.findall(r"^\$ negotiator lint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE),
 )
 def test_a_command_prints_the_shown_output(command, output):
-    assert CliRunner().invoke(lint_command, shlex.split(command)).stdout == output
+    assert CliRunner().invoke(lint, shlex.split(command)).stdout == output
 
 
 def test_check_prints_the_output_shown_in_the_page_of_bundles():

@@ -26,6 +26,7 @@ PLUGIN = "quotasets"
     "qquota",
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
     options_metavar="[-help] [-h HOSTS] [-l RESOURCES] [-u USERS] [-pe PES] [-P PROJECTS] [-q QUEUES] [-xml]",
+    short_help="Print the usage of the limits of resource quota sets.",
 )
 @click.argument("words", nargs=-1, metavar="", type=click.UNPROCESSED)
 @target_options

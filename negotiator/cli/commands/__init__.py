@@ -1,0 +1,21 @@
+"""The program's commands: how they are called, their options and their help. What they do is in ``negotiator.cli``.
+
+A module here has one command, with the module's name, and imports what is run when it is run: help and completion are
+quick. The table lists all commands, with their lines of ``negotiator --help``, and so none of them is imported for it.
+"""
+
+#: The line of each command in the list of commands.
+COMMANDS = {
+    "access": "Print the permissions of a user, and the rules that decide.",
+    "admin": "Move, hold and release applications; change the configuration.",
+    "audit": "Verify the audit log, and read the bundles that it names.",
+    "check": "Print every problem of a policy bundle.",
+    "eval": "Evaluate a ClassAd EXPRESSION and print its value.",
+    "lint": "Find mistakes in expressions.",
+    "place": "Print the queue that an application would be placed in, and why.",
+    "plugins": "List the plugins of a policy bundle.",
+    "queues": "Print the queues.",
+    "repl": "Read ClassAd expressions, one a line, and print their values.",
+    "run": "Run negotiation cycles over the ads of a pool.",
+    "usage": "Print the usage of users or groups, beside their limits.",
+}

@@ -1,0 +1,122 @@
+"""``negotiator run``: negotiation cycles over the ads of a pool."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from negotiator.cli import options
+from negotiator.defaults import STABLE_SECONDS
+from negotiator.hooks import command_options
+
+
+class _Seconds(click.FloatRange):
+    """A length of time; a range alone would accept NaN and infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail("must be a finite number of seconds", param, ctx)
+        return seconds
+
+
+@click.command(short_help="Run negotiation cycles over the ads of a pool.")
+@click.argument(
+    "pool",
+    nargs=-1,
+    required=True,
+    type=click.Path(allow_dash=True, path_type=Path),
+    envvar=command_options.POOL,
+    metavar="POOL...",
+)
+@options.targets(
+    "bundle",
+    "plugins_dirs",
+    "disable",
+    "audit_log",
+    "key_file",
+    "state",
+    "now",
+    state={"help": "Folder that saves queues and applications between runs.  [default: nothing is saved]"},
+    now={"help": "Use this as the current time, in seconds since the epoch, to make a run repeatable."},
+)
+@click.option("--no-audit", is_flag=True, help="Write no audit log.")
+@click.option(
+    "--cycles",
+    type=click.IntRange(min=1),
+    help="Number of cycles to run.  [default: 1; with --every, until stopped]",
+)
+@click.option(
+    "--every", type=_Seconds(min=0), metavar="SECONDS", help="Time between the beginnings of two cycles."
+)
+@click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
+@click.option(
+    "--stable",
+    type=_Seconds(min=0),
+    metavar="SECONDS",
+    default=STABLE_SECONDS,
+    show_default=True,
+    help="With --watch: how long changed files must stay unchanged before they are read.",
+)
+@click.option(
+    "--change-bundle",
+    is_flag=True,
+    help="Continue a state with another policy bundle than its own.",
+)
+@click.option(
+    "--recover",
+    is_flag=True,
+    help="Continue although the state and the audit log do not agree; this is recorded.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
+@click.option(
+    "--log-format",
+    type=click.Choice(options.FORMATS),
+    default=options.FORMATS[0],
+    show_default=True,
+    help="With --every: the form of the lines on standard error.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(options.LEVELS),
+    default="info",
+    show_default=True,
+    help="With --every: print events of this level and above.",
+)
+@click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
+def run(**given: Any) -> None:
+    """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched.
+
+    POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
+    be used are set aside and reported; the others are used. Nothing runs if a file cannot be read to its end. In folders,
+    audit logs and states of the program are skipped. [env var: NEGOTIATOR_POOL]
+
+    With --every it runs until SIGTERM or SIGINT, and finishes the current cycle. SIGHUP, --watch and negotiator admin
+    reload make it read its bundle again between two cycles. A new bundle replaces the active one as a whole; a bundle with
+    errors is reported and does not replace it. Instead of tables it prints a line with time and level for each event, to
+    standard error; the reasons of all decisions are in the audit log.
+
+    \b
+    Exit codes:
+      0  the cycles ran, whether or not anything was matched
+      1  the policy bundle has errors: nothing ran
+      2  invalid command line; or the state belongs to another policy bundle
+      3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
+      4  the pool could not be read
+      5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
+      6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
+      7  a plugin that takes part in decisions failed: its jobs wait (without an end of the run: in the last cycle)
+      74, 130, 141  the output could not be written; interrupted; the reader of the output closed it
+
+    \b
+    Examples:
+      negotiator run examples/first-pool
+      condor_status -long | negotiator run --bundle policies/default - jobs.ads
+      negotiator run --every 60 --watch --state var/state --bundle policies/site pool/
+    """
+    from negotiator.cli import run as implementation
+
+    implementation.run(**given)

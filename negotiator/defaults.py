@@ -1,0 +1,10 @@
+"""Defaults that the help of commands shows; this module imports next to nothing, so that help is quick."""
+
+from pathlib import Path
+
+#: The state folder of administrators' commands.
+DEFAULT_STATE = Path("var/state")
+#: The longest note of an administrator in the audit log, in characters.
+MAX_NOTE = 500
+#: How long changed files of a bundle must stay unchanged before a running negotiator reads them, in seconds.
+STABLE_SECONDS = 5.0

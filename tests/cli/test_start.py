@@ -1,0 +1,106 @@
+"""The start of the program: help, version and completion import neither plugins nor the libraries that only commands need."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import attrs
+import pytest
+
+from negotiator.cli import bundled, main
+from negotiator.cli.commands import COMMANDS
+from negotiator.hooks import specs
+from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_options import OPTIONS
+from negotiator.hooks.loading import load_plugins
+from negotiator.hooks.settings import PluginSettings
+
+ROOT = Path(__file__).parents[2]
+SLOW = {
+    "attr",
+    "attrs",
+    "numpy",
+    "pluggy",
+    "rich",
+    "structlog",
+    "yaml",
+    "logging",
+    "negotiator.hooks.loading",
+}
+LIST = """
+import sys
+from negotiator.__main__ import main
+sys.argv[0] = 'negotiator'
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def imported(*words, **variables):
+    """Return the names of the modules that a call of the program imported, and what it printed."""
+    command = [sys.executable, "-c", LIST, *words]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    return set(done.stderr.splitlines()[-1].split()), done.stdout
+
+
+def completing(line):
+    words = line.split(" ")
+    return {"_NEGOTIATOR_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "run --help", "admin --help", "admin move --help"])
+def test_help_imports_neither_plugins_nor_numpy_nor_rich(words):
+    modules, printed = imported(*words.split())
+    assert printed
+    assert sorted(SLOW & modules) == []
+    assert not [name for name in modules if name.startswith("negotiator_")]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("negotiator ", "qquota"),
+        ("negotiator r", "run"),
+        ("negotiator run --bu", "--bundle"),
+        ("negotiator admin mo", "move"),
+        ("negotiator run --log-format ", "json"),
+    ],
+)
+def test_completion_imports_neither_plugins_nor_numpy_nor_rich(line, expected):
+    modules, printed = imported(**completing(line))
+    assert f"plain,{expected}" in printed.splitlines()
+    assert sorted(SLOW & modules) == []
+
+
+def test_the_list_of_commands_has_the_help_line_of_each_command():
+    listed = {name: command.load().get_short_help_str(200) for name, command in main.commands.items()}
+    assert listed == COMMANDS
+
+
+def test_the_commands_of_bundled_plugins_are_those_that_the_plugins_offer():
+    manager, _ = load_plugins(PluginSettings())
+    offered = {}
+    for each in manager.ask(specs.negotiator_commands).records:
+        help_line = each.record.get_short_help_str(200)
+        offered.setdefault(each.plugin, {})[each.record.name] = help_line
+    assert offered == bundled.COMMANDS
+
+
+def test_the_bundled_plugins_are_the_entry_points_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["negotiator"] == bundled.PLUGINS
+
+
+def test_a_plugins_command_can_have_an_option_for_each_field_of_its_targets():
+    assert tuple(OPTIONS) == tuple(field.name for field in attrs.fields(CommandTargets))
+
+
+def test_a_command_of_a_bundled_plugin_runs_with_its_own_options():
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", "qconf", "--help"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "-help lists the switches" in done.stdout) == (0, True)
