@@ -73,6 +73,8 @@ def test_a_discarded_slot_counts_while_it_is_claimed(tmp_path, gate):
     counters, result = used(gated, [claimed(0, Old="true"), slot(1, Old="false")], [waiting])
     assert [each.examples for each in result.discarded] == [("s0@h",)]
     assert (vcore(counters), result.matches) == (2000, ())
+    running = app(7, JobStatus="2", RequestCpus="9", RemoteHost='"s0@h"')
+    assert vcore(used(gated, [claimed(0, Old="true"), slot(1, Old="false")], [running])[0]) == 2000
 
 
 def test_a_slot_without_a_user_counts_for_no_other_user(bundle):
