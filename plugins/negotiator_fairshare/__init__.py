@@ -1,4 +1,4 @@
 """Fair share: whose turn it is, as HTCondor's negotiator decides it.
 
-``groups`` computes quotas and negotiation rounds of accounting groups.
+``accounts`` has the accounts of submitters and groups. ``groups`` computes quotas and negotiation rounds of accounting groups.
 """

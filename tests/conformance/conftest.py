@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import condor_cases as condor
 import gridengine
 import yunikorn
 from golden import Folder
@@ -17,7 +18,7 @@ def _folder(config):
 
 
 def pytest_generate_tests(metafunc):
-    """Parametrize by each file of ``classad/``, ``yunikorn/`` and ``gridengine/``, and each section of sessions."""
+    """Parametrize by each file of ``classad/``, ``yunikorn/``, ``gridengine/`` and ``negotiator/``, and each section of sessions."""
     folder = _folder(metafunc.config)
     if "file_name" in metafunc.fixturenames:
         names = Folder(folder / "classad").files()
@@ -28,6 +29,9 @@ def pytest_generate_tests(metafunc):
     if "quota_file" in metafunc.fixturenames:
         names = _quotas(folder).files()
         _parametrize(metafunc, "quota_file", names, f"{folder} has no gridengine/*.yaml: nothing to run")
+    if "condor_file" in metafunc.fixturenames:
+        names = condor.Folder(folder / "negotiator").files()
+        _parametrize(metafunc, "condor_file", names, f"{folder} has no negotiator/*.yaml: nothing to run")
     if "quota_sessions" in metafunc.fixturenames:
         names = [name for name in _quotas(folder).files() if gridengine.sections(_quotas(folder).read(name))]
         _parametrize(metafunc, "quota_sessions", names, f"{folder} has no sessions of qconf: nothing to run")
@@ -58,6 +62,12 @@ def queue_cases(request):
 def quota_cases(request):
     """Return the folder of cases of resource quota sets."""
     return _quotas(_folder(request.config))
+
+
+@pytest.fixture(scope="session")
+def condor_cases(request):
+    """Return the folder of cases of negotiation cycles."""
+    return condor.Folder(_folder(request.config) / "negotiator")
 
 
 @pytest.fixture

@@ -1,0 +1,63 @@
+"""Slots in use: of users, of their groups, and of the subtrees of groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from negotiator_fairshare.accounts.numbers import from_millionths, millionths
+
+
+@attrs.define(eq=False)
+class UseCounter:
+    """Counts slots in use while a cycle runs: those claimed when it begins, and its matches.
+
+    Weights are rounded to six decimals each before they are added, which is what the log does, so that the order of
+    slots does not matter. ``group_of`` returns the accounting group of a user.
+
+    Source: condor_negotiator 25.14.1: a slot counts for its user, the user's group, and hierarchically for that group and
+    all groups above it; a group without a dot has nothing above it, not even the root.
+    """
+
+    group_of: Callable[[str], str]
+    _slots: Counter[str] = attrs.field(factory=Counter, init=False)
+    _weighted: Counter[str] = attrs.field(factory=Counter, init=False)
+    _hierarchical: Counter[str] = attrs.field(factory=Counter, init=False)
+
+    def add(self, user: str, weight: float, count: int = 1) -> None:
+        """Add ``count`` slots, each of this weight.
+
+        :raises ValueError: the weight is not a number.
+        """
+        each = millionths(weight)
+        group = self.group_of(user)
+        for name in {user, group}:  # a user may have the name of the group
+            self._slots[name] += count
+            self._weighted[name] += each * count
+        for name in subtree_names(group):
+            self._hierarchical[name] += each * count
+
+    def names(self) -> Iterator[str]:
+        """Iterate over the names of users and groups that have slots, each once."""
+        return iter(self._slots.keys() | self._hierarchical.keys())
+
+    def slots(self, name: str) -> int:
+        """Return the number of slots of a user, or of the users of a group."""
+        return self._slots[name]
+
+    def weighted(self, name: str) -> float:
+        """Return the weight of the slots of a user, or of the users of a group."""
+        return from_millionths(self._weighted[name])
+
+    def hierarchical(self, name: str) -> float:
+        """Return the weight of the slots of a group and of all groups below it; 0 for a user."""
+        return from_millionths(self._hierarchical[name])
+
+
+def subtree_names(group: str) -> Iterator[str]:
+    """Iterate over a group and the groups above it: ``a.b.c``, ``a.b``, ``a``."""
+    while group:
+        yield group
+        group = group.rpartition(".")[0]

@@ -1,0 +1,66 @@
+"""Conformance cases recorded from condor_negotiator: pools, and what it decided.
+
+A folder of cases has files ``*.yaml`` and ``*.yaml.gz``: a mapping with ``family``, ``templates`` and ``cases``. The ads of
+a case are those of its template with its own attributes over them; YAML strings in ads are ClassAd expressions.
+"""
+
+import gzip
+from functools import lru_cache
+from pathlib import Path
+
+import attrs
+import yaml
+
+from negotiator.classad import ClassAd, evaluate, parse
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@attrs.frozen
+class Folder:
+    """A folder of cases."""
+
+    path: Path
+
+    def files(self):
+        """Return the sorted names of the files of cases."""
+        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
+        return sorted(name for name in names if name.endswith((".yaml", ".yaml.gz")))
+
+    def read(self, name):
+        """Return the contents of a file."""
+        return _loaded(self.path / name)
+
+
+@lru_cache(maxsize=2)
+def _loaded(path):
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        return yaml.load(file, _LOADER)  # noqa: S506 - both are safe
+
+
+def slot_ads(content, slots):
+    """Return the ads of slots by name."""
+    ads = {}
+    for slot in slots:
+        own = {**content["templates"]["slot"]}
+        if slot.get("partitionable"):
+            own |= content["templates"]["pslot"]
+        own |= {name: value for name, value in slot.items() if name not in {"name", "partitionable"}}
+        ads[slot["name"]] = ClassAd(
+            [(name, _parsed(_text(value))) for name, value in own.items() if value is not None]
+        )
+    return ads
+
+
+def value_of(ad, expression):
+    """Return the value of an expression in an ad."""
+    return evaluate(_parsed(expression), ad)
+
+
+_parsed = lru_cache(maxsize=10_000)(parse)
+
+
+def _text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
