@@ -1,0 +1,175 @@
+"""Replay the groups of a recorded case: what happened inside the turns is as recorded, all else is computed."""
+
+import math
+from collections import Counter
+
+from condor_cases import slot_ads, value_of
+from negotiator.classad import is_true
+from negotiator_fairshare.groups.demand import SubmitterDemand, demand_of_groups
+from negotiator_fairshare.groups.knobs import read_group_settings
+from negotiator_fairshare.groups.quotas import assign_quotas
+from negotiator_fairshare.groups.rounds import NegotiationRounds
+from negotiator_fairshare.groups.tree import GroupTree
+
+
+def differences(content, case):
+    """Return a line for each number of ``expect.groups`` of a case that differs, given the contents of its file."""
+    return list(_Replay(content, case).differences())
+
+
+class _Replay:
+    def __init__(self, content, case):
+        self.knobs = {name: str(text) for name, text in case["given"]["knobs"].items()}
+        self.expected = case["expect"]["groups"]
+        self.settings = read_group_settings(self.knobs)
+        self.tree = GroupTree.of_groups(self.settings.groups, autoregroup=self.settings.any_autoregroups)
+        self.ads = [_demand(each) for each in case["given"]["submitters"] if _takes_part(each)]
+        self.demand = demand_of_groups(self.tree, self.ads, weighted=self.settings.weighted_demand)
+        self.slots = slot_ads(content, case["given"]["slots"])
+        self.total = self._total()
+        self.quotas = assign_quotas(self.tree, self.total, oversubscription=self.settings.oversubscription)
+        self.usage = self._usage_before()
+        self.matches = iter(case["expect"]["matches"])
+        self.pies = iter(case["expect"]["pies"])
+
+    def _total(self):
+        constraint = self.knobs.get("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")
+        counted = [
+            ad for ad in self.slots.values() if constraint is None or is_true(value_of(ad, constraint))
+        ]
+        if self.settings.slot_weights:
+            return sum(self._weight(ad) for ad in counted)
+        return sum(ad.integer("Cpus") if ad.boolean("PartitionableSlot") else 1 for ad in counted)
+
+    def _weight(self, ad):
+        if not self.settings.slot_weights:
+            return 1.0
+        weight = ad.real("SlotWeight")
+        return float(weight) if weight >= 0 else 1.0
+
+    def _usage_before(self):
+        usage = Counter()
+        for ad in self.slots.values():
+            user = ad.string("AccountingGroup") or ad.string("RemoteUser")
+            if ad.string("State") in ("Claimed", "Preempting") and user:
+                usage[self.tree.group_of(user)] += self._weight(ad)
+        return usage
+
+    def differences(self):
+        rounds = NegotiationRounds(self.settings, self.tree, self.quotas, self.demand, self.usage)
+        yield from _compare("total", self.expected["total"], self.total)
+        yield from self._table()
+        try:
+            while (turn := rounds.next_turn()) is not None:
+                usage, done = self._recorded_turn(turn)
+                rounds.end_turn(usage=usage, done=done)
+        except StopIteration:
+            yield "more turns than recorded"
+        if next(self.pies, None) is not None:
+            yield "fewer turns than recorded"
+        yield from _compare("rounds", len(self.expected["rounds"]), len(rounds.records))
+        for number, (expected, record) in enumerate(
+            zip(self.expected["rounds"], rounds.records, strict=False)
+        ):
+            for line in _round(expected, record):
+                yield f"round {number + 1}: {line}"
+
+    def _table(self):
+        for row in self.expected["table"]:
+            name = row["name"]
+            group = self.tree.nodes[name].group
+            found = {
+                "quota": self.quotas.assigned[name],
+                "config_quota": group.quota,
+                "static": group.static,
+                "accept_surplus": group.accept_surplus,
+                "autoregroup": group.autoregroup,
+                "usage": self.usage[name],
+                "requested": self.demand[name].requested,
+                "submitters": len(self.demand[name].submitters),
+            }
+            for key, value in found.items():
+                yield from _compare(f"table: {name} {key}", row[key], value)
+        for what, found in (("subtree", self.quotas.subtree), ("assigned", self.quotas.assigned)):
+            for name, value in found.items():
+                yield from _compare(f"{what} {name}", self.expected[what].get(name, 0), value)
+
+    def _recorded_turn(self, turn):
+        """Return what happened in a turn: the use of groups after it, and the ads that are done."""
+        pies = [next(self.pies)]
+        if pies[0].get("floor_round"):
+            pies.append(next(self.pies))
+        done = set()
+        for pie in pies:
+            assert pie["group"] == turn.group, (pie["group"], turn.group)
+            for spin in pie["spins"]:
+                for submitter in spin["submitters"]:
+                    for _ in range(submitter.get("matched", 0)):
+                        self._match(next(self.matches))
+                    if submitter.get("result") == "done":
+                        done |= {i for i in turn.submitters if self.ads[i].name == submitter["name"]}
+        return dict(self.usage), done
+
+    def _match(self, match):
+        ad = self.slots[match["slot"]] if match["slot"] else next(iter(self.slots.values()))
+        self.usage[self.tree.group_of(match["submitter"])] += self._weight(ad)
+
+
+def _takes_part(submitter):
+    return submitter["idle"] + submitter["running"] > 0 and " " not in submitter["name"]
+
+
+def _demand(submitter):
+    return SubmitterDemand(
+        submitter["name"],
+        submitter["idle"],
+        submitter["running"],
+        submitter["weighted_idle"],
+        submitter["weighted_running"],
+    )
+
+
+def _round(expected, record):
+    found = {
+        "surplus": record.surplus,
+        "maxdelta": record.largest_shortfall,
+        "total_allocated": record.allocated,
+        "total_usage": record.used,
+    }
+    for key, value in found.items():
+        yield from _compare(key, expected[key], value)
+    for name, row in expected["allocated"].items():
+        group = record.allocations[name]
+        for key in ("quota", "requested", "allocated", "unallocated"):
+            yield from _compare(f"{name} {key}", row[key], getattr(group, key))
+    yield from _compare("groups", list(expected["allocated"]), list(record.allocations))
+    yield from _compare("steps", expected["rr_iterations"], list(record.steps))
+    order = [list(each) for each in record.order] * len(record.steps)
+    yield from _compare("order", expected["order"], order)
+    negotiated = [[turn.group, turn.computed_limit] for turn in record.turns]
+    yield from _compare("negotiated", expected["negotiated"], negotiated)
+    yield from _compare(
+        "skipped", expected["skipped"], {name: str(why) for name, why in record.skipped.items()}
+    )
+    constraints = [
+        {"by": c.constrained_by, "usage": c.usage, "config_quota": c.quota, "group": c.group, "to": c.limit}
+        for c in record.constraints
+    ]
+    yield from _compare("constrained", expected.get("constrained", []), constraints)
+
+
+def _compare(what, expected, found):
+    if not _equal(expected, found):
+        yield f"{what}: expected {expected}, found {found}"
+
+
+def _equal(expected, found):
+    if isinstance(expected, dict):
+        return expected.keys() == found.keys() and all(_equal(expected[k], found[k]) for k in expected)
+    if isinstance(expected, list):
+        return len(expected) == len(found) and all(map(_equal, expected, found))
+    if expected == "-nan":
+        return math.isnan(found)
+    if isinstance(expected, float | int) and not isinstance(expected, bool):
+        return abs(expected - found) <= 6e-6 * max(abs(expected), abs(found), 1e-3)
+    return expected == found
