@@ -9,7 +9,6 @@ PLUGINS = {
     "access": "negotiator_access",
     "condor": "negotiator_condor",
     "expressions": "negotiator_expressions",
-    "fairshare": "negotiator_fairshare",
     "groups": "negotiator_groups",
     "limits": "negotiator_limits",
     "maxima": "negotiator_maxima",
