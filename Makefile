@@ -21,6 +21,10 @@ $(VENV)/test.stamp: requirements/test.txt $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/test.txt
 	@touch $@
 
+$(VENV)/mutate.stamp: requirements/mutate.txt $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mutate.txt
+	@touch $@
+
 .PHONY: run
 run: $(VENV)/run.stamp ## one negotiation cycle over the example pool
 	$(BIN)/negotiator run examples/first-pool
@@ -40,10 +44,15 @@ lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
 bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes; BENCH="--only matching"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench $(BENCH)
 
+.PHONY: mutate
+mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
+	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)
+
 .PHONY: lock
 lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/run.txt pyproject.toml requirements/run.in requirements/test.in -o requirements/test.txt
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/test.txt requirements/mutate.in -o requirements/mutate.txt
 
 .PHONY: clean
 clean: ## remove the environment and the caches

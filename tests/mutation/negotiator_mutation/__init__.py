@@ -1,0 +1,1 @@
+"""Mutation testing: change one token of the program, and see whether the tests of its room fail."""
