@@ -13,13 +13,19 @@ from negotiator.hooks.administration import CommandTargets
 from negotiator.pool import Snapshot
 
 
-def check_bundle(targets: CommandTargets, pool: Snapshot | None = None) -> BundleCheck:
+def check_bundle(
+    targets: CommandTargets, pool: Snapshot | None = None, *, list_ignored: bool = False
+) -> BundleCheck:
     """Check the bundle and lint its expressions; with a pool, also against the pool's ads.
 
     The problems are in the order of their places.
+
+    :param list_ignored: report each setting of HTCondor without effect, beside their summary.
     """
     examination = examine(targets)
     found = lint_bundle(examination, pool, current_time(targets))
     if pool is not None and examination.bundle is not None:
         found = (*found, *lint_accounting(examination.bundle, pool))
+    if list_ignored:
+        found = (*found, *examination.ignored)
     return attrs.evolve(examination, problems=in_order((*examination.problems, *found)))

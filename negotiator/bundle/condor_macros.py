@@ -2,7 +2,7 @@
 
 Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One rule is stricter here: an
 undefined macro without default is an error, not an empty text, because an expression without one of its parts is
-another policy.
+another policy. So is a value that only HTCondor can know. Both are errors only where a value is used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import attrs
 
-from negotiator.bundle.condor_lines import Definition
+from negotiator.bundle.condor_functions import number_text
+from negotiator.bundle.condor_lines import Definition, Uncertain
 from negotiator.bundle.text import LocatedText
 from negotiator.records import Problem
 
@@ -21,11 +22,17 @@ SUBSYSTEM = "negotiator."
 MAX_DEPTH = 100
 MAX_STEPS = 10_000
 MAX_TEXT = 1_000_000
+MAX_TEXTS = (
+    10_000_000  # characters of all texts that are expanded while files are read; a macro counts as 100
+)
 
-_REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z0-9_.]+)([):])", re.ASCII)
+_REFERENCE = re.compile(
+    r"(?<!\$)\$(?:\(([A-Za-z0-9_.]+)([):])|(INT|REAL)\(([^()$,]*)(?:,([^()$]*))?\))", re.ASCII
+)
 _FUNCTION = re.compile(
     r"(?<!\$)\$(ENV|CHOICE|RANDOM_CHOICE|RANDOM_INTEGER|SUBSTR|INT|REAL|STRING|EVAL|BASENAME|DIRNAME|F[fpduwnxbqa]*)\("
 )
+_NAME = re.compile(r"[A-Za-z0-9_.]+", re.ASCII)
 
 
 #: The definitions in expansion, the outermost first, by name and number; a default counts as one too.
@@ -33,12 +40,14 @@ _Active: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class _Piece(NamedTuple):
-    """A part of a value: plain text, or a reference to a macro."""
+    """A part of a value: plain text, a reference to a macro, or a numeric function of a macro or an expression."""
 
     start: int
     end: int
     name: str = ""
     default: tuple[int, int] | None = None
+    function: str = ""
+    form: str | None = None
 
 
 @attrs.frozen(eq=False)
@@ -52,12 +61,17 @@ class Knobs:
     ``NEGOTIATOR.NAME`` takes precedence over ``NAME``, in any order.
     """
 
-    def __init__(self, definitions: Iterable[Definition]) -> None:
+    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
         self._all: dict[str, list[Definition]] = {}
         self._used: set[str] = set()
         self._steps = 0
+        self._spent = 0
         for definition in definitions:
-            self._all.setdefault(definition.name.lower(), []).append(definition)
+            self.add(definition)
+
+    def add(self, definition: Definition) -> None:
+        """Add a definition, which overrides those of the same name so far."""
+        self._all.setdefault(definition.name.lower(), []).append(definition)
 
     def names(self) -> tuple[str, ...]:
         """Return all defined names in lower case, with their prefix if they have one."""
@@ -68,8 +82,16 @@ class Knobs:
         return tuple(self._all[key])
 
     def was_used(self, key: str) -> bool:
-        """True if an expanded value refers to it."""
+        """True if an expanded value or a condition refers to it."""
         return key in self._used
+
+    def is_defined(self, name: str) -> bool | None:
+        """True if a definition so far gives a name a value, False if it unsets the name, None if neither is certain."""
+        found = self._all.get(name.lower())
+        if not found:
+            return None
+        self._used.add(name.lower())
+        return None if found[-1].uncertain else bool(found[-1].value.text)
 
     def refers_to_itself(self, definition: Definition) -> bool:
         """True if a definition extends an earlier one, as in ``A = $(A) more``."""
@@ -84,13 +106,26 @@ class Knobs:
 
         Characters from a macro have the place of the macro.
         """
-        self._steps = 0
         last = len(self._all[key]) - 1
-        value = self._all[key][last].value
+        definition = self._all[key][last]
+        if definition.uncertain:
+            return _unknown(definition, definition.uncertain).problem
+        return self._expand(definition.value, (key, last))
+
+    def expand_text(self, value: LocatedText) -> LocatedText | Problem:
+        """Return a text with the macros defined so far replaced; or its problem."""
+        if self._spent > MAX_TEXTS:
+            return value.file.error(value.at, "too many conditions or names with macros")
+        expanded = self._expand(value, ("", 0))
+        self._spent += 0 * self._steps + (0 if isinstance(expanded, Problem) else len(expanded.text))
+        return expanded
+
+    def _expand(self, value: LocatedText, outermost: tuple[str, int]) -> LocatedText | Problem:
+        self._steps = 0
         text: list[str] = []
         offsets: list[int] = []
         try:
-            for piece, part in self._parts(value, ((key, last),)):
+            for piece, part in self._parts(value, (outermost,)):
                 text.append(part)
                 if piece.name:
                     offsets += [value.index(piece.start)] * len(part)
@@ -123,9 +158,11 @@ class Knobs:
             raise _fault(value, piece.start, "too many macros, or macros nested too deeply")
         if piece.name.upper() == "DOLLAR":
             return "$"
+        if piece.function:
+            return self._number(piece, value, active)
         found = self._find(piece.name.lower(), active)
         if found is not None:
-            definition = self._all[found[0]][found[1]]
+            definition = self._certain(found)
             if definition.value.text or piece.default is None:
                 return self._expanded(definition.value, (*active, found))
         if piece.default is None:
@@ -133,6 +170,24 @@ class Knobs:
             hint = f"define {piece.name}, or give a default: $({piece.name}:...)"
             raise _fault(value, piece.start, message, hint)
         return self._expanded(_part(value, *piece.default), (*active, active[-1]))
+
+    def _number(self, piece: _Piece, value: LocatedText, active: _Active) -> str:
+        """Return the number of a function, whose argument is the name of a macro or else an expression."""
+        found = self._find(piece.name.lower(), active) if _NAME.fullmatch(piece.name) else None
+        expression = (
+            self._expanded(self._certain(found).value, (*active, found)) if found is not None else piece.name
+        )
+        try:
+            return number_text(piece.function, expression, piece.form)
+        except ValueError as error:
+            message = f"${piece.function}({piece.name}): {error}"
+            raise _fault(value, piece.start, message, "write out its value") from error
+
+    def _certain(self, found: tuple[str, int]) -> Definition:
+        definition = self._all[found[0]][found[1]]
+        if definition.uncertain:
+            raise _unknown(definition, definition.uncertain)
+        return definition
 
     def _find(self, name: str, active: _Active) -> tuple[str, int] | None:
         """Return the definition that a name refers to; in its own definition, the one before it."""
@@ -173,6 +228,12 @@ def _pieces(text: str) -> Iterator[_Piece]:
     while reference := _REFERENCE.search(text, at):
         start, end = reference.span()
         default = None
+        if reference[3]:
+            if start > at:
+                yield _Piece(at, start)
+            yield _Piece(start, end, reference[4], function=reference[3], form=reference[5])
+            at = end
+            continue
         if reference[2] == ":":
             closing = _closing(text, end)
             if closing < 0:
@@ -199,6 +260,11 @@ def _closing(text: str, start: int) -> int:
 def _part(value: LocatedText, start: int, end: int) -> LocatedText:
     offsets = value.offsets[start:end]
     return LocatedText(value.text[start:end], value.file, offsets, offsets[0] if offsets else value.at)
+
+
+def _unknown(definition: Definition, why: Uncertain) -> _MacroError:
+    message = f"the value of {definition.name} is not known here: {why.reason}"
+    return _MacroError(definition.file.error(definition.at, message, why.hint))
 
 
 def _fault(value: LocatedText, offset: int, message: str, hint: str = "") -> _MacroError:

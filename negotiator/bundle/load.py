@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from negotiator.bundle.condor_lines import Definition, read_definitions
 from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.condor_reader import ConfigurationReader
 from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
@@ -41,7 +41,8 @@ class BundleCheck:
     """All problems of a folder, and the bundle if none of them is an error.
 
     ``hooks`` holds the plugins that were loaded, even if others were refused; None if the bundle's list of plugins is
-    invalid. ``files`` are the texts that were read, by name; ``file_owners`` the plugins that read files.
+    invalid. ``files`` are the texts that were read, by name; ``file_owners`` the plugins that read files. ``ignored`` has a
+    notice for each setting of HTCondor without effect; if there are several, the problems only sum them up.
     """
 
     bundle: Bundle | None
@@ -50,6 +51,7 @@ class BundleCheck:
     hooks: HookManager | None = None
     files: Mapping[str, SourceText] = attrs.field(factory=dict)
     file_owners: FileOwners = attrs.field(factory=FileOwners)
+    ignored: tuple[Problem, ...] = ()
 
     def reads(self, name: str) -> bool:
         """True if the core or a plugin reads a file of this name, relative to the folder, as settings."""
@@ -129,7 +131,15 @@ def examine_bundle(
         bundle = None
     else:
         bundle = attrs.evolve(bundle, problems=problems)
-    return BundleCheck(bundle, contents.digest, problems, loading.hooks, loading.files, loading.file_owners)
+    return BundleCheck(
+        bundle,
+        contents.digest,
+        problems,
+        loading.hooks,
+        loading.files,
+        loading.file_owners,
+        loading.ignored,
+    )
 
 
 @attrs.define(eq=False)
@@ -140,6 +150,7 @@ class _Loading:
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
     file_owners: FileOwners = attrs.field(factory=FileOwners)
+    ignored: tuple[Problem, ...] = ()
     manifests: dict[str, SourceText] = attrs.field(factory=dict)  # of ConfigMaps with queues, by name
 
     def run(
@@ -174,6 +185,7 @@ class _Loading:
             self.hooks = hooks
         layout = lay_out(hooks)
         self.problems += layout.problems
+        refusal = _first_error((*refused, *layout.problems))
         self.file_owners = layout.file_owners
         self.problems += self.file_owners.conflicts({*self.contents.settings, *self.contents.others})
         self.manifests = dict(self._manifests())
@@ -181,8 +193,8 @@ class _Loading:
             self._refuse_folder()
             return None
         if plugins is not None:  # otherwise an unknown key may belong to a plugin that was not loaded
-            self.problems += unknown_keys(top, layout.owners)
-        settings = self._settings(top, knobs, layout)
+            self.problems += unknown_keys(top, layout.owners, refusal)
+        settings = self._settings(top, knobs, layout, refusal)
         unset = {attributed.plugin for attributed in layout.sections} - settings.keys()
         wrong = layout.refused | unset
         bundle = self._assemble(
@@ -201,7 +213,7 @@ class _Loading:
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """Return the tree of ``pool.yaml``, None if it can't be read to its end, and the knobs of all other files."""
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
-        definitions: list[Definition] = []
+        reader = ConfigurationReader(self._included, problems=self.problems)
         for name, content in self.contents.settings.items():
             file, broken = _decoded(name, content)
             self.files[name] = file
@@ -211,14 +223,23 @@ class _Loading:
             elif name == MAIN:
                 top, problems = (None, problems) if broken else read_yaml(file)
             elif not broken:
-                found, problems = read_definitions(file)
-                definitions += found
+                reader.read(file)
             self.problems += problems
         if MAIN not in self.contents.settings and self.contents.settings:
             top = MapNode("", next(iter(self.files.values())), 0)
         if any(problem.source.file == MAIN for problem in self.contents.problems):
             top = None
-        return top, Knobs(definitions)
+        return top, reader.knobs
+
+    def _included(self, name: str) -> SourceText | None:
+        """Return a file that an HTCondor-style file includes; None if the bundle has no such text."""
+        if name not in self.contents.files:
+            return None
+        if name not in self.files:
+            file, broken = _decoded(name, self.contents.files[name])
+            self.problems += (broken,) if broken else ()
+            self.files[name] = file
+        return self.files[name]
 
     def _is_owned(self) -> bool:
         """True if a plugin reads one of the files."""
@@ -276,10 +297,11 @@ class _Loading:
         names = builder.value(part.entries["disable"].value, tuple[str, ...])
         return None if names is INVALID else PluginSettings(disable=names)
 
-    def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout) -> dict[str, Any]:
-        from_knobs, problems = knob_entries(knobs, top, layout.owners)
-        self.problems += problems
-        entries: Mapping[str, MapEntry] = {**from_knobs, **top.entries}
+    def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout, refusal: str) -> dict[str, Any]:
+        from_knobs = knob_entries(knobs, top, layout.owners, refusal)
+        self.problems += from_knobs.problems
+        self.ignored = from_knobs.ignored
+        entries: Mapping[str, MapEntry] = {**from_knobs.entries, **top.entries}
         settings = {}
         for attributed in layout.sections:
             builder = ObjectBuilder(FileOfBundle(self.folder, self.contents.names))
@@ -369,6 +391,10 @@ class _Loading:
         if file is None or problem.excerpt:
             return problem
         return attrs.evolve(problem, excerpt=file.excerpt(problem.source.line))
+
+
+def _first_error(problems: Iterable[Problem]) -> str:
+    return next((each.message for each in problems if each.severity is Severity.ERROR), "")
 
 
 def _read(trees: Iterable[Expr]) -> frozenset[str]:

@@ -10,6 +10,7 @@ import attrs
 
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.file_owners import FileOwners, assign_files
+from negotiator.bundle.no_effect import not_checked, unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
@@ -23,7 +24,6 @@ from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 
 CORE = "the core"
-_PREFIX = "negotiator_pe_"  # only the specification defines knobs of this name: an unknown one is a typo
 CORE_KEYS = ("plugins", "audit", "placement", "accounting")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
@@ -92,18 +92,41 @@ def _faults(section: Section) -> Iterator[str]:
         yield f"{name} has no key {shown(key)}, which its section reads from a file of its own"
 
 
-def unknown_keys(top: MapNode, owners: Iterable[str]) -> Iterator[Problem]:
-    """Yield an error for each top-level key of ``pool.yaml`` without owner."""
+def unknown_keys(top: MapNode, owners: Iterable[str], refusal: str = "") -> Iterator[Problem]:
+    """Yield a problem for each top-level key of ``pool.yaml`` without owner.
+
+    :param refusal: why a plugin was refused, which may own some of the keys; empty if none was.
+    """
     known = set(owners)
     for key, entry in top.entries.items():
-        if key not in known:
-            yield top.file.error(entry.at, f"unknown key {shown(key)}", suggest(key, known))
+        if key in known:
+            continue
+        near = suggest(key, known, listed=not refusal)
+        if not refusal:
+            yield top.file.error(entry.at, f"unknown key {shown(key)}", near)
+        else:
+            message, hint = not_checked(shown(key), refusal)
+            hint = f"{hint}; or {near}" if near else hint
+            yield top.file.problem(Severity.WARNING, entry.at, message, hint)
 
 
-def knob_entries(
-    knobs: Knobs, top: MapNode, owners: Mapping[str, str]
-) -> tuple[dict[str, MapEntry], list[Problem]]:
-    """Return the values of HTCondor-style files by the keys that plugins own, macros replaced; and their problems."""
+@attrs.frozen(eq=False)
+class KnobEntries:
+    """The values of HTCondor-style files by the keys that plugins own, macros replaced.
+
+    ``ignored`` has a notice for each of the settings that the problems only sum up.
+    """
+
+    entries: Mapping[str, MapEntry]
+    problems: tuple[Problem, ...]
+    ignored: tuple[Problem, ...]
+
+
+def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal: str = "") -> KnobEntries:
+    """Return the values of HTCondor-style files by the keys that plugins own, and the problems of all others.
+
+    :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
+    """
     owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
     entries: dict[str, MapEntry] = {}
     problems: list[Problem] = []
@@ -137,7 +160,8 @@ def knob_entries(
                 definition.file.error(definition.at, message, f"remove it here or in {there.file}")
             )
             problems.append(top.file.error(top.entries[key].at, f"{key} is set here and in {here}"))
-    return entries, [*problems, *_no_effect(knobs, rest, owned)]
+    unused = unused_knobs(knobs, rest, owned, refusal)
+    return KnobEntries(entries, (*problems, *unused.problems), unused.others)
 
 
 def settings_of(
@@ -189,26 +213,6 @@ def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Proble
 
 def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
     for earlier, later in pairwise(knobs.definitions(name)):
-        if not knobs.refers_to_itself(later):
+        if earlier.value.source != later.value.source and not knobs.refers_to_itself(later):
             message = f"{earlier.name} is overridden in {later.file.place(later.at)}"
             yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")
-
-
-def _no_effect(knobs: Knobs, names: Iterable[str], owned: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a problem for each unused knob. A knob of another subsystem may have been intended for this one."""
-    known = set(owned)
-    for name in names:
-        if knobs.was_used(name):
-            continue
-        definition = knobs.definitions(name)[-1]
-        prefix, _, last = definition.name.rpartition(".")
-        message = f"{definition.name} has no effect here"
-        if prefix and last.lower() in known:
-            yield definition.file.problem(
-                Severity.WARNING, definition.at, f"{message}: it is set for {prefix}", f"write {last} = ..."
-            )
-        elif name.startswith(_PREFIX):
-            hint = suggest(definition.name, owned.values()) if owned else "is its plugin disabled?"
-            yield definition.file.error(definition.at, f"unknown knob {definition.name}", hint)
-        else:
-            yield definition.file.problem(Severity.NOTICE, definition.at, message)

@@ -19,10 +19,10 @@ from negotiator.hooks.administration import CommandTargets
 from negotiator.records import Severity
 
 
-def check(folder: Path, form: str, targets: CommandTargets) -> None:
+def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) -> None:
     """Check the policy bundle in FOLDER (default: the current one) and print all of its problems."""
     snapshot = load_pool(targets.pool) if targets.pool else None
-    examination = check_bundle(attrs.evolve(targets, bundle=folder), snapshot)
+    examination = check_bundle(attrs.evolve(targets, bundle=folder), snapshot, list_ignored=ignored)
     if form == "json":
         click.echo(json.dumps(_as_json(folder, examination), indent=2))
     elif form == "github":

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
+from negotiator.bundle.load import examine_bundle
 
 HEADER = """
 from __future__ import annotations
@@ -83,6 +84,9 @@ class Folder:
 
     def check(self):
         return check_bundle(self.path, extra_folders=[self.plugins], entry_points=False)
+
+    def examine(self):
+        return examine_bundle(self.path, extra_folders=[self.plugins], entry_points=False)
 
     def problems(self):
         """Return all problems, one line each."""

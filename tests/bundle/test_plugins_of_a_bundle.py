@@ -125,6 +125,22 @@ def test_a_plugin_file_that_cannot_be_loaded_refuses_the_bundle(bare):
         bare.load()
 
 
+def test_keys_of_a_refused_plugin_are_not_unknown_keys(bundle):
+    """They may be its keys: the reason of the refusal is named instead."""
+    bundle.plugin("broken", "raise ValueError('oh')\n")
+    bundle.write("a.conf", "NEGOTIATOR_PE_OF_BROKEN = true\n")
+    refusal = "it may belong to a plugin that was refused (plugin broken can't be loaded: ValueError: oh)"
+    problems = [each for each in bundle.yaml("holidays: 1\nnumbr: 2\n") if "broken.py" not in each]
+    assert problems == [
+        f"pool.yaml:1:1: warning: 'holidays' is not checked: {refusal} (mend the plugin first)",
+        f"pool.yaml:2:1: warning: 'numbr' is not checked: {refusal} (mend the plugin first; or did you mean number?)",
+        f"a.conf:1:1: warning: NEGOTIATOR_PE_OF_BROKEN is not checked: {refusal} (mend the plugin first)",
+    ]
+    bundle.plugin("broken", "@hookimpl\ndef negotiator_section():\n    return 1 / 0\n")
+    problems = bundle.yaml("holidays: 1\n")
+    assert any("'holidays' is not checked" in each and "ZeroDivisionError" in each for each in problems)
+
+
 def test_a_bundle_names_its_plugins_folder(bare):
     """Relative to itself; a folder that is not named is not loaded."""
     bare.write(

@@ -21,6 +21,11 @@ from negotiator.hooks.command_options import FOLDER
     show_default=True,
     help="For people, for programs, or as commands of a GitHub workflow.",
 )
+@click.option(
+    "--ignored",
+    is_flag=True,
+    help="List each setting of HTCondor without effect; otherwise several are summed up.",
+)
 @options.targets(
     "pool",
     "now",
