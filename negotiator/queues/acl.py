@@ -38,11 +38,11 @@ class Acl:
     def parse(cls, text: str) -> Acl:
         """Parse a list.
 
-        :raises AclError: more than one space in the list, or other white space.
+        :raises AclError: more than one space in the list, or only other white space.
         """
-        if any(each.isspace() and each != " " for each in text):
-            raise AclError(f"white space other than a single space in {text[:80]!r}")
         parts = text.split(" ")
+        if text.isspace() and text != " ":
+            raise AclError(f"blank list {text[:80]!r}: an empty list is '' or a single space")
         if len(parts) > 2:
             raise AclError(f"more than one space in {text[:80]!r}")
         users, groups = (part.split(",") for part in (*parts, "")[:2])
