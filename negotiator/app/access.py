@@ -60,7 +60,9 @@ def access_report(
     questions = [
         AccessQuestion(subject.user, subject.groups, kind, path) for path in chosen for kind in QUEUE_KINDS
     ]
-    questions.append(AccessQuestion(subject.user, subject.groups, AccessKind.CONFIGURE))
+    questions += [
+        AccessQuestion(subject.user, subject.groups, kind) for kind in AccessKind if kind.of_configuration
+    ]
     cache.ask(questions)
     answers = tuple(_answer(question, cache, queues) for question in questions)
     return AccessReport(subject, answers, tuple(cache.failures))

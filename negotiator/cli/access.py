@@ -26,7 +26,7 @@ def access(
     *,
     as_json: bool,
 ) -> None:
-    """Print whether a user may submit to queues, administer them, and configure the scheduler; and which rule decides."""
+    """Print whether a user may submit to queues, administer them, and change settings or queues; and which rule decides."""
     view = load_view(targets)
     report = access_report(view.bundle, user or "", groups, paths, view.now)
     print_failures(report.subject.failures)

@@ -13,8 +13,14 @@ class AccessKind(enum.StrEnum):
     """The kinds of access."""
 
     SUBMIT = "submit"  # applications to a queue
-    ADMINISTER = "administer"  # the applications of a queue: move or hold them
-    CONFIGURE = "configure"  # the scheduler: change its configuration, administer any queue
+    ADMINISTER = "administer"  # the applications of a queue: move, hold or kill them
+    CONFIGURE = "configure"  # the scheduler: change its static settings
+    CONFIGURE_QUEUES = "configure_queues"  # change the queues, their limits and the placement rules
+
+    @property
+    def of_configuration(self) -> bool:
+        """True for a right that is about no queue in particular."""
+        return self in {AccessKind.CONFIGURE, AccessKind.CONFIGURE_QUEUES}
 
 
 class AccessDecision(enum.StrEnum):
@@ -29,7 +35,8 @@ class AccessDecision(enum.StrEnum):
 class AccessQuestion:
     """The question whether a user has a kind of access to a queue.
 
-    ``queue`` is a full path in lower case, of a queue that may not exist yet; it is empty if ``act`` is CONFIGURE.
+    ``queue`` is a full path in lower case, of a queue that may not exist yet; it is empty if ``act`` is
+    CONFIGURE or CONFIGURE_QUEUES.
     """
 
     user: str

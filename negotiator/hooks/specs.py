@@ -147,7 +147,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
 def negotiator_access(  # type: ignore[empty-body]
     questions: Sequence[AccessQuestion], queues: QueueTree, settings: Any
 ) -> Iterable[Access]:
-    """Decide who may submit to a queue, administer it, or configure the scheduler.
+    """Decide who may submit to a queue, administer it, or configure the scheduler or its queues.
 
     Called once with all questions of a cycle. Access is granted if one policy grants it and none forbids it. If an
     implementation fails, all questions of the call are denied (``plugin_error``).

@@ -1,7 +1,7 @@
 """Carries out requests of administrators, after checking their access.
 
 An administrator of a queue (``adminacl``) may move applications out of it, hold and release them. An administrator of
-the scheduler may do that in every queue, and change the configuration.
+the scheduler may change the configuration.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ from negotiator.queues.applications import RegisteredApplication
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
+#: The rights of which one is needed for an action on the configuration.
+_OF_CONFIGURATION = {
+    AdminAction.RELOAD: (AccessKind.CONFIGURE, AccessKind.CONFIGURE_QUEUES),
+    AdminAction.CHANGE: (AccessKind.CONFIGURE,),
+    AdminAction.CHANGE_QUEUES: (AccessKind.CONFIGURE_QUEUES,),
+}
+
 
 @attrs.frozen
 class AdminResult:
@@ -32,9 +39,9 @@ class AdminResult:
 def perform(request: AdminRequest, state_manager: StateManager, now: float) -> AdminResult:
     """Carry out a request if the access policy grants it. The caller records the result and saves the state."""
     access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
-    if request.action in {AdminAction.RELOAD, AdminAction.CHANGE}:
-        decided = access.answer(_question(request, AccessKind.CONFIGURE, ""))
-        event = "was changed" if request.action is AdminAction.CHANGE else "will be reloaded"
+    if request.action in _OF_CONFIGURATION:
+        decided = _configures(request, access)
+        event = "will be reloaded" if request.action is AdminAction.RELOAD else "was changed"
         text = f"the bundle {event}: it replaces the active one before the next cycle if it has no errors"
         return _result(request, decided, AdminAnswer(ok=True, text=text))
     found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
@@ -95,7 +102,7 @@ def _move(
         state = "is draining" if target.leaf else "is a parent queue"
         return AdminAnswer(ok=False, text=f"{target.path} {state}: it accepts no applications")
     into = access.answer(_question(request, AccessKind.SUBMIT, target.path))
-    if not is_granted(into) and not is_granted(access.answer(_question(request, AccessKind.CONFIGURE, ""))):
+    if not is_granted(into) and not is_granted(_administers(request, target.path, access)):
         return AdminAnswer(ok=False, text=f"no access to {target.path}: {into.record.text}")
     for entry in found:
         state_manager.registry.move(entry.id, target.path, now)
@@ -127,15 +134,17 @@ def _find(name: str, state_manager: StateManager, *, held: bool) -> tuple[Regist
 
 
 def _administers(request: AdminRequest, queue: str, access: AccessCache) -> Attributed[Access]:
-    """Return the answer that grants: as an administrator of the queue, else of the scheduler; else the denial."""
-    as_queue_admin = access.answer(_question(request, AccessKind.ADMINISTER, queue))
-    if is_granted(as_queue_admin):
-        return as_queue_admin
-    scheduler = access.answer(_question(request, AccessKind.CONFIGURE, ""))
-    return scheduler if is_granted(scheduler) else as_queue_admin
+    """Return the answer whether the caller administers a queue."""
+    return access.answer(_question(request, AccessKind.ADMINISTER, queue))
 
 
-def _question(request: AdminRequest, kind: AccessKind, queue: str) -> AccessQuestion:
+def _configures(request: AdminRequest, access: AccessCache) -> Attributed[Access]:
+    """Return the first answer that grants a right of which one is needed; else the first denial."""
+    answers = [access.answer(_question(request, kind)) for kind in _OF_CONFIGURATION[request.action]]
+    return next(filter(is_granted, answers), answers[0])
+
+
+def _question(request: AdminRequest, kind: AccessKind, queue: str = "") -> AccessQuestion:
     return AccessQuestion(request.by, request.groups, kind, queue)
 
 

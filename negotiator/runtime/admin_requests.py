@@ -19,7 +19,7 @@ from negotiator.runtime.bundle_identity import BundleChangedError, check_bundle
 from negotiator.runtime.consistency import InconsistentStateError, check_consistency
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.settle import Offline
-from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
+from negotiator.runtime.state import AdminAnswer, AdminRequest, StateStore
 
 
 @attrs.frozen
@@ -48,7 +48,7 @@ def submit(store: StateStore, request: AdminRequest, environment: AdminEnvironme
         try:
             _answer_all(store, environment)
         except (AuditError, BundleError, BundleChangedError, InconsistentStateError):
-            if request.action is not AdminAction.CHANGE:
+            if not request.action.is_change:
                 store.answer(number, AdminAnswer(ok=False, text="the request could not be recorded"))
             raise
     return number

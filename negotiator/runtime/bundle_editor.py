@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle, BundleCheck
+from negotiator.bundle.folder import QUEUES
 from negotiator.errors import BundleError, CommandError, InvalidCallError, StateError
 from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
@@ -80,14 +81,14 @@ def change(
     rights = editor.rights(before)
     permission = _permission(editor, rights, caller, wanted)
     if not permission.allowed:
-        return _denied(editor, caller, name, permission, rights)
+        return _denied(editor, caller, wanted, permission, rights)
     with StateStore.open(editor.state) as store:  # without it the change could not be recorded
         changed = change_file(editor.folder, name, content, editor.examine, time.time(), superseded)
         outcome = _outcome(name, changed, permission, superseded)
         if not changed.written:
             return outcome
         why = f" ({note})" if note else ""
-        return _recorded(editor, store, caller, f"{outcome.text}{why}", outcome)
+        return _recorded(editor, store, caller, wanted, f"{outcome.text}{why}", outcome)
 
 
 def _outcome(
@@ -135,20 +136,31 @@ def _permission(
     lets them or still has errors.
     """
     if before.bundle is not None:
-        return _access(before.bundle, caller)
+        return _access(before.bundle, caller, wanted)
     if not _is_owner(editor.state, editor.folder):
         return Permission(allowed=False, text=_BROKEN)
     after = editor.examine(wanted) if wanted else before
     if after.bundle is None:  # writing it will fail, and report the errors
         return Permission(allowed=True, text=_REPAIR)
-    return _access(after.bundle, caller)
+    return _access(after.bundle, caller, wanted)
 
 
-def _access(bundle: Bundle, caller: Caller) -> Permission:
-    question = AccessQuestion(caller.name, caller.groups, AccessKind.CONFIGURE)
-    (answer,), _ = bundle.hooks.access([question], QueueTree.of(bundle.partition.root, 0), bundle.settings)
-    record = answer.record
-    return Permission(record.decision is AccessDecision.GRANT, record.text, record.rule)
+def _access(bundle: Bundle, caller: Caller, names: Collection[str]) -> Permission:
+    """Return the permission to change files, which needs every right that one of them needs."""
+    rights = sorted({_right(name) for name in names}) or [AccessKind.CONFIGURE]
+    questions = [AccessQuestion(caller.name, caller.groups, right) for right in rights]
+    answers, _ = bundle.hooks.access(questions, QueueTree.of(bundle.partition.root, 0), bundle.settings)
+    granted = [answer.record.decision is AccessDecision.GRANT for answer in answers]
+    record = answers[0 if all(granted) else granted.index(False)].record
+    return Permission(all(granted), record.text, record.rule)
+
+
+def _right(name: str) -> AccessKind:
+    """Return the right that the change of a file needs: queues change more often than static settings, and by others.
+
+    Source: "Scheduler Configuration", separation of duty.
+    """
+    return AccessKind.CONFIGURE_QUEUES if name == QUEUES else AccessKind.CONFIGURE
 
 
 def _is_owner(state: Path, folder: Path) -> bool:
@@ -164,7 +176,11 @@ def _is_owner(state: Path, folder: Path) -> bool:
 
 
 def _denied(
-    editor: BundleEditor, caller: Caller, name: str, permission: Permission, before: BundleCheck
+    editor: BundleEditor,
+    caller: Caller,
+    names: Collection[str],
+    permission: Permission,
+    before: BundleCheck,
 ) -> ChangeOutcome:
     """Record a denial, if a rule denied it; a bundle with errors has no rules."""
     outcome = ChangeOutcome(
@@ -175,22 +191,29 @@ def _denied(
     )
     if not permission.rule:
         return outcome
-    note = f"change of {name} denied: nothing was written"
+    note = f"change of {', '.join(names)} denied: nothing was written"
     try:
         with StateStore.open(editor.state) as store:
-            return _recorded(editor, store, caller, note, outcome)
+            return _recorded(editor, store, caller, names, note, outcome)
     except StateError as error:
         return attrs.evolve(outcome, error=error)
 
 
 def _recorded(
-    editor: BundleEditor, store: StateStore, caller: Caller, note: str, outcome: ChangeOutcome
+    editor: BundleEditor,
+    store: StateStore,
+    caller: Caller,
+    names: Collection[str],
+    note: str,
+    outcome: ChangeOutcome,
 ) -> ChangeOutcome:
     """Record a change or a denial: through the running negotiator, or without one in the audit log.
 
     The file was written or the change was denied, regardless of errors here; the outcome reports them.
     """
-    request = AdminRequest(0, time.time(), caller.name, caller.groups, AdminAction.CHANGE, note=note)
+    only_queues = {_right(name) for name in names} == {AccessKind.CONFIGURE_QUEUES}
+    action = AdminAction.CHANGE_QUEUES if only_queues else AdminAction.CHANGE
+    request = AdminRequest(0, time.time(), caller.name, caller.groups, action, note=note)
     try:
         number = submit(
             store, request, AdminEnvironment(lambda: _loaded(editor), editor.audit_log, editor.key_file)

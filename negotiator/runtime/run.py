@@ -210,11 +210,8 @@ class Runtime:
             self._record([self._admin_record(done)])
             # State and answer in one transaction: after a crash a request is repeated only if its effect is not there.
             self.state_manager.write(answered=(request.number, done.answer))
-            if (
-                done.answer.ok
-                and request.action in {AdminAction.RELOAD, AdminAction.CHANGE}
-                and self.reloader
-            ):
+            reloads = request.action is AdminAction.RELOAD or request.action.is_change
+            if done.answer.ok and reloads and self.reloader:
                 self.reloader.request(f"command by {request.by}")
             yield done
 

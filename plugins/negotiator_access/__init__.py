@@ -2,14 +2,15 @@
 
 Source: "Scheduler Configuration", Access Control Lists. Access needs a list that grants it. A queue's own lists come
 first, then those of the queues above it; an administrator of a queue may submit to it. The scheduler's list is
-separate: it grants neither submission to a queue nor its administration. The owner of the process is always on it.
+separate: it grants neither submission to a queue nor, unless a key says so, its administration. The owner of the process
+is always on it, and may act on any application. The configuration of queues can have a list of its own.
 """
 
 from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from negotiator.plugin import (
     AclError,
     Problem,
     QueueTree,
+    ScalarText,
     Section,
     Severity,
     Source,
@@ -41,33 +43,40 @@ _LONGEST = 150  # characters of a path in the name of a rule, which has at most 
 
 @attrs.frozen
 class AccessSettings:
-    """``scheduleracl``: who may configure the scheduler, as an access control list."""
+    """Access control lists of the configuration: ``scheduleracl`` of all of it, ``queueconfigacl`` of the queues.
+
+    Without ``queueconfigacl``, ``scheduleracl`` is for the queues too. A single space is an empty list.
+    """
 
     scheduleracl: str = ""
+    queueconfigacl: ScalarText | None = None
+    scheduleracl_administers_queues: bool = False
     source: Source | None = None
 
     @property
-    def scheduler(self) -> Acl:
-        """The parsed list, without the owner of the process."""
-        return Acl.parse(self.scheduleracl)
+    def lists(self) -> Mapping[str, str]:
+        """The lists as written, by key."""
+        queues = {} if self.queueconfigacl is None else {"queueconfigacl": self.queueconfigacl.text}
+        return {"scheduleracl": self.scheduleracl, **queues}
 
 
 def _check(settings: AccessSettings) -> Iterable[Problem]:
-    try:
-        acl = settings.scheduler
-    except AclError as error:
-        yield Problem(Severity.ERROR, settings.source or Source(""), f"scheduleracl: {error}", HINT)
-        return
-    if acl.ignored:
-        message = (
-            f"scheduleracl: invalid names of users or groups, which never match: {', '.join(acl.ignored[:5])}"
-        )
-        yield Problem(Severity.WARNING, settings.source or Source(""), message, HINT)
+    source = settings.source or Source("")
+    for key, text in settings.lists.items():
+        try:
+            acl = Acl.parse(text)
+        except AclError as error:
+            yield Problem(Severity.ERROR, source, f"{key}: {error}", HINT)
+            continue
+        if acl.ignored:
+            names = ", ".join(acl.ignored[:5])
+            message = f"{key}: invalid names of users or groups, which never match: {names}"
+            yield Problem(Severity.WARNING, source, message, HINT)
 
 
 @hookimpl
 def negotiator_section() -> Section:
-    """Own ``scheduleracl``."""
+    """Own ``scheduleracl`` and the keys beside it."""
     return Section(schema=AccessSettings, check=_check)
 
 
@@ -76,22 +85,51 @@ def negotiator_access(
     questions: Sequence[AccessQuestion], queues: QueueTree, settings: AccessSettings
 ) -> Iterable[Access]:
     """Answer each question from the access control lists that apply."""
-    scheduler = settings.scheduler
+    configured = {key: Acl.parse(text) for key, text in settings.lists.items()}
+    scheduler = ("scheduleracl", configured["scheduleracl"])
+    of_queues = (
+        ("queueconfigacl", configured["queueconfigacl"]) if "queueconfigacl" in configured else scheduler
+    )
     lists = _Lists(queues)
     for question in questions:
         if question.act is AccessKind.CONFIGURE:
-            yield _of_scheduler(question, scheduler)
+            yield _of_configuration(question, *scheduler)
+        elif question.act is AccessKind.CONFIGURE_QUEUES:
+            yield _of_configuration(question, *of_queues)
         else:
-            yield _of_queue(question, lists) or Access(AccessDecision.ABSTAIN, "acl", _no_entry(question))
+            answer = _of_queue(question, lists) or Access(AccessDecision.ABSTAIN, "acl", _no_entry(question))
+            if answer.decision is AccessDecision.ABSTAIN and question.act is AccessKind.ADMINISTER:
+                answer = _of_any_queue(question, scheduler, settings) or answer
+            yield answer
 
 
-def _of_scheduler(question: AccessQuestion, acl: Acl) -> Access:
-    if question.user and question.user == _owner():
-        return Access(AccessDecision.GRANT, "process owner", f"the scheduler runs as {question.user}")
+def _of_configuration(question: AccessQuestion, key: str, acl: Acl) -> Access:
+    if _is_owner(question):
+        return _granted_to_owner(question)
     entry = acl.allows(question.user, question.groups)
     if entry:
-        return Access(AccessDecision.GRANT, "scheduleracl", f"scheduleracl has {entry}")
-    return Access(AccessDecision.ABSTAIN, "scheduleracl", f"scheduleracl does not have {question.user}")
+        return Access(AccessDecision.GRANT, key, f"{key} has {entry}")
+    return Access(AccessDecision.ABSTAIN, key, f"{key} does not have {question.user}")
+
+
+def _of_any_queue(
+    question: AccessQuestion, scheduler: tuple[str, Acl], settings: AccessSettings
+) -> Access | None:
+    """Return the grant of the administration of all queues: to the owner of the process, and by the key to the list."""
+    if _is_owner(question):
+        return _granted_to_owner(question)
+    if settings.scheduleracl_administers_queues:
+        answer = _of_configuration(question, *scheduler)
+        return answer if answer.decision is AccessDecision.GRANT else None
+    return None
+
+
+def _is_owner(question: AccessQuestion) -> bool:
+    return bool(question.user) and question.user == _owner()
+
+
+def _granted_to_owner(question: AccessQuestion) -> Access:
+    return Access(AccessDecision.GRANT, "process owner", f"the scheduler runs as {question.user}")
 
 
 def _of_queue(question: AccessQuestion, lists: _Lists) -> Access | None:

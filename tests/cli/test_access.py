@@ -101,6 +101,14 @@ def test_all_queues_are_printed_with_the_deciding_list_and_its_source(bundle):
             f"access: adminacl {production} (queues.yaml:13:13)",
         ),
         ("the", "scheduler", "configure", "no", "scheduleracl does not have sue", "access: scheduleracl"),
+        (
+            "the",
+            "scheduler",
+            "configure_queues",
+            "no",
+            "scheduleracl does not have sue",
+            "access: scheduleracl",
+        ),
     ]
 
 
@@ -111,9 +119,9 @@ def test_only_named_queues_are_printed_even_if_they_do_not_exist(bundle):
     assert [row.split("  ")[1] for row in rows] == [
         *("root.dev.web", "root.dev.web"),
         *("root.dev.new (does not exist)", "root.dev.new (does not exist)"),
-        "the scheduler",
+        *("the scheduler", "the scheduler"),
     ]
-    assert ["yes" in row for row in rows] == [True, True, True, True, False]
+    assert ["yes" in row for row in rows] == [True, True, True, True, False, False]
 
 
 @pytest.mark.parametrize("group", ["a\tb", "x" * 201, "\udcff"])

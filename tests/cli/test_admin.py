@@ -138,7 +138,7 @@ def test_the_owner_of_the_state_may_correct_a_broken_bundle(site):
     done = admin(site, "change", "queues.yaml", "-", stdin=OTHER)
     assert (done.returncode, done.stderr) == (0, "")
     assert (site / "bundle" / "queues.yaml").read_text() == OTHER
-    assert acts(site) == [("change", ME, True)]
+    assert acts(site) == [("change_queues", ME, True)]
 
 
 def test_a_broken_bundle_is_not_replaced_by_another_broken_one(site):
@@ -183,7 +183,7 @@ def test_a_file_of_the_bundle_is_changed_and_the_old_one_saved(site):
     (backup,) = (site / "bundle").glob("*~")
     assert (backup.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
     (act,) = records(site / "audit", "admin")
-    assert (act["action"], act["user"], act["ok"]) == ("change", ME, True)
+    assert (act["action"], act["user"], act["ok"]) == ("change_queues", ME, True)
     assert f"saved as {backup.name}" in act["note"]
     assert "(as agreed)" in act["note"]
 
@@ -212,7 +212,7 @@ def test_a_change_that_cannot_be_recorded_now_is_recorded_later(site):
     assert "queues.yaml was written, the old one is saved as queues.yaml." in done.stdout
     assert "the change will be recorded as soon as that is possible" in done.stderr
     assert admin(site, "hold", "1").returncode == 0
-    assert acts(site) == [("change", ME, True), ("hold", ME, True)]
+    assert acts(site) == [("change_queues", ME, True), ("hold", ME, True)]
 
 
 @pytest.mark.parametrize(

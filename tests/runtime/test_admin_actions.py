@@ -7,9 +7,10 @@ from negotiator.cycle.place import place
 from negotiator.hooks.records import Cycle
 from negotiator.runtime.state import AdminAction, AdminRequest
 from pools import slot, snapshot
-from queueing import ME, World, app, changed_queues, drain
+from queueing import ME, World, app, bundle, changed_queues, drain
 
 MOVE, HOLD, RELEASE, RELOAD = AdminAction.MOVE, AdminAction.HOLD, AdminAction.RELEASE, AdminAction.RELOAD
+CHANGE, CHANGE_QUEUES = AdminAction.CHANGE, AdminAction.CHANGE_QUEUES
 SCHEDULER = [ME, "boss"]
 """The owner of the process, and who is on the ``scheduleracl``."""
 
@@ -29,7 +30,7 @@ def world(tmp_path):
     ("by", "of_one", "of_two"),
     [
         (ME, True, True),
-        ("boss", True, True),
+        ("boss", False, False),
         ("head", True, False),
         ("deputy", False, True),
         ("tester", False, False),
@@ -37,10 +38,10 @@ def world(tmp_path):
         ("root.one", False, False),
     ],
 )
-def test_administrators_of_the_queue_and_of_the_scheduler_may_act_on_an_application(
+def test_administrators_of_the_queue_and_the_owner_of_the_process_may_act_on_an_application(
     world, by, of_one, of_two
 ):
-    """The owner may not."""
+    """Neither the owner of the application nor an administrator of the scheduler may."""
     for name, may in (("1", of_one), ("2", of_two)):
         answer = world.ask(HOLD, name, by=by)
         assert answer.ok is may
@@ -48,6 +49,43 @@ def test_administrators_of_the_queue_and_of_the_scheduler_may_act_on_an_applicat
         assert bool(world.run.state_manager.held) is may
         if may:
             assert world.ask(RELEASE, name, by=by).ok
+
+
+def test_a_key_lets_administrators_of_the_scheduler_act_on_all_applications(tmp_path):
+    """It is off by default; those of queues keep their rights."""
+    pool = "scheduleracl: boss\nscheduleracl_administers_queues: true\n"
+    world = World(tmp_path, bundle(tmp_path / "b", pool=pool))
+    world.jobs = [app(1), app(2, queue="root.two")]
+    with world:
+        world.cycle()
+        for by, name, may in (
+            ("boss", "1", True),
+            ("boss", "2", True),
+            ("head", "1", True),
+            ("head", "2", False),
+        ):
+            answer = world.ask(HOLD, name, by=by)
+            assert answer.ok is may
+            assert world.records("admin")[-1]["rule"] == {"boss": "scheduleracl"}.get(
+                by, "adminacl of root.one" if may else "acl"
+            )
+
+
+def test_queues_and_static_settings_are_changed_under_separate_rights(tmp_path):
+    """With ``queueconfigacl``; a reload, which changes neither, needs one of the two."""
+    lists = "scheduleracl: boss\nqueueconfigacl: operator\n"
+    world = World(tmp_path, bundle(tmp_path / "b", pool=lists))
+    with world:
+        world.cycle()
+        for by, of_queues, of_settings in (
+            ("boss", False, True),
+            ("operator", True, False),
+            (ME, True, True),
+        ):
+            assert world.ask(CHANGE_QUEUES, by=by).ok is of_queues
+            assert world.ask(CHANGE, by=by).ok is of_settings
+            assert world.ask(RELOAD, by=by).ok
+        assert not world.ask(RELOAD, by="head").ok
 
 
 @pytest.mark.parametrize("by", ["boss", "head", "deputy", "tester", ""])
@@ -58,7 +96,7 @@ def test_only_administrators_of_the_scheduler_may_change_the_configuration(world
 
 
 def test_a_cluster_of_several_users_needs_access_to_all_their_queues(world):
-    for by, may in (("head", False), ("deputy", False), ("boss", True)):
+    for by, may in (("head", False), ("deputy", False), (ME, True)):
         assert world.ask(HOLD, "3", by=by).ok is may
         assert len(world.run.state_manager.held) == (2 if may else 0)
 
@@ -71,7 +109,7 @@ def test_a_held_application_is_not_matched_until_it_is_released(world):
     assert [(each.count, each.reason.text) for each in held] == [
         (1, "its application was taken out of matching by head: full disk")
     ]
-    assert world.ask(RELEASE, "1", by="boss").text == "node1#1 is released"
+    assert world.ask(RELEASE, "1", by=ME).text == "node1#1 is released"
     assert [each for each in world.cycle().discarded if each.reason.code == "held_by_admin"] == []
 
 
@@ -92,12 +130,12 @@ def test_a_hold_survives_a_restart_and_ends_with_its_application(world):
     assert "held_by_admin" not in {each.reason.code for each in world.cycle().discarded}
 
 
-@pytest.mark.parametrize(("by", "ok"), [("deputy", False), ("boss", True)])
-def test_a_held_application_in_no_queue_is_released_by_administrators_of_the_scheduler(world, by, ok):
+@pytest.mark.parametrize(("by", "ok"), [("deputy", False), (ME, True)])
+def test_a_held_application_in_no_queue_is_released_by_administrators_of_the_root(world, by, ok):
     world.ask(HOLD, "2")
     ((held, _),) = world.run.state_manager.held.items()
     world.run.state_manager.registry.remove(held)
-    assert not world.ask(MOVE, "2", "root.one", by="boss").ok
+    assert not world.ask(MOVE, "2", "root.one").ok
     assert world.ask(RELEASE, "2", by=by).ok is ok
     assert bool(world.run.state_manager.held) is not ok
 
@@ -143,9 +181,9 @@ def test_moving_needs_administration_of_the_source_and_submission_to_the_target(
     assert not world.ask(MOVE, "2", "root.one", by="head").ok
 
 
-@pytest.mark.parametrize(("by", "ok"), [("head", False), ("boss", True), (ME, True)])
-def test_without_submit_access_only_the_scheduler_may_move_into_a_queue(tmp_path, by, ok):
-    from queueing import QUEUES, bundle  # noqa: PLC0415 - of this test alone
+@pytest.mark.parametrize(("by", "ok"), [("head", False), ("boss", False), (ME, True)])
+def test_without_submit_access_only_the_owner_of_the_process_may_move_into_a_queue(tmp_path, by, ok):
+    from queueing import QUEUES  # noqa: PLC0415 - of this test alone
 
     closed = QUEUES.replace('submitacl: "*"', "submitacl: tester")
     world = World(tmp_path, bundle(tmp_path / "b", closed))
@@ -154,7 +192,7 @@ def test_without_submit_access_only_the_scheduler_may_move_into_a_queue(tmp_path
         world.cycle()
         answer = world.ask(MOVE, "1", "root.two", by=by)
         assert answer.ok is ok
-        assert ok or answer.text.startswith("no access to root.two: ")
+        assert ok or answer.text.startswith(("no access to root.two: ", "denied: no adminacl of root.one"))
         assert world.where() == {"node1#1": "root.two" if ok else "root.one"}
 
 

@@ -16,7 +16,7 @@ from negotiator.cli import options
 @options.targets("bundle", "plugins_dirs", "disable", "now")
 @options.as_json
 def access(**given: Any) -> None:
-    """Print whether a user may submit to queues, administer them, and configure the scheduler; and which rule decides.
+    """Print whether a user may submit to queues, administer them, and change settings or queues; and which rule decides.
 
     PATH is a queue, such as root.dev.web; without one, all configured queues are printed. The queue need not exist, since
     a placement rule may create it.

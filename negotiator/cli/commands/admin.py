@@ -48,7 +48,8 @@ def admin() -> None:
     """Act on applications and on the configuration, as an administrator.
 
     An application is named SCHEDD#CLUSTER, or CLUSTER if only one schedd has it. Administrators of its queue (adminacl)
-    and of the scheduler (scheduleracl) may act on it. Every action is in the audit log, denied ones too.
+    may act on it; those of the scheduler (scheduleracl) change its configuration. Every action is in the audit log,
+    denied ones too.
 
     A running negotiator (negotiator run --state DIR --every SECONDS) acts between two cycles. If none is running, the
     command itself acts, provided that the state belongs to its caller.

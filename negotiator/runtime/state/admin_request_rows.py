@@ -21,6 +21,12 @@ class AdminAction(StrEnum):
     RELEASE = "release"
     RELOAD = "reload"
     CHANGE = "change"  # a file of the bundle was replaced
+    CHANGE_QUEUES = "change_queues"  # the file of the queues was replaced
+
+    @property
+    def is_change(self) -> bool:
+        """True if a file was replaced already, or the change was denied already."""
+        return self in {AdminAction.CHANGE, AdminAction.CHANGE_QUEUES}
 
 
 @attrs.frozen
