@@ -1,210 +1,139 @@
-"""Read the settings of accounting groups from the texts of HTCondor's knobs."""
+"""Read the settings of accounting groups from HTCondor's knobs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-import attrs
-
-from negotiator.plugin import (
-    BundleError,
-    ClassAd,
-    Expr,
-    NegotiatorError,
-    Problem,
-    Severity,
-    Source,
-    Value,
-    parse,
-)
+from negotiator.plugin import BundleError
 from negotiator_fairshare.groups.settings import ROOT_GROUP, ConfiguredGroup, GroupQuirks, GroupSettings
-from negotiator_fairshare.groups.tree import GroupTree, folded
+from negotiator_fairshare.groups.tree import GroupNode, GroupTree, folded
+from negotiator_fairshare.knobs import KnobReader
 
-#: More levels than anybody needs; allocations descend into the tree recursively.
+#: Allocations descend into the tree recursively.
 MAX_LEVELS: Final = 100
+#: Up to here sums of quotas are exact.
+MAX_QUOTA: Final = 1e15
+MAX_STEPS: Final = 1_000_000
 
-_GROUP_FAMILIES: Final = (
-    "GROUP_QUOTA_",
-    "GROUP_QUOTA_DYNAMIC_",
-    "GROUP_ACCEPT_SURPLUS_",
-    "GROUP_AUTOREGROUP_",
-)
-_POOL_KNOBS: Final = ("group_quota_max_allocation_rounds", "group_quota_round_robin_rate")
+_STATIC: Final = "GROUP_QUOTA_"
+_DYNAMIC: Final = "GROUP_QUOTA_DYNAMIC_"
+_SURPLUS: Final = "GROUP_ACCEPT_SURPLUS_"
+_REGROUP: Final = "GROUP_AUTOREGROUP_"
+_ROUNDS: Final = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"
+_RATE: Final = "GROUP_QUOTA_ROUND_ROBIN_RATE"
 
 
-def read_group_settings(
-    knobs: Mapping[str, str],
-    source_of: Callable[[str], Source] = Source,
-    quirks: GroupQuirks | None = None,
-) -> GroupSettings:
-    """Return the settings.
+def read_group_settings(knobs: KnobReader, quirks: GroupQuirks | None = None) -> GroupSettings:
+    """Return the settings; what was ignored is in ``knobs.problems``.
 
-    :param knobs: texts by name, macros replaced; names without regard to case; other knobs are ignored.
-    :param source_of: returns where a knob is set, given its name as in ``knobs`` (or as documented if it is missing).
     :param quirks: which quirks of condor_negotiator are reproduced; all of them by default.
-    :raises BundleError: some knobs are invalid or contradict each other; it has all of them.
+    :raises BundleError: knobs are invalid or contradict each other; it has all problems.
     """
-    reader = _KnobReader(knobs, source_of)
-    settings = reader.settings(quirks or GroupQuirks())
-    if any(problem.severity is Severity.ERROR for problem in reader.problems):
-        raise BundleError(reader.problems)
-    return attrs.evolve(settings, warnings=tuple(reader.problems))
+    defaults = GroupSettings()
+    accept_surplus = knobs.boolean("GROUP_ACCEPT_SURPLUS", default=defaults.accept_surplus)
+    autoregroup = knobs.boolean("GROUP_AUTOREGROUP", default=defaults.autoregroup)
+    names = tuple(_group_names(knobs))
+    groups = tuple(
+        _group(knobs, name, accept_surplus=accept_surplus, autoregroup=autoregroup) for name in names
+    )
+    _check_tree(knobs, GroupTree.of_groups(groups))
+    _check_unknown_groups(knobs, names)
+    settings = GroupSettings(
+        groups=groups,
+        accept_surplus=accept_surplus,
+        autoregroup=autoregroup,
+        sort_expression=knobs.expression("GROUP_SORT_EXPR", defaults.sort_expression),
+        max_rounds=int(knobs.number(_ROUNDS, defaults.max_rounds, least=1, most=2**31 - 1)),
+        round_robin_rate=_rate(knobs, groups, defaults.round_robin_rate),
+        strict=knobs.boolean("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default=defaults.strict),
+        oversubscription=knobs.boolean(
+            "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default=defaults.oversubscription
+        ),
+        slot_weights=knobs.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", default=defaults.slot_weights),
+        weighted_demand=knobs.boolean("NEGOTIATOR_USE_WEIGHTED_DEMAND", default=defaults.weighted_demand),
+        consider_preemption=knobs.boolean(
+            "NEGOTIATOR_CONSIDER_PREEMPTION", default=defaults.consider_preemption
+        ),
+        quirks=quirks or defaults.quirks,
+    )
+    if knobs.has_errors:
+        raise BundleError(knobs.problems)
+    return settings
 
 
-class _KnobReader:
-    """The knobs of one configuration, and the problems found so far."""
+def _group_names(knobs: KnobReader) -> Iterator[str]:
+    """Yield the valid names, each once."""
+    known: dict[str, str] = {}
+    for name in knobs.text("GROUP_NAMES").replace(",", " ").split():
+        key = folded(name)
+        if key == ROOT_GROUP:
+            knobs.error("GROUP_NAMES", f"{ROOT_GROUP} is the name of the root group", "remove it")
+        elif not all(key.split(".")):
+            knobs.error("GROUP_NAMES", f"invalid group name {name}: a level has no name")
+        elif key.count(".") >= MAX_LEVELS:
+            knobs.error("GROUP_NAMES", f"group {name[:40]}... has more than {MAX_LEVELS} levels")
+        elif key in known:
+            knobs.warn("GROUP_NAMES", f"group {name} is listed twice, first as {known[key]}")
+        else:
+            known[key] = name
+            yield name
 
-    def __init__(self, knobs: Mapping[str, str], source_of: Callable[[str], Source]) -> None:
-        self._names = {folded(name): name for name in knobs}
-        self._knobs = {folded(name): text.strip() for name, text in knobs.items()}
-        self._source_of = source_of
-        self.problems: list[Problem] = []
 
-    def settings(self, quirks: GroupQuirks) -> GroupSettings:
-        accept_surplus = self.boolean("GROUP_ACCEPT_SURPLUS", default=False)
-        autoregroup = self.boolean("GROUP_AUTOREGROUP", default=False)
-        names = tuple(self._group_names())
-        groups = tuple(
-            self._group(name, accept_surplus=accept_surplus, autoregroup=autoregroup) for name in names
-        )
-        self._check_tree(groups)
-        self._check_unknown_groups(names)
-        defaults = GroupSettings()
-        return GroupSettings(
-            groups=groups,
-            accept_surplus=accept_surplus,
-            autoregroup=autoregroup,
-            sort_expression=self._sort_expression(defaults),
-            max_rounds=int(self.number("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", defaults.max_rounds, least=1.0)),
-            round_robin_rate=self.number(
-                "GROUP_QUOTA_ROUND_ROBIN_RATE", defaults.round_robin_rate, least=1.0
-            ),
-            strict=self.boolean("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default=True),
-            oversubscription=self.boolean("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default=True),
-            slot_weights=self.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", default=True),
-            weighted_demand=self.boolean("NEGOTIATOR_USE_WEIGHTED_DEMAND", default=True),
-            consider_preemption=self.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", default=True),
-            quirks=quirks,
-        )
+def _group(knobs: KnobReader, name: str, *, accept_surplus: bool, autoregroup: bool) -> ConfiguredGroup:
+    static, dynamic = bool(knobs.text(_STATIC + name)), bool(knobs.text(_DYNAMIC + name))
+    if static and dynamic:
+        knobs.error(_DYNAMIC + name, f"group {name} has {_STATIC}{name} too", "remove one of them")
+    elif not static and not dynamic:
+        hint = f"set {_STATIC}{name} or {_DYNAMIC}{name}"
+        knobs.warn("GROUP_NAMES", f"group {name} has no quota: 0 is used", hint)
+    if static:
+        quota = knobs.number(_STATIC + name, 0, least=0, most=MAX_QUOTA)
+    else:
+        quota = knobs.number(_DYNAMIC + name, 0, least=0, most=1)
+    return ConfiguredGroup(
+        name,
+        quota,
+        static=static,
+        accept_surplus=knobs.boolean(_SURPLUS + name, default=accept_surplus),
+        autoregroup=knobs.boolean(_REGROUP + name, default=autoregroup),
+    )
 
-    def boolean(self, name: str, *, default: bool) -> bool:
-        """Return the value of a boolean knob; the default, with an error, if it is invalid."""
-        text = self._knobs.get(folded(name), "")
-        if not text:
-            return default
-        value = _constant(text)
-        if isinstance(value, bool | int | float):
-            return bool(value)
-        self._error(name, f"{name} must be true or false: {text}")
-        return default
 
-    def number(self, name: str, default: float, *, least: float, most: float = math.inf) -> float:
-        """Return the value of a numeric knob; the default, with an error, if it is invalid."""
-        text = self._knobs.get(folded(name), "")
-        if not text:
-            return default
-        value = _constant(text)
-        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
-            return float(value)
-        limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"of at least {least:g}"
-        self._error(name, f"{name} must be a number {limits}: {text}")
-        return default
+def _check_tree(knobs: KnobReader, tree: GroupTree) -> None:
+    for name in tree.ignored:
+        parent = name.rpartition(".")[0]
+        knobs.warn("GROUP_NAMES", f"group {name} is ignored: {parent} is not listed", f"add {parent}")
+    for node in tree.nodes.values():
+        _check_fractions(knobs, tree, node)
 
-    def _group_names(self) -> Iterator[str]:
-        known: dict[str, str] = {}
-        for name in self._knobs.get("group_names", "").replace(",", " ").split():
-            key = folded(name)
-            if key == ROOT_GROUP:
-                self._error("GROUP_NAMES", f"{ROOT_GROUP} is the name of the root group", "remove it")
-            elif not all(part for part in key.split(".")):
-                self._error("GROUP_NAMES", f"invalid group name {name}: a level has no name")
-            elif key.count(".") >= MAX_LEVELS:
-                self._error("GROUP_NAMES", f"group {name[:40]}... has more than {MAX_LEVELS} levels")
-            elif key in known:
-                self._warn("GROUP_NAMES", f"group {name} is listed twice, first as {known[key]}")
-            else:
-                known[key] = name
-                yield name
 
-    def _group(self, name: str, *, accept_surplus: bool, autoregroup: bool) -> ConfiguredGroup:
-        static_knob, dynamic_knob, surplus_knob, regroup_knob = (family + name for family in _GROUP_FAMILIES)
-        static = self._is_set(static_knob)
-        if static and self._is_set(dynamic_knob):
-            hint = "a group has a static or a dynamic quota: remove one"
-            self._error(dynamic_knob, f"{static_knob} is set too", hint)
-        elif not static and not self._is_set(dynamic_knob):
-            self._warn(
-                "GROUP_NAMES", f"group {name} has no quota: 0 is used", f"set {static_knob} or {dynamic_knob}"
-            )
-        factor = self.number(f"GROUP_PRIO_FACTOR_{name}", 0.0, least=1.0)
-        return ConfiguredGroup(
-            name,
-            quota=self.number(static_knob, 0.0, least=0.0)
-            if static
-            else self.number(dynamic_knob, 0.0, least=0.0, most=1.0),
-            static=static,
-            accept_surplus=self.boolean(surplus_knob, default=accept_surplus),
-            autoregroup=self.boolean(regroup_knob, default=autoregroup),
-            priority_factor=factor or None,
+def _check_fractions(knobs: KnobReader, tree: GroupTree, node: GroupNode) -> None:
+    """Warn of dynamic quotas of siblings that sum to more than 1."""
+    siblings = [child.group for child in tree.children(node) if not child.group.static]
+    total = sum(group.quota for group in siblings)
+    if total > 1.0001:
+        names = ", ".join(group.name for group in siblings)
+        knobs.warn(
+            _DYNAMIC + siblings[0].name, f"dynamic quotas of {names} are divided by their sum, {total:g}"
         )
 
-    def _check_tree(self, groups: tuple[ConfiguredGroup, ...]) -> None:
-        tree = GroupTree.of_groups(groups)
-        for name in tree.ignored:
-            parent = name.rpartition(".")[0]
-            self._warn("GROUP_NAMES", f"group {name} is ignored: {parent} is not listed", f"add {parent}")
-        for node in tree.nodes.values():
-            children = [child.group for child in tree.children(node)]
-            fractions = sum(child.quota for child in children if not child.static)
-            if fractions > 1.0001:
-                below = "of the top level" if node.parent is None else f"below {node.name}"
-                knobs = "GROUP_QUOTA_DYNAMIC_" + next(child.name for child in children if not child.static)
-                self._warn(knobs, f"dynamic quotas {below} sum to {fractions:g}: they are divided by it")
 
-    def _check_unknown_groups(self, names: tuple[str, ...]) -> None:
-        """Warn of quotas of groups that are not listed."""
-        known = {folded(name) for name in names}
-        for key, name in self._names.items():
-            if key in _POOL_KNOBS:
-                continue
-            for family in sorted(_GROUP_FAMILIES, key=len, reverse=True):
-                if key.startswith(folded(family)):
-                    if key.removeprefix(folded(family)) not in known:
-                        group = name[len(family) :]
-                        self._warn(
-                            name, f"no effect: group {group} is not listed", f"add {group} to GROUP_NAMES"
-                        )
-                    break
-
-    def _sort_expression(self, defaults: GroupSettings) -> Expr:
-        text = self._knobs.get("group_sort_expr", "")
-        if not text:
-            return defaults.sort_expression
-        try:
-            return parse(text)
-        except NegotiatorError as error:
-            self._error("GROUP_SORT_EXPR", f"invalid expression: {error}")
-            return defaults.sort_expression
-
-    def _is_set(self, name: str) -> bool:
-        return bool(self._knobs.get(folded(name)))
-
-    def _error(self, knob: str, message: str, hint: str = "") -> None:
-        self._report(Severity.ERROR, knob, message, hint)
-
-    def _warn(self, knob: str, message: str, hint: str = "") -> None:
-        self._report(Severity.WARNING, knob, message, hint)
-
-    def _report(self, severity: Severity, knob: str, message: str, hint: str) -> None:
-        source = self._source_of(self._names.get(folded(knob), knob))
-        self.problems.append(Problem(severity, source, message, hint))
+def _check_unknown_groups(knobs: KnobReader, names: Sequence[str]) -> None:
+    """Warn of knobs of groups that are not listed."""
+    families = (_DYNAMIC, _STATIC, _SURPLUS, _REGROUP)  # of two that fit a name, the longer first
+    known = {folded(family + name) for family in families for name in names}
+    known |= {folded(_ROUNDS), folded(_RATE)}
+    for name in knobs.names():
+        family = next((each for each in families if folded(name).startswith(folded(each))), None)
+        if family is not None and folded(name) not in known:
+            group = name[len(family) :]
+            knobs.warn(name, f"no effect: group {group} is not listed", f"add {group} to GROUP_NAMES")
 
 
-def _constant(text: str) -> Value | None:
-    """Return the value of a constant expression, None if it cannot be parsed."""
-    try:
-        return ClassAd([("value", parse(text))]).evaluate("value")
-    except NegotiatorError:
-        return None
+def _rate(knobs: KnobReader, groups: Sequence[ConfiguredGroup], default: float) -> float:
+    rate = knobs.number(_RATE, default, least=1)
+    steps = max((group.quota for group in groups if group.static), default=0.0) / rate
+    if steps > MAX_STEPS:
+        knobs.error(_RATE, f"{rate:g} a turn takes {steps:g} turns to fill the largest quota", "raise it")
+    return rate

@@ -6,7 +6,7 @@ it to the others.
 
 An allocator drives the rounds. ``ads`` are its submitter ads, and ``pie`` shares the limit among some of them::
 
-    settings = ...                                           # from the knobs, see ``knobs``
+    settings = read_group_settings(KnobReader(knobs))
     tree = GroupTree.of_groups(settings.groups, autoregroup=settings.any_autoregroups)
     demand = demand_of_groups(tree, ads, weighted=settings.weighted_demand)
     quotas = assign_quotas(tree, total, oversubscription=settings.oversubscription)

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.plugin import Expr, Problem, parse
+from negotiator.plugin import Expr, parse
 from negotiator_fairshare.compatibility import Compatible
 
 ROOT_GROUP: Final = "<none>"
@@ -25,8 +25,7 @@ DEFAULT_SORT_EXPRESSION: Final = (
 class ConfiguredGroup:
     """The configuration of one group.
 
-    ``quota`` is a weight if ``static``, else a fraction of what the group above has. ``priority_factor`` is the factor of
-    the group's submitters, None if not configured.
+    ``quota`` is a weight if ``static``, else a fraction of what the group above has.
     """
 
     name: str
@@ -34,7 +33,6 @@ class ConfiguredGroup:
     static: bool = False
     accept_surplus: bool = False
     autoregroup: bool = False
-    priority_factor: float | None = None
 
 
 @attrs.frozen
@@ -56,7 +54,7 @@ class GroupQuirks:
 
 @attrs.frozen
 class GroupSettings:
-    """All settings of accounting groups. Each field but the last two has the value of one knob or family of knobs.
+    """All settings of accounting groups. Each field but the last has the value of one knob or family of knobs.
 
     :ivar groups: ``GROUP_NAMES``, ``GROUP_QUOTA_<group>`` and the like.
     :ivar accept_surplus: ``GROUP_ACCEPT_SURPLUS``, the default of the groups.
@@ -70,7 +68,6 @@ class GroupSettings:
     :ivar weighted_demand: ``NEGOTIATOR_USE_WEIGHTED_DEMAND``.
     :ivar consider_preemption: ``NEGOTIATOR_CONSIDER_PREEMPTION``.
     :ivar quirks: which quirks are reproduced.
-    :ivar warnings: what was ignored or rescaled when the knobs were read.
     """
 
     groups: Sequence[ConfiguredGroup] = ()
@@ -85,7 +82,6 @@ class GroupSettings:
     weighted_demand: bool = True
     consider_preemption: bool = True
     quirks: GroupQuirks = attrs.field(factory=GroupQuirks)
-    warnings: tuple[Problem, ...] = ()
 
     @property
     def any_accepts_surplus(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 
 import attrs
@@ -88,15 +89,16 @@ class GroupTree:
 
         A name without ``@`` is itself the name of a group.
         """
-        name, at, _ = submitter.rpartition("@")
-        path = name.rpartition(".")[0] if at else submitter
-        node = self.root
-        for part in folded(path).split("."):
-            known = {folded(child).rpartition(".")[2]: child for child in node.children}
-            if part not in known:
-                break
-            node = self.nodes[known[part]]
-        return node.name
+        user, at, _domain = submitter.rpartition("@")
+        path = folded(user.rpartition(".")[0] if at else submitter)
+        while path and path not in self._names:
+            path = path.rpartition(".")[0]
+        return self._names.get(path, ROOT_GROUP)
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        """The names as configured, by names in lower case."""
+        return {folded(name): name for name in self.nodes}
 
 
 def folded(name: str) -> str:

@@ -1,0 +1,82 @@
+"""Read values of HTCondor's knobs from their texts, collecting all problems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from negotiator.plugin import ClassAd, Expr, NegotiatorError, Problem, Severity, Source, Value, parse
+
+
+class KnobReader:
+    """Texts of knobs, and the problems found while they are read.
+
+    :param knobs: texts by name, macros replaced. Names are compared without regard to case; an empty text is not set.
+    :param source_of: returns where a knob is set, given its name as in ``knobs``, or as documented if it is missing.
+    """
+
+    def __init__(self, knobs: Mapping[str, str], source_of: Callable[[str], Source] = Source) -> None:
+        self._texts = {name.lower(): (name, text.strip()) for name, text in knobs.items()}
+        self._source_of = source_of
+        self.problems: list[Problem] = []
+
+    @property
+    def has_errors(self) -> bool:
+        """True if a knob read so far is invalid."""
+        return any(problem.severity is Severity.ERROR for problem in self.problems)
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all knobs that are set."""
+        return (name for name, text in self._texts.values() if text)
+
+    def text(self, name: str) -> str:
+        """Return the text of a knob; empty if it is not set."""
+        return self._texts.get(name.lower(), ("", ""))[1]
+
+    def boolean(self, name: str, *, default: bool) -> bool:
+        """Return the value of a knob that is true or false; the default if it is not set, or with an error invalid."""
+        text = self.text(name)
+        value = _constant(text) if text else default
+        if isinstance(value, bool | int | float):
+            return bool(value)
+        self.error(name, f"{name} must be true or false: {text}")
+        return default
+
+    def number(self, name: str, default: float, *, least: float, most: float = math.inf) -> float:
+        """Return the value of a knob that is a number; the default if it is not set, or with an error invalid."""
+        text = self.text(name)
+        value = _constant(text) if text else default
+        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
+            return float(value)
+        limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"of at least {least:g}"
+        self.error(name, f"{name} must be a number {limits}: {text}")
+        return default
+
+    def expression(self, name: str, default: Expr) -> Expr:
+        """Return the value of a knob that is an expression; the default if it is not set, or with an error invalid."""
+        text = self.text(name)
+        try:
+            return parse(text) if text else default
+        except NegotiatorError as error:
+            self.error(name, f"{name} is not an expression: {error}")
+            return default
+
+    def error(self, name: str, message: str, hint: str = "") -> None:
+        """Report an invalid knob."""
+        self._report(Severity.ERROR, name, message, hint)
+
+    def warn(self, name: str, message: str, hint: str = "") -> None:
+        """Report a knob that is not used as written."""
+        self._report(Severity.WARNING, name, message, hint)
+
+    def _report(self, severity: Severity, name: str, message: str, hint: str) -> None:
+        written, _ = self._texts.get(name.lower(), (name, ""))
+        self.problems.append(Problem(severity, self._source_of(written), message, hint))
+
+
+def _constant(text: str) -> Value | None:
+    """Return the value of a constant expression, None if it cannot be parsed."""
+    try:
+        return ClassAd([("value", parse(text))]).evaluate("value")
+    except NegotiatorError:
+        return None
