@@ -1,15 +1,21 @@
 """The accounts of recorded pools: those that a cycle begins with, and its claimed slots and matches in them."""
 
+import re
+
 from condor_cases import slot_ads, value_of
-from negotiator_fairshare.accounts import ROOT_GROUP, Accounts, AccountSettings, ResourceRecord, UseCounter
+from negotiator_fairshare.accounts import Accounts, AccountSettings, ResourceRecord, UseCounter
 from negotiator_fairshare.accounts.attributes import INTEGERS, REALS, record_of
+from negotiator_fairshare.groups.settings import ConfiguredGroup
+from negotiator_fairshare.groups.tree import GroupTree
 
 IN_USE = ("Claimed", "Preempting")
 
 
 def settings_of(knobs):
     """Return the settings of accounts of the knobs of a case."""
-    groups = [name for name in knobs.get("GROUP_NAMES", "").replace(",", " ").split() if name]
+    tree = GroupTree.of_groups(
+        [ConfiguredGroup(name) for name in re.split("[, ]+", knobs.get("GROUP_NAMES", "")) if name]
+    )
     prefix = "GROUP_PRIO_FACTOR_"
     return AccountSettings(
         halflife=float(knobs.get("PRIORITY_HALFLIFE", 86400)),
@@ -20,30 +26,9 @@ def settings_of(knobs):
         group_factors={
             name[len(prefix) :]: float(value) for name, value in knobs.items() if name.startswith(prefix)
         },
-        group_of=assigned_group(groups),
-        groups=(ROOT_GROUP, *(name for name in groups if _known(name, {each.lower() for each in groups}))),
+        group_of=tree.group_of,
+        groups=tuple(tree.nodes),
     )
-
-
-def _known(name, lowered):
-    """Whether all groups above a group are listed too."""
-    parts = name.lower().split(".")
-    return all(".".join(parts[:count]) in lowered for count in range(1, len(parts) + 1))
-
-
-def assigned_group(groups):
-    """Return a function from the name of a user or group to the nearest known group."""
-    lowered = {name.lower() for name in groups}
-    known = {name.lower(): name for name in groups if _known(name, lowered)}
-
-    def group_of(name):
-        user, at, _domain = name.partition("@")
-        path = user.rpartition(".")[0] if at else name
-        while path and path.lower() not in known:
-            path = path.rpartition(".")[0]
-        return known.get(path.lower(), ROOT_GROUP)
-
-    return group_of
 
 
 def accounts_of(given):

@@ -7,6 +7,5 @@ nothing here reads a clock.
 from negotiator_fairshare.accounts.account import AccountRecord as AccountRecord
 from negotiator_fairshare.accounts.account import ResourceRecord as ResourceRecord
 from negotiator_fairshare.accounts.accounts import Accounts as Accounts
-from negotiator_fairshare.accounts.settings import ROOT_GROUP as ROOT_GROUP
 from negotiator_fairshare.accounts.settings import AccountSettings as AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter as UseCounter

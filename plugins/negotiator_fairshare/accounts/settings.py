@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from negotiator_fairshare.groups.settings import ROOT_GROUP
+
 NICE_PREFIX = "nice-user"
-ROOT_GROUP = "<none>"
 MIN_FACTOR = 1.0
 
 

@@ -1,0 +1,180 @@
+"""What condor_userprio shows of the accounts: one entry for each accounting group and each submitter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from negotiator.plugin import unparse_value
+from negotiator_fairshare.accounts.account import AccountRecord
+from negotiator_fairshare.accounts.accounts import Accounts
+from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.groups.settings import ROOT_GROUP
+
+
+@attrs.frozen(kw_only=True)
+class GroupFigures:
+    """What a report shows of an accounting group beside its account: quotas, and demand, as slot weights.
+
+    ``surplus`` is ``no``, ``byquota`` or ``regroup``. ``sort_key`` is the value of GROUP_SORT_EXPR.
+    """
+
+    effective_quota: float = 0.0
+    config_quota: float = 0.0
+    subtree_quota: float = 0.0
+    sort_key: float = 0.0
+    surplus: str = "no"
+    requested: float = 0.0
+
+
+@attrs.frozen(kw_only=True)
+class UserprioEntry:
+    """A submitter, or an accounting group (``figures`` is None of a submitter).
+
+    ``group`` is the group of a submitter, and the group above a group. ``priority`` is the effective one. ``factor`` is 0
+    for groups without a configured one. ``share`` and ``limit`` are those of the last cycle.
+    """
+
+    name: str
+    group: str
+    priority: float
+    factor: float
+    record: AccountRecord
+    figures: GroupFigures | None = None
+    share: float = 0.0
+    limit: float = 0.0
+
+
+@attrs.frozen
+class UserprioReport:
+    """The entries of a report, groups before submitters, and the time of the last update."""
+
+    last_update: int
+    entries: tuple[UserprioEntry, ...]
+
+    def long_form(self) -> str:
+        """Return the report as one ad in long form: the input of ``condor_userprio -inputfile``.
+
+        The attributes of each entry end with its number; reals are as HTCondor prints them.
+        """
+        numbered = [
+            (name, number, _literal(value))
+            for number, entry in enumerate(self.entries, 1)
+            for name, value in _attributes(entry).items()
+        ]
+        lines = [f"{name}{number} = {text}" for name, number, text in numbered]
+        lines += [f"LastUpdate = {self.last_update}", f"NumSubmittors = {len(self.entries)}"]
+        return "".join(f"{line}\n" for line in sorted(lines, key=_attribute_order))
+
+    def ads(self) -> Iterator[dict[str, object]]:
+        """Iterate over the entries as ads of their own, as ``condor_userprio -long`` prints those of a negotiator."""
+        for entry in self.entries:
+            yield dict(sorted({**_attributes(entry), "LastUpdate": self.last_update}.items()))
+
+    def modular_long_form(self) -> str:
+        """Return the report as one ad for each entry, in long form, with a blank line after each."""
+        ads = ("".join(f"{name} = {_literal(value)}\n" for name, value in ad.items()) for ad in self.ads())
+        return "".join(f"{ad}\n" for ad in ads)
+
+
+def report_of(
+    accounts: Accounts,
+    settings: AccountSettings,
+    figures: Mapping[str, GroupFigures] | None = None,
+    shares: Mapping[str, tuple[float, float]] | None = None,
+) -> UserprioReport:
+    """Return the report of all accounts.
+
+    :param figures: those of the accounting groups, by name.
+    :param shares: share and limit of submitters in the last cycle.
+    """
+    figures = figures or {}
+    shares = shares or {}
+    groups = [
+        UserprioEntry(
+            name=name,
+            group=_group_above(name, settings),
+            priority=accounts.effective_priority(name, settings),
+            factor=settings.group_factors.get(name.lower(), 0.0),
+            record=accounts.get(name),
+            figures=figures.get(name, GroupFigures(surplus="byquota" if name == ROOT_GROUP else "no")),
+        )
+        for name in settings.groups
+    ]
+    submitters = [
+        UserprioEntry(
+            name=name,
+            group=settings.group_of(name),
+            priority=accounts.effective_priority(name, settings),
+            factor=accounts.factor(name, settings),
+            record=record,
+            share=shares.get(name, (0.0, 0.0))[0],
+            limit=shares.get(name, (0.0, 0.0))[1],
+        )
+        for name, record in sorted(accounts.records.items())
+        if name not in settings.groups
+    ]
+    return UserprioReport(accounts.last_update, (*groups, *submitters))
+
+
+def _group_above(name: str, settings: AccountSettings) -> str:
+    above = name.rpartition(".")[0]
+    return settings.group_of(above) if above else ROOT_GROUP
+
+
+def _attributes(entry: UserprioEntry) -> dict[str, object]:
+    record = entry.record
+    values: dict[str, object] = {
+        "Name": entry.name,
+        "IsAccountingGroup": entry.figures is not None,
+        "AccountingGroup": entry.group,
+        "Priority": entry.priority,
+        "PriorityFactor": entry.factor,
+        "ResourcesUsed": record.resources_used,
+        "WeightedResourcesUsed": record.weighted_resources_used,
+        "AccumulatedUsage": record.accumulated_usage,
+        "WeightedAccumulatedUsage": record.weighted_accumulated_usage,
+        "BeginUsageTime": record.begin_usage,
+        "LastUsageTime": record.last_usage,
+    }
+    if entry.figures is None:
+        return values | {
+            "Ceiling": max(record.ceiling, -1),
+            "Floor": max(record.floor, 0),
+            "SubmitterShare": entry.share,
+            "SubmitterLimit": entry.limit,
+        }
+    return values | {
+        "HierWeightedResourcesUsed": record.hierarchical_weighted_resources_used,
+        "EffectiveQuota": entry.figures.effective_quota,
+        "ConfigQuota": entry.figures.config_quota,
+        "SubtreeQuota": entry.figures.subtree_quota,
+        "GroupSortKey": entry.figures.sort_key,
+        "SurplusPolicy": entry.figures.surplus,
+        "Requested": entry.figures.requested,
+    }
+
+
+def _literal(value: object) -> str:
+    """Return the text of a value in long form, where a quote is the one character that is escaped."""
+    if isinstance(value, str):
+        return '"' + value.replace('"', '\\"') + '"'
+    if isinstance(value, float) and math.isfinite(value):
+        return real_text(value)
+    if isinstance(value, bool | int | float):
+        return unparse_value(value)
+    raise TypeError(type(value))
+
+
+def real_text(value: float) -> str:
+    """Return a real as HTCondor prints it: 16 significant digits, and a point or an exponent."""
+    text = f"{value:.16G}"
+    return text if "." in text or "E" in text else f"{text}.0"
+
+
+def _attribute_order(line: str) -> tuple[str, int]:
+    name = line.partition(" ")[0]
+    letters = name.rstrip("0123456789")
+    return letters, int(name[len(letters) :] or 0)

@@ -1,0 +1,123 @@
+"""What condor_userprio shows: our tables and long forms are those of HTCondor's own program, byte for byte."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
+from negotiator_fairshare.accounts.columns import ColumnSet
+from negotiator_fairshare.accounts.log_reader import read_log
+from negotiator_fairshare.accounts.report import GroupFigures, report_of
+from negotiator_fairshare.accounts.table import UserprioView, table_lines
+from negotiator_fairshare.groups.settings import ConfiguredGroup
+from negotiator_fairshare.groups.tree import GroupTree
+from real_condor import real_condor
+
+DATA = Path(__file__).parent / "data"
+NOW = 1_800_000_000
+YESTERDAY = 1_799_884_800  # midnight, as -activefrom has it
+OPTIONS = {
+    "most": ColumnSet.MOST,
+    "all": ColumnSet.ALL,
+    "priority": ColumnSet.PRIORITIES,
+    "usage": ColumnSet.USAGE,
+    "quotas": ColumnSet.QUOTAS,
+}
+
+
+def settings_with(*groups):
+    tree = GroupTree.of_groups([ConfiguredGroup(name) for name in groups])
+    return AccountSettings(group_of=tree.group_of, groups=tuple(tree.nodes))
+
+
+def recorded():
+    """The pool of ``data/Accountantnew.log``: its report, with the quotas that the negotiator had."""
+    figures = {
+        "<none>": GroupFigures(
+            effective_quota=0.3333332000000002, subtree_quota=3.3333332, sort_key=3.4e38, surplus="byquota"
+        ),
+        "group_a": GroupFigures(
+            effective_quota=3.0, config_quota=3.0, subtree_quota=3.0, sort_key=0.4444443333333334
+        ),
+        "group_a.x": GroupFigures(effective_quota=1.0, config_quota=1.0, subtree_quota=1.0),
+    }
+    accounts = read_log(DATA / "Accountantnew.log").accounts
+    return report_of(accounts, settings_with("group_a", "group_a.x"), figures)
+
+
+def test_the_long_form_is_that_of_condor_userprio():
+    """Recorded from condor_negotiator 25.14.1, over the log of accounts that it wrote at the same time."""
+    assert recorded().long_form() == (DATA / "userprio_long.txt").read_text()
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_table_is_that_of_condor_userprio(option):
+    lines = table_lines(recorded(), UserprioView(columns=OPTIONS[option]))
+    assert "\n".join(lines) + "\n" == (DATA / f"userprio_{option}.txt").read_text()
+
+
+def test_the_modular_long_form_has_one_ad_for_each_entry():
+    ads = recorded().modular_long_form().split("\n\n")
+    assert len(ads) == 7
+    assert 'Name = "alice@example.org"\n' in ads[3]
+    assert "Ceiling = 10\n" in ads[3]
+    assert "LastUpdate = 1795358368\n" in ads[3]
+
+
+def test_names_cannot_forge_lines():
+    accounts = Accounts(records={'evil"\\ @d': AccountRecord()})
+    report = report_of(accounts, AccountSettings())
+    assert 'Name2 = "evil\\"\\ @d"\n' in report.long_form()
+    accounts = Accounts(records={"evil\n@d": AccountRecord()})
+    lines = table_lines(report_of(accounts, AccountSettings()), UserprioView())
+    assert not any("\n" in line for line in lines)
+
+
+def _random_report(source):
+    groups = source.sample(["a", "a.b", "c", "c.d", "c.d.e"], source.randrange(6))
+    settings = settings_with(*groups)
+    users = ["u@d", "long.name.of.a.user@some.where.example.org", *(f"{name}.u@d" for name in (*groups, "z"))]
+
+    def record():
+        return AccountRecord(
+            priority=source.uniform(0.5, source.choice([9.0, 9e9])),
+            factor=source.choice([1.0, 1000.0, 1e10, 33.3]),
+            weighted_accumulated_usage=source.uniform(0, source.choice([1e4, 1e13])),
+            weighted_resources_used=source.choice([0.0, source.uniform(0, 2e6)]),
+            begin_usage=source.choice([0, NOW - 10**6]),
+            last_usage=source.choice([0, NOW, NOW - source.randrange(10**6)]),
+            ceiling=source.choice([-1, 0, 7]),
+            floor=source.choice([0, 3]),
+        )
+
+    names = [*settings.groups, *users]
+    figures = {
+        name: GroupFigures(
+            effective_quota=source.uniform(0, 10),
+            config_quota=source.uniform(0, 1e8),
+            sort_key=source.choice([source.random(), 3.3e38, 3.40282e38]),
+            surplus=source.choice(["no", "byquota", "regroup"]),
+            requested=source.uniform(0, 1e7),
+        )
+        for name in settings.groups
+    }
+    return report_of(Accounts(records={name: record() for name in names}, last_update=NOW), settings, figures)
+
+
+def test_condor_userprio_shows_our_long_form_as_we_do():
+    """Random pools, with all columns and views; none of them has users of equal priority or usage, whose order is no rule."""
+    source = random.Random(13)  # noqa: S311
+    with real_condor() as condor:
+        for _pool in range(4):
+            report = _random_report(source)
+            (condor.folder / "userprio").write_text(report.long_form())
+            for option, columns in OPTIONS.items():
+                for since, hierarchical in ((-1, None), (-1, True), (YESTERDAY, None), (-1, False)):
+                    arguments = [f"-{option}", *{None: [], True: ["-hier"], False: ["-flat"]}[hierarchical]]
+                    arguments += ["-allusers"] if since < 0 else ["-activefrom", "1", "14", "2027"]
+                    view = UserprioView(columns=columns, active_since=since, hierarchical=hierarchical)
+                    shown = condor.output(
+                        "condor_userprio", "-inputfile", str(condor.inside / "userprio"), *arguments
+                    )
+                    assert "\n".join(table_lines(report, view)) + "\n" == shown, (arguments, report)
