@@ -333,6 +333,33 @@ def test_hostile_texts_fit_into_the_log(tmp_path):
     assert verify(tmp_path / "audit").fault is None
 
 
+def warning_record(**changes):
+    (record,) = records_of(a_result(an_outcome(a_match(warnings=(reason(**changes),)))), "match")
+    return record["warnings"][0]
+
+
+@pytest.mark.parametrize("length", [255, 256, 257, 10_000])
+def test_names_have_256_characters_and_a_cut_one_ends_in_an_ellipsis(length):
+    name = "n" * length
+    (record,) = records_of(a_result(an_outcome(a_match(slot=name))), "match")
+    assert record["slot"] == (name if length <= 256 else name[:255] + "…")
+    assert warning_record(rule=name)["provenance"]["rule"] == record["slot"]
+
+
+@pytest.mark.parametrize("length", [499, 500, 501, 10_000])
+def test_the_text_of_a_reason_has_500_characters(length):
+    text = "t" * length
+    assert warning_record(text=text)["text"] == (text if length <= 500 else text[:499] + "…")
+
+
+@pytest.mark.parametrize("length", [63, 64, 65, 10_000])
+def test_a_reason_has_16_numbers_with_names_and_texts_of_64_characters(length):
+    text = "x" * length
+    shown = text if length <= 64 else text[:63] + "…"
+    numbers = warning_record(numbers={text: text, **{f"n{each}": each for each in range(20)}})["numbers"]
+    assert numbers == {shown: shown, **{f"n{each}": each for each in range(15)}}
+
+
 def test_of_very_many_reasons_those_that_removed_most_are_recorded():
     """Those that removed most slots are recorded in their order, the rest are counted."""
     removals = [Removal(reason(f"rule {number}"), number % 150, number) for number in range(150)]

@@ -105,6 +105,21 @@ def test_each_tried_rule_is_in_the_trace():
     assert [change.path for change in changes] == ["root.users.hr", "root.users.hr.sue"]
 
 
+@pytest.mark.parametrize(
+    ("queue", "text"),
+    [
+        (f"root.{200 * 'x'}!", f"invalid queue name '{80 * 'x'}'"),
+        (
+            "root" + 249 * ".x" + ".xyz",
+            f"'root{38 * '.x'}'... has 506 characters: a queue's path has at most 500",
+        ),
+    ],
+)
+def test_the_text_of_a_rejection_shows_80_characters_of_a_queue(queue, text):
+    (placed,), _ = place(pool(), Application("sue", queue=queue))
+    assert placed.steps[-1].text == text
+
+
 STOPPING = {
     "root.x!": "invalid_queue_name",
     "root..x": "invalid_queue_name",
@@ -185,6 +200,13 @@ def test_a_fallback_that_is_not_a_configured_leaf_is_refused(fallback):
     )
     assert own is None
     assert fallback in problem.message
+
+
+def test_the_message_of_a_missing_fallback_shows_80_characters_of_it():
+    reading = read({"queues": QUEUES, "placementrules": [{"name": "provided"}]})
+    types = bundle().hooks.ask(specs.negotiator_placement_rules).records
+    _, (problem,) = make_chain(reading.partition, types, "root." + 200 * "x")
+    assert problem.message == f"placement: fallback: 'root.{75 * 'x'}' is not a configured queue"
 
 
 def raising(_application, _rule):

@@ -8,7 +8,7 @@ from negotiator.placement.filters import listed, make_filter
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
 from negotiator.records import ScalarText, Severity
-from yunikorn_pool import read
+from yunikorn_pool import document, read
 
 QUEUES = [
     {
@@ -68,6 +68,47 @@ def test_rules_may_be_read_without_the_check_of_targets(rule, code):
     """Other problems of the rule are still reported."""
     expected = {code} if code == "rule_fixed_nested_qualified" else set()
     assert read({"queues": QUEUES, "placementrules": [rule]}, static=False).codes == expected
+
+
+LONG = 200 * "x"
+#: Rules with an invalid text, and the message.
+INVALID = [
+    ({"name": f"!{LONG}"}, f"!{LONG}", "invalid rule name {!r}"),
+    ({"name": LONG}, LONG, "unknown placement rule {}"),
+    (fixed(f"!{LONG}"), f"!{LONG}", "rule fixed: invalid queue name {!r}"),
+    ({"name": "user", "filter": {"type": LONG}}, LONG, "unknown filter type {!r}"),
+    (
+        {"name": "user", "filter": {"users": ["sue", f"!{LONG}"]}},
+        f"!{LONG}",
+        "invalid user name {!r}, so it never matches",
+    ),
+    (
+        {"name": "user", "filter": {"users": [f"({LONG}"]}},
+        f"({LONG}",
+        "{!r} is not a valid regular expression",
+    ),
+    (
+        {"name": "user", "filter": {"users": [f"{LONG}$"]}},
+        f"{LONG}$",
+        "the single entry {} is a regular expression",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "message"), INVALID)
+def test_a_problem_shows_80_characters_of_an_invalid_text_and_its_line(rule, text, message):
+    config = {"queues": QUEUES, "placementrules": [{"name": "provided"}, rule]}
+    (problem,) = read(config).problems
+    shown, _, rest = message.format(text[:80]).partition(text[:80])
+    assert problem.message.startswith(f"{shown}{text[:80]}{rest}")
+    assert text in document(config).splitlines()[problem.source.line - 1]
+
+
+def test_a_problem_shows_80_characters_of_an_invalid_tag_name():
+    """A tag is the name of an attribute, and has no invisible characters."""
+    rule = {"name": "tag", "value": f"\u200b{LONG}"}
+    (problem,) = read({"queues": QUEUES, "placementrules": [rule]}).problems
+    assert problem.message == f"rule tag: invalid tag name {rule['value'][:80]!r}"
 
 
 def filter_of(**lists):

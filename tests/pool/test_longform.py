@@ -99,6 +99,12 @@ def test_bytes_that_are_not_utf8_are_preserved(ads):
     assert problems == ()
 
 
+def test_the_first_byte_of_a_character_at_the_end_of_a_file_is_read(ads):
+    """A file that was cut within a line is not read as a complete one."""
+    found, (problem,) = ads(b"A = 1\n\xc3")
+    assert (found, problem.source.line) == ([], 2)
+
+
 def test_a_line_too_long_sets_its_ad_aside(ads):
     """A line of more than a megabyte is not parsed, and the next ad is read."""
     found, (problem,) = ads('A = 1\n\nB = "' + "x" * (3 << 20) + '"\nC = 1\n\nA = 2\n')

@@ -20,7 +20,7 @@ from negotiator.placement import AccessCache, Chain, Placement, make_chain
 from negotiator.placement.access import is_granted
 from negotiator.placement.trace import MATCHED
 from negotiator.queues import MutableQueueTree, PartitionConfig, QueueTree
-from negotiator.records import Severity
+from negotiator.records import Problem, Severity
 from queueing import drain
 
 NOW = 1_700_000_000.0
@@ -65,6 +65,7 @@ class Reading:
     partition: PartitionConfig
     chain: Chain | None
     codes: frozenset[str]
+    problems: tuple[Problem, ...] = ()
 
 
 def read(config, *, static=True):
@@ -82,7 +83,7 @@ def read(config, *, static=True):
         chain, _ = make_chain(
             found.partition, hooks.ask(specs.negotiator_placement_rules).records, static=False
         )
-    return Reading(found.partition, chain, frozenset(codes))
+    return Reading(found.partition, chain, frozenset(codes), tuple(found.problems))
 
 
 def _partition(config):

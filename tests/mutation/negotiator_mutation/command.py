@@ -3,6 +3,7 @@
 import random
 import tempfile
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -74,7 +75,10 @@ def _mutate(
         copy_tree(ROOT, copy)
         files = [path for path in room.files(copy) if not paths or path.as_posix() in paths]
         found = [mutant for path in files for mutant in mutants(path, (copy / path).read_text())]
-        sampled = random.Random(seed).sample(found, min(sample, len(found)))  # noqa: S311 - a sample of a test
+        random.Random(seed).shuffle(found)  # noqa: S311 - a sample
+        sampled = list(
+            islice((each for each in found if each.is_valid((copy / each.path).read_text())), sample)
+        )
         chosen = [mutant for mutant in sampled if not _is_equivalent(mutant, entries, copy)]
         click.echo(f"{room.name}: {len(chosen)} of {len(found)} mutants", err=True)
 

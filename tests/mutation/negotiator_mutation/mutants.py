@@ -1,5 +1,6 @@
 """Changes of one token: a boundary, a negation, a constant, an operator. cosmic-ray makes them."""
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,14 @@ class Mutant:
         """Return the text of the whole file with the change."""
         changed: str = mutate_code(source, _operator(self.operator), self.occurrence)
         return changed
+
+    def is_valid(self, source: str) -> bool:
+        """Return True if the file with the change is Python."""
+        try:
+            ast.parse(self.text(source))
+        except SyntaxError:
+            return False
+        return True
 
     def change(self, source: str) -> tuple[str, str]:
         """Return the changed lines without indentation: before and after."""
