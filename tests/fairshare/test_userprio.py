@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
-from negotiator_fairshare.accounts.columns import ColumnSet
 from negotiator_fairshare.accounts.log_reader import read_log
-from negotiator_fairshare.accounts.report import GroupFigures, report_of
-from negotiator_fairshare.accounts.table import UserprioView, table_lines
 from negotiator_fairshare.groups.settings import ConfiguredGroup
 from negotiator_fairshare.groups.tree import GroupTree
+from negotiator_fairshare.userprio.columns import ColumnSet
+from negotiator_fairshare.userprio.report import GroupFigures, report_of
+from negotiator_fairshare.userprio.table import UserprioView, table_lines
 from real_condor import real_condor
 
 DATA = Path(__file__).parent / "data"

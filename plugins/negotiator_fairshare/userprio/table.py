@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 
 from negotiator.plugin import printable
-from negotiator_fairshare.accounts.columns import (
+from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.userprio.columns import (
     COLUMNS,
     ColumnSet,
     TimeFormat,
@@ -17,8 +18,7 @@ from negotiator_fairshare.accounts.columns import (
     number,
     surplus_name,
 )
-from negotiator_fairshare.accounts.report import UserprioEntry, UserprioReport
-from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.userprio.report import UserprioEntry, UserprioReport
 
 LONGEST_NAME = 99
 _LAST = 3.4028234663852886e38

@@ -1,0 +1,198 @@
+"""The command line of condor_userprio: what to show, or the one change to make.
+
+Source: condor_userprio 25.14.1. Its options are long words after one hyphen, and may be abbreviated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+
+import attrs
+
+from negotiator.plugin import InvalidCallError
+from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind
+from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.userprio.columns import ColumnSet
+from negotiator_fairshare.userprio.report import UserprioReport
+from negotiator_fairshare.userprio.table import UserprioView
+
+DAY = 86_400
+
+#: The options in the order in which HTCondor compares them, with their least abbreviation and number of operands.
+_OPTIONS = (
+    ("setprio", 1, 2),
+    ("setfactor", 1, 2),
+    ("setfloor", 1, 2),
+    ("setceiling", 1, 2),
+    ("duration", 1, 1),
+    ("cancelceilinglease", 1, 1),
+    ("cancelfloorlease", 1, 1),
+    ("cancelfactorlease", 1, 1),
+    ("setbegin", 1, 2),
+    ("setaccum", 1, 2),
+    ("setlast", 1, 2),
+    ("resetusage", 1, 1),
+    ("delete", 3, 1),
+    ("resetall", 1, 0),
+    ("long", 1, 0),
+    ("legacy", 3, 0),
+    ("modular", 3, 0),
+    ("hierarchical", 2, 0),
+    ("flat", 2, 0),
+    ("quotas", 1, 0),
+    ("surplus", 1, 0),
+    ("sortkey", 2, 0),
+    ("all", 1, 0),
+    ("most", 2, 0),
+    ("activefrom", 1, 3),
+    ("allusers", 1, 0),
+    ("usage", 2, 0),
+    ("priority", 4, 0),
+)
+_COLUMNS = {
+    "quotas": ColumnSet.QUOTAS,
+    "surplus": ColumnSet.SURPLUS,
+    "sortkey": ColumnSet.SORT_KEY,
+    "all": ColumnSet.ALL,
+    "most": ColumnSet.MOST,
+    "usage": ColumnSet.USAGE,
+    "priority": ColumnSet.PRIORITIES,
+}
+_CHANGES = {str(kind): kind for kind in ChangeKind}
+
+
+@attrs.frozen(kw_only=True)
+class UserprioArguments:
+    """What to show, unless ``change`` is the change to make.
+
+    ``names`` are submitters, full (``user@domain``) or by user alone; none means all. ``long`` shows ads, one for each
+    entry if ``modular``.
+    """
+
+    view: UserprioView = attrs.field(factory=UserprioView)
+    long: bool = False
+    modular: bool = False
+    names: tuple[str, ...] = ()
+    change: AccountChange | None = None
+
+    def selected(self, report: UserprioReport) -> UserprioReport:
+        """Return the report with the entries of ``names``, all if there are none."""
+        if not self.names:
+            return report
+        wanted = set(self.names)
+        return attrs.evolve(
+            report,
+            entries=tuple(
+                entry
+                for entry in report.entries
+                if entry.name in wanted or entry.name.partition("@")[0] in wanted
+            ),
+        )
+
+
+def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) -> UserprioArguments:
+    """Read the words of a command line.
+
+    :param now: the current time, in seconds since the epoch; entries not used for a day are not shown by default.
+    :param zone: of dates; None is the local one.
+    :raises InvalidCallError: an option is unknown, or lacks an operand, or contradicts another one.
+    """
+    given: dict[str, list[str]] = {}
+    names: list[str] = []
+    for option, operands in _split(words):
+        if not option:
+            names += operands
+        else:
+            given[option] = operands
+    changes = [option for option in given if option in _CHANGES]
+    if len(changes) > 1:
+        raise InvalidCallError(f"-{changes[0]} and -{changes[1]}: make one change at a time")
+    if changes:
+        return UserprioArguments(change=_change(changes[0], given, names))
+    if "duration" in given:
+        raise InvalidCallError("-duration is the time of a lease: add -setfactor, -setceiling or -setfloor")
+    if "hierarchical" in given and "flat" in given:
+        raise InvalidCallError("-hierarchical and -flat contradict each other")
+    columns = ColumnSet(0)
+    for option in given:
+        columns |= _COLUMNS.get(option, ColumnSet(0))
+    hierarchical = True if "hierarchical" in given else False if "flat" in given else None
+    view = UserprioView(
+        columns=columns or ColumnSet.MOST,
+        active_since=-1 if names or "allusers" in given else _active_since(given, now, zone),
+        hierarchical=hierarchical,
+        zone=zone,
+    )
+    return UserprioArguments(view=view, long="long" in given, modular="modular" in given, names=tuple(names))
+
+
+def _split(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Iterate over the options with their operands; names have an empty option."""
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-"):
+            if not word[:1].isalpha() and word != ROOT_GROUP:
+                raise InvalidCallError(f"invalid name {word!r}: the name of a submitter begins with a letter")
+            yield "", [word]
+            continue
+        option, count = _option(word)
+        if len(left) < count:
+            raise InvalidCallError(f"-{option} needs {count} operand{'s' * (count > 1)}")
+        yield option, left[:count]
+        left = left[count:]
+
+
+def _option(word: str) -> tuple[str, int]:
+    exact = word.startswith("--")
+    text = word.lstrip("-")
+    for name, least, count in _OPTIONS:
+        if text == name or (not exact and len(text) >= least and name.startswith(text)):
+            return name, count
+    known = ", ".join(f"-{name}" for name, _least, _count in _OPTIONS)
+    raise InvalidCallError(f"unknown option {word!r}: there are {known}")
+
+
+def _change(option: str, given: dict[str, list[str]], names: Sequence[str]) -> AccountChange:
+    if extra := [each for each in given if each not in {option, "duration"}] or list(names):
+        raise InvalidCallError(f"-{option} makes a change and shows nothing: remove {extra[0]}")
+    name, *value = [*given[option], ""] if option == "resetall" else given[option]
+    if name and "@" not in name and option != "resetall":
+        raise InvalidCallError(f"-{option} needs the full name of a submitter, user@domain, not {name!r}")
+    try:
+        number = _number(value[0]) if value else None
+        duration = _seconds(given["duration"][0]) if "duration" in given else 0
+        return AccountChange(_CHANGES[option], name, number, duration)
+    except ValueError as error:
+        raise InvalidCallError(str(error)) from error
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a number")
+    return value
+
+
+def _seconds(text: str) -> int:
+    value = _number(text)
+    if value <= 0 or value != int(value):
+        raise ValueError("-duration needs a positive number of seconds")
+    return int(value)
+
+
+def _active_since(given: dict[str, list[str]], now: int, zone: tzinfo | None) -> int:
+    if "activefrom" not in given:
+        return now - DAY
+    try:
+        month, day, year = map(int, given["activefrom"])
+        year += 2000 if year < 50 else 1900 if year < 100 else 0
+        moment = datetime(year, month, day, tzinfo=zone) if zone else datetime(year, month, day).astimezone()
+        return int(moment.timestamp())
+    except (ValueError, OverflowError) as error:
+        raise InvalidCallError(f"-activefrom needs month, day and year: {error}") from error

@@ -1,0 +1,129 @@
+"""Changes of accounts by administrators."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
+from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind, changed
+
+NOW = 1_800_000_000
+SETTINGS = AccountSettings()
+RECORD = AccountRecord(accumulated_usage=60.0, weighted_accumulated_usage=90.0, begin_usage=7, factor=50.0)
+ACCOUNTS = Accounts(records={"u@d": RECORD, "v@d": RECORD}, last_update=NOW)
+
+
+def after(kind, value=None, duration=0, accounts=ACCOUNTS, now=NOW):
+    return changed(accounts, AccountChange(kind, "u@d", value, duration), now, SETTINGS)[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "field", "expected"),
+    [
+        (ChangeKind.PRIORITY, 12.3456789, "priority", 12.345679),
+        (ChangeKind.PRIORITY, 0.1, "priority", 0.5),
+        (ChangeKind.FACTOR, 250, "factor", 250.0),
+        (ChangeKind.CEILING, 10, "ceiling", 10),
+        (ChangeKind.FLOOR, 3, "floor", 3),
+        (ChangeKind.ACCUMULATED, 7200, "weighted_accumulated_usage", 7200.0),
+        (ChangeKind.BEGIN, 1_700_000_000, "begin_usage", 1_700_000_000),
+        (ChangeKind.LAST, 1_700_000_000, "last_usage", 1_700_000_000),
+    ],
+)
+def test_a_value_is_set_and_all_others_stay(kind, value, field, expected):
+    accounts = after(kind, value)
+    assert getattr(accounts.get("u@d"), field) == expected
+    assert accounts.get("v@d") == RECORD
+
+
+def test_a_value_of_an_unknown_name_makes_an_account():
+    """As with condor_userprio: a ceiling may be set before the first job."""
+    assert after(ChangeKind.CEILING, 4, accounts=Accounts()).get("u@d") == AccountRecord(ceiling=4)
+
+
+def test_usage_is_reset_for_one_or_all():
+    one = after(ChangeKind.RESET)
+    assert (one.get("u@d").accumulated_usage, one.get("u@d").begin_usage) == (0.0, NOW)
+    assert one.get("v@d") == RECORD
+    everybody, text = changed(ACCOUNTS, AccountChange(ChangeKind.RESET_ALL), NOW, SETTINGS)
+    assert {each.weighted_accumulated_usage for each in everybody.records.values()} == {0.0}
+    assert text == "The accumulated usage was reset for all users"
+
+
+def test_an_account_is_deleted():
+    assert after(ChangeKind.DELETE).records == {"v@d": RECORD}
+
+
+def test_a_lease_of_a_factor_returns_to_the_factor_of_the_knobs():
+    """The factor of a name without account is written down when its lease begins."""
+    accounts = after(ChangeKind.FACTOR, 5, duration=60, accounts=Accounts())
+    assert accounts.get("u@d").factor == 5.0
+    assert accounts.updated(NOW + 60, AccountSettings(default_factor=3.0)).get("u@d").factor == 1000.0
+
+
+def test_a_lease_is_cancelled():
+    accounts = after(ChangeKind.CANCEL_CEILING, accounts=after(ChangeKind.CEILING, 5, duration=60))
+    assert (accounts.get("u@d").ceiling, accounts.get("u@d").ceiling_lease_expiration) == (-1, 0)
+
+
+@pytest.mark.parametrize("kind", [ChangeKind.RESET, ChangeKind.DELETE, ChangeKind.CANCEL_FLOOR])
+def test_what_needs_an_account_is_refused_without_one(kind):
+    with pytest.raises(ValueError, match="no account named u@d"):
+        after(kind, accounts=Accounts())
+
+
+def test_a_lease_that_does_not_hold_is_not_cancelled():
+    with pytest.raises(ValueError, match="no lease of the factor"):
+        after(ChangeKind.CANCEL_FACTOR)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "duration"),
+    [
+        (ChangeKind.FACTOR, 0.5, 0),
+        (ChangeKind.PRIORITY, float("nan"), 0),
+        (ChangeKind.PRIORITY, None, 0),
+        (ChangeKind.CEILING, -2, 0),
+        (ChangeKind.CEILING, 2.5, 0),
+        (ChangeKind.FLOOR, -1, 0),
+        (ChangeKind.LAST, 1e300, 0),
+        (ChangeKind.DELETE, 1, 0),
+        (ChangeKind.PRIORITY, 1, 60),
+        (ChangeKind.FLOOR, 1, -60),
+    ],
+)
+def test_invalid_changes_cannot_be_made(kind, value, duration):
+    with pytest.raises(ValueError, match=r"needs a|takes no|duration"):
+        AccountChange(kind, "u@d", value, duration)
+
+
+@given(
+    st.sampled_from([ChangeKind.FACTOR, ChangeKind.CEILING]),
+    st.text(st.characters(categories=["L", "N"]), min_size=1),
+    st.integers(1, 10**6),
+    st.integers(0, 10**6),
+)
+def test_a_change_is_what_its_text_says(kind, name, value, duration):
+    change = AccountChange(kind, name, value, duration)
+    assert AccountChange.from_text(change.to_text()) == change
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"kind":"setprio"}',
+        '{"kind":"other","name":"u@d"}',
+        '{"kind":"setprio","name":"u@d","value":"1"}',
+        '{"kind":"setprio","name":"u@d","value":true}',
+        '{"kind":"setprio","name":7,"value":1}',
+        '{"kind":"setprio","name":"u@d","value":1,"more":1}',
+        '{"kind":"setfloor","name":"u@d","value":1,"duration":1.5}',
+        "[" * 100_000,
+    ],
+)
+def test_damaged_texts_of_changes_are_refused(text):
+    with pytest.raises(ValueError):
+        AccountChange.from_text(text)
