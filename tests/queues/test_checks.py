@@ -133,11 +133,6 @@ def test_an_inconsistent_configuration_has_one_error(config, code):
     ("config", "text", "message"),
     [
         (root(queue(INVALID)), INVALID[:80], "invalid queue name {!r}"),
-        (
-            root(queue(submitacl=f"{LONG}\t")),
-            LONG[:80],
-            "submitacl: white space other than a single space in {!r}",
-        ),
         (root(queue(submitacl=f"{LONG} a b")), LONG[:80], "submitacl: more than one space in {!r}"),
         (
             root(queue(maxapplications=INVALID)),
@@ -169,6 +164,11 @@ def test_a_message_shows_the_beginning_of_a_long_text(config, text, message):
     assert problem.message == message.format(text)
     lines = document(config).splitlines()
     assert 100 * "x" in "".join(lines[problem.source.line - 2 : problem.source.line])  # "? key" and ": value"
+
+
+def test_the_error_of_a_blank_list_shows_80_of_its_spaces():
+    (problem,) = read(root(queue(submitacl=200 * " "))).problems
+    assert problem.message == f"submitacl: blank list {80 * ' '!r}: an empty list is '' or a single space"
 
 
 def test_a_notice_shows_80_characters_of_a_property():
