@@ -6,11 +6,13 @@ import attrs
 
 from negotiator.app.lint_accounting import lint_accounting
 from negotiator.app.lint_bundle import lint_bundle
+from negotiator.app.lint_resources import lint_resources
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.load import in_order
 from negotiator.hooks.administration import CommandTargets
 from negotiator.pool import Snapshot
+from negotiator.records import Severity
 
 
 def check_bundle(
@@ -18,14 +20,19 @@ def check_bundle(
 ) -> BundleCheck:
     """Check the bundle and lint its expressions; with a pool, also against the pool's ads.
 
-    The problems are in the order of their places.
+    The problems are in the order of their places. With an error, also of the lint, there is no bundle in the result.
 
     :param list_ignored: report each setting of HTCondor without effect, beside their summary.
     """
     examination = examine(targets)
-    found = lint_bundle(examination, pool, current_time(targets))
+    now = current_time(targets)
+    found = lint_bundle(examination, pool, now)
+    if examination.bundle is not None:
+        found = (*found, *lint_resources(examination.bundle, pool, now))
     if pool is not None and examination.bundle is not None:
         found = (*found, *lint_accounting(examination.bundle, pool))
     if list_ignored:
         found = (*found, *examination.ignored)
+    if any(problem.severity is Severity.ERROR for problem in found):
+        examination = attrs.evolve(examination, bundle=None)
     return attrs.evolve(examination, problems=in_order((*examination.problems, *found)))

@@ -8,17 +8,19 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.app.pool_view import PoolView
+from negotiator.cycle.capacity import pool_capacity
 from negotiator.cycle.queue_usage import QueueUsage as QueueUsage
 from negotiator.errors import NotFoundError
 from negotiator.hooks.answers import HookFailure
 from negotiator.queues import ROOT, QueueTree
 from negotiator.queues.names import upwards
+from negotiator.queues.quantities import Resources
 from negotiator.records.text import suggest
 
 
 @attrs.frozen(eq=False)
 class QueueReport:
-    """The queues from ``top`` down.
+    """The queues from ``top`` down; with a pool, the maximum of the root queue is what the slots of the pool have.
 
     ``applications`` counts those in each queue and below it, None without a state. ``usage`` is by path, None without a
     pool; a missing path uses nothing. ``failures`` are of plugins, so that ``usage`` is incomplete.
@@ -47,7 +49,16 @@ def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     applications = _with_descendants(manager.registry.counts()) if view.targets.state else None
     if usage is None:
         return QueueReport(tree, top, applications)
-    return QueueReport(tree, top, applications, usage.usage, usage.failures)
+    shown = _with_capacity(tree, pool_capacity(view.snapshot.slots, view.bundle))
+    return QueueReport(shown, top, applications, usage.usage, usage.failures)
+
+
+def _with_capacity(tree: QueueTree, capacity: Resources) -> QueueTree:
+    """Return the queues with the resources of the pool as the maximum of the root queue."""
+    queues = {queue.path: queue for queue in tree}
+    root = queues[ROOT]
+    queues[ROOT] = attrs.evolve(root, config=attrs.evolve(root.config, max=capacity))
+    return QueueTree(queues)
 
 
 def _with_descendants(counts: Mapping[str, int]) -> Counter[str]:

@@ -376,3 +376,21 @@ def test_with_a_pool_a_match_policy_that_no_pair_satisfies_is_a_warning(bundle):
     (warning,) = (line for line in done.output.splitlines() if "warning:" in line)
     assert "enforce: for every job and slot of this pool" in warning or "enforce: for every" in warning
     assert "hint: no job of this pool can be matched" in done.output
+
+
+def test_a_resource_that_nobody_has_is_an_error_with_a_pool_only(tmp_path):
+    """The bundle still loads: the pool may change while it is in force."""
+    folder, pool = tmp_path / "bundle", tmp_path / "pool"
+    folder.mkdir()
+    pool.mkdir()
+    (folder / "queues.yaml").write_text(
+        "partitions:\n  - name: default\n    queues:\n      - name: one\n        resources: {max: {tapes: 4}}\n"
+    )
+    (pool / "slots.ads").write_text(
+        'MyType = "Machine"\nName = "slot1@m"\nMachine = "m"\nCpus = 4\nMemory = 1024\n'
+    )
+    alone, with_pool = invoke(check, [str(folder)]), invoke(check, [str(folder), "--pool", str(pool)])
+    assert (alone.exit_code, with_pool.exit_code) == (0, 1)
+    assert "queues.yaml:4:9: warning: root.one: tapes is not a resource of every pool" in alone.stdout
+    assert "queues.yaml:4:9: error: root.one: no slot of this pool has tapes" in with_pool.stdout
+    assert ": ok" not in with_pool.stdout

@@ -402,3 +402,17 @@ def test_a_failed_plugin_ends_with_code_7(bundle, pool):
     assert result.exit_code == 7
     assert "OSError: gone" in result.stderr
     assert usage_rows(result.stdout)[0] == IN_USE[0]
+
+
+def test_the_root_queue_has_the_resources_of_the_pool(bundle, pool):
+    """As in YuniKorn; nothing can be configured there, and without a pool nothing is shown."""
+    (pool / "slots.ads").write_text(
+        "".join(
+            f'MyType = "Machine"\nName = "slot{number}@m"\nMachine = "m"\nCpus = {cpus}\nMemory = 1024\n\n'
+            for number, cpus in enumerate((4, 8))
+        )
+    )
+    tree = json.loads(run("--bundle", bundle, "--pool", pool, "--json").stdout)
+    assert tree["maxResource"] == {"memory": 2 << 30, "vcore": 12_000}
+    assert "max memory 2Gi, vcore 12" in run("--bundle", bundle, "--pool", pool).stdout
+    assert "maxResource" not in json.loads(run("--bundle", bundle, "--json").stdout)
