@@ -18,9 +18,7 @@ from negotiator_limits.usage import Usage, UsageNode, reported_names, usage_tree
 Groups: TypeAlias = Mapping[tuple[str, str], str]
 
 
-def user_usage(
-    limits: LimitIndex, usage: Usage, groups: Groups, *, spec_names: bool = False
-) -> list[dict[str, Any]]:
+def user_usage(limits: LimitIndex, usage: Usage, groups: Groups, *, spec_names: bool) -> list[dict[str, Any]]:
     """Return one entry for each user.
 
     :param spec_names: use the names of the specification, and keep empty values.
@@ -40,7 +38,7 @@ def user_usage(
 
 
 def group_usage(
-    limits: LimitIndex, usage: Usage, groups: Groups, *, spec_names: bool = False
+    limits: LimitIndex, usage: Usage, groups: Groups, *, spec_names: bool
 ) -> list[dict[str, Any]]:
     """Return one entry for each group that a limit names, the wildcard included.
 
@@ -62,7 +60,7 @@ def _entry(key: str, name: str, more: dict[str, Any], node: UsageNode, *, spec_n
     return entry if spec_names else _without_empty(entry)
 
 
-def queue_usage(node: UsageNode, *, spec_names: bool = False) -> dict[str, Any]:
+def queue_usage(node: UsageNode, *, spec_names: bool) -> dict[str, Any]:
     """Return one queue and all below it."""
     entry = {
         "queuename" if spec_names else "queuePath": node.path,

@@ -126,6 +126,23 @@ def test_limits_are_reported_before_anything_is_used():
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
+def test_the_wildcard_is_reported_as_a_group_and_not_as_a_user():
+    """With the queue of its limit, before anything is used."""
+    limit = {"users": ["*"], "groups": ["dev"], "maxapplications": 2}
+    wildcard = {"groups": ["*"], "maxapplications": 3}
+    queues = [{"name": "a", "limits": [limit, wildcard]}]
+    tree = QueueTree.of(read({"queues": [{"name": "root", "queues": queues}]}).partition.root, 0)
+    nothing = CounterUsage({}, {}, {})
+    assert negotiator_usage("users", nothing, tree) == []
+    assert [
+        (entry["groupName"], entry["queues"]["children"])
+        for entry in negotiator_usage("groups", nothing, tree)
+    ] == [
+        ("*", [{"queuePath": "root.a", "maxApplications": 3}]),
+        ("dev", [{"queuePath": "root.a", "maxApplications": 2}]),
+    ]
+
+
 def test_other_counters_are_left_out():
     """Only keys of users and groups are read, with as many parts as they have."""
     sums = {

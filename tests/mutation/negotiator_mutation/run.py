@@ -55,7 +55,7 @@ def run_mutants(
         Plan((str(copy / room.source),), planned, longest, str(results)).write(plan)
         with log.open("w") as output:
             process = subprocess.Popen(  # noqa: S603 - pytest
-                [*PYTEST, "-p", "negotiator_mutation.session", room.tests],
+                [*PYTEST, "-p", "negotiator_mutation.session", *room.tests],
                 cwd=copy,
                 env=_environment(copy) | {PLAN: str(plan)},
                 stdout=output,
