@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from negotiator.cli.render import terminal_columns
 
-_WIDTH = 20  # of a bar, in characters
-_MIN_COLUMNS = 100  # of a terminal, for tables with bars
+#: The width of a bar in characters, and on terminals of fewer columns than these.
+_WIDTH, _NARROW_WIDTH = 20, 10
+_NARROW_COLUMNS = 100
 
 
 def limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
@@ -16,15 +17,10 @@ def limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
 
 
 def bar(used: int, limit: int) -> str:
-    """``[########------------]  40%``; never full before the limit is reached, never empty if something is used.
-
-    On a narrow terminal it is the number alone, since a folded bar shows nothing.
-    """
-    part = f"{used * 100 // limit:3}%"
-    console = Console()
-    if console.is_terminal and console.width < _MIN_COLUMNS:
-        return part
-    filled = min(_WIDTH, used * _WIDTH // limit)
+    """``[########------------]  40%``; never full before the limit is reached, never empty if something is used."""
+    columns = terminal_columns()
+    width = _NARROW_WIDTH if columns is not None and columns < _NARROW_COLUMNS else _WIDTH
+    filled = min(width, used * width // limit)
     if used and not filled:
         filled = 1
-    return f"[{'#' * filled}{'-' * (_WIDTH - filled)}] {part}"
+    return f"[{'#' * filled}{'-' * (width - filled)}] {used * 100 // limit:3}%"

@@ -159,12 +159,13 @@ def test_the_pool_may_be_set_in_the_environment(called, tmp_path, monkeypatch):
     assert (result.exit_code, result.stdout) == (0, wanted)
 
 
-def test_on_a_narrow_terminal_no_bar_is_folded(called, monkeypatch):
-    """The percentage is printed as a number."""
+def test_on_a_narrow_terminal_bars_are_shorter(called, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
     text = re.sub(r"\x1b\[[0-9;]*m", "", called("users", "sue").stdout)
-    assert ["sue", "root", "memory", "3Gi", "4Gi", "75%"] in [line.split() for line in text.splitlines()]
+    assert ["sue", "root", "memory", "3Gi", "4Gi", "[#######---]", "75%"] in [
+        line.split() for line in text.splitlines()
+    ]
 
 
 def test_with_a_state_matches_count_and_nothing_is_written(called, tmp_path):
