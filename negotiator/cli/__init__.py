@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from importlib import import_module
 
@@ -30,6 +31,8 @@ def main(context: click.Context, *, debug: bool) -> None:
       negotiator check policies/default           every problem of a policy bundle
       negotiator audit verify var/audit           has the audit log been tampered with?
     """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
     if debug:
         from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from negotiator.cli import table_layout
-from negotiator.cli.table_layout import Column
+from negotiator.cli.table_layout import TableColumn
 from negotiator.records.text import printable as printable
 
 #: Columns of sentences and expressions, whose long words may be broken; names never are.
@@ -47,13 +47,20 @@ def coloured(header: str, cell: str) -> str:
     return click.style(cell, fg=colour) if colour else cell
 
 
+def print_wrapped(text: str, *, bold: bool = False) -> None:
+    """Print a sentence; on a terminal in its width, wrapped between words."""
+    room = terminal_columns()
+    for line in [text] if room is None else table_layout.wrapped(text, room):
+        click.echo(click.style(line, bold=True) if bold else line, color=uses_colour())
+
+
 def print_table(
     title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()
 ) -> None:
     """Print a table below its title; ``right`` are the columns to align right. Without rows, print nothing.
 
-    On a terminal, long cells are wrapped to its width and empty columns are omitted. If a name would have to be broken,
-    each row is printed as a block of lines.
+    On a terminal, long cells are wrapped to its width and empty columns are omitted. Where a name would have to be broken,
+    the columns of a row are printed on several lines.
     """
     if not rows:
         return
@@ -77,31 +84,34 @@ def _print_plain(headers: Sequence[str], cells: Sequence[Sequence[str]], right: 
         click.echo(f"  {'  '.join(line)}".rstrip())
 
 
-def _columns(headers: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]) -> list[Column]:
+def _columns(
+    headers: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]
+) -> list[TableColumn]:
     """Return the columns that are not empty."""
     return [
-        Column(header, [row[place] for row in cells], right=place in right, prose=header in PROSE)
+        TableColumn(header, [row[place] for row in cells], right=place in right, prose=header in PROSE)
         for place, header in enumerate(headers)
         if any(row[place] for row in cells)
     ]
 
 
-def _print_wrapped(title: str, columns: Sequence[Column], room: int) -> None:
+def _print_wrapped(title: str, columns: Sequence[TableColumn], room: int) -> None:
     colour = uses_colour()
-    click.secho(title, bold=True, color=colour)
-    widths = table_layout.widths(columns, room)
-    if widths is None:
-        for block in table_layout.blocks(columns, room):
-            for column, label, text in block:
-                shown = f"{click.style(label, bold=True)}{table_layout.GAP}{coloured(column.header, text)}"
-                click.echo(shown.rstrip(), color=colour)
-            click.echo()
-        return
-    heads = [column.justified(column.header, width) for column, width in zip(columns, widths, strict=True)]
-    click.secho(table_layout.GAP.join(heads).rstrip(), bold=True, color=colour)
-    click.echo("─" * (sum(widths) + len(table_layout.GAP) * (len(widths) - 1)))
-    for lines in table_layout.rows(columns, widths):
-        for line in lines:
-            shown = (coloured(column.header, cell) for column, cell in zip(columns, line, strict=True))
-            click.echo(table_layout.GAP.join(shown).rstrip(), color=colour)
+    print_wrapped(title, bold=True)
+    lines = table_layout.lines_of_columns(columns, room)
+    layout = []
+    for number, line in enumerate(lines):
+        indent = table_layout.INDENT if number else ""
+        layout.append((indent, line, table_layout.widths(line, room - len(indent))))
+    longest = 0
+    for indent, line, widths in layout:
+        heads = (column.justified(column.header, width) for column, width in zip(line, widths, strict=True))
+        click.secho(f"{indent}{table_layout.GAP.join(heads)}".rstrip(), bold=True, color=colour)
+        longest = max(longest, len(indent) + sum(widths) + len(table_layout.GAP) * (len(widths) - 1))
+    click.echo("─" * min(longest, room))
+    for row in range(len(columns[0].cells)):
+        for indent, line, widths in layout:
+            for cells in table_layout.row_lines(line, widths, row):
+                shown = (coloured(column.header, cell) for column, cell in zip(line, cells, strict=True))
+                click.echo(f"{indent}{table_layout.GAP.join(shown)}".rstrip(), color=colour)
     click.echo()

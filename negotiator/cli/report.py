@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence
 import click
 
 from negotiator.app.cycle_report import (
-    CORE,
     CycleResult,
     DiscardedAds,
     Removal,
     RequestOutcome,
 )
 from negotiator.bundle.model import Bundle
-from negotiator.cli.render import print_table, printable
+from negotiator.cli.phrases import number, rule
+from negotiator.cli.render import print_table, print_wrapped, printable
+from negotiator.cli.selection import Selection
 from negotiator.hooks.answers import HookFailure, SlowCalls
+from negotiator.hooks.records import Match
 from negotiator.records import Mode, Problem, Provenance, Reason
 
 #: Reasons printed for a request; ``--json`` and the audit log have all of them.
@@ -26,15 +28,19 @@ LEGEND = "REMOVED: slots that a reason removed from the remaining ones; REJECTED
 EXAMPLES = 3
 
 
-def print_report(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> None:
+def print_report(
+    problems: Sequence[Problem], result: CycleResult, bundle: Bundle, selection: Selection
+) -> None:
     """Print the decisions of a cycle for people; ``problems`` are those of the ads, which were printed before."""
     _heading(problems, result, bundle)
-    _matched(result)
-    unmatched = [outcome for outcome in result.outcomes if outcome.unmatched]
+    matches, unmatched = selection.matches(result), selection.unmatched(result)
+    _matched(matches)
+    if selection.is_part and not (matches or unmatched):
+        click.echo("No job that takes part in this cycle is selected.\n")
     for outcome in unmatched:
         _unmatched(outcome, result.counts.admitted_slots)
     if any(outcome.removals for outcome in unmatched):
-        click.echo(LEGEND)
+        print_wrapped(LEGEND)
         click.echo()
     print_table(
         "Discarded ads",
@@ -69,7 +75,7 @@ def print_plugin_failures(failures: Sequence[HookFailure | SlowCalls]) -> None:
     )
 
 
-def _matched(result: CycleResult) -> None:
+def _matched(matches: Sequence[Match]) -> None:
     rows = [
         (
             match.job,
@@ -79,14 +85,14 @@ def _matched(result: CycleResult) -> None:
             f"{match.rank:g}",
             ", ".join(reason.provenance.rule for reason in match.warnings if reason.mode is Mode.WARN),
         )
-        for match in result.matches
+        for match in matches
     ]
-    title = f"Matched: {_number(len(result.matches), 'job')}"
+    title = f"Matched: {number(len(matches), 'job')}"
     print_table(title, ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK", "WARNINGS"), rows, right=(4,))
 
 
 def _reason(item: DiscardedAds) -> tuple[str, ...]:
-    return item.reason.text, _rule(item.reason), ", ".join(item.examples)
+    return item.reason.text, rule(item.reason), ", ".join(item.examples)
 
 
 def _gates_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
@@ -103,25 +109,25 @@ def _matches_not_enforced(result: CycleResult) -> Iterator[tuple[str, ...]]:
             jobs.setdefault(reason.provenance, (reason, []))[1].append(match.job)
     for reason, names in jobs.values():
         examples = ", ".join(names[:EXAMPLES])
-        yield "match", str(len(names)), reason.mode, reason.text, _rule(reason), examples
+        yield "match", str(len(names)), reason.mode, reason.text, rule(reason), examples
 
 
 def _heading(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> None:
     counts = result.counts
     ads = (
-        _number(counts.schedds, "schedd"),
-        _number(counts.submitters, "submitter"),
-        _number(counts.slots, "slot"),
-        _number(counts.jobs, "job"),
+        number(counts.schedds, "schedd"),
+        number(counts.submitters, "submitter"),
+        number(counts.slots, "slot"),
+        number(counts.jobs, "job"),
     )
-    above = f"; {_number(len(problems), 'problem')} of ads, above" if problems else ""
-    click.echo(f"Cycle {result.number} over {', '.join(ads)}{above}")
-    click.echo(
+    above = f"; {number(len(problems), 'problem')} of ads, above" if problems else ""
+    print_wrapped(f"Cycle {result.number} over {', '.join(ads)}{above}")
+    print_wrapped(
         f"Policies: {printable(str(bundle.folder))} (sha256 {result.digest[:12]}), plugins: {', '.join(result.plugins) or 'none'}"
     )
-    click.echo(
-        f"Admitted: {_number(counts.admitted_slots, 'slot')}, {_number(counts.admitted_jobs, 'job')}"
-        f" in {_number(counts.requests, 'request')}"
+    print_wrapped(
+        f"Admitted: {number(counts.admitted_slots, 'slot')}, {number(counts.admitted_jobs, 'job')}"
+        f" in {number(counts.requests, 'request')}"
     )
     click.echo()
 
@@ -129,9 +135,9 @@ def _heading(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -
 def _unmatched(outcome: RequestOutcome, slots: int) -> None:
     request = outcome.request
     matched = f", {len(outcome.matches)} of them matched" if outcome.matches else ""
-    jobs = f"{_number(request.count, 'job')} like {request.first_job}"
+    jobs = f"{number(request.count, 'job')} like {request.first_job}"
     queue = f" in {printable(request.queue)}" if request.queue else ""
-    title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{matched}; of {_number(slots, 'slot')}, {outcome.candidates} are candidates"
+    title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{matched}; of {number(slots, 'slot')}, {outcome.candidates} are candidates"
     shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
     print_table(
         title,
@@ -142,18 +148,8 @@ def _unmatched(outcome: RequestOutcome, slots: int) -> None:
 
 
 def _removal(item: Removal) -> tuple[str, ...]:
-    return str(item.removed), str(item.rejected), _verdict(item.reason), item.reason.text, _rule(item.reason)
+    return str(item.removed), str(item.rejected), _verdict(item.reason), item.reason.text, rule(item.reason)
 
 
 def _verdict(reason: Reason) -> str:
     return reason.verdict if reason.mode is Mode.ENFORCE else f"{reason.mode} only"
-
-
-def _rule(reason: Reason) -> str:
-    """Return the rule of a policy with its source; for the core's own reasons, the core."""
-    provenance = reason.provenance
-    return provenance.plugin if provenance.plugin == CORE else str(provenance)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

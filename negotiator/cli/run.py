@@ -11,6 +11,7 @@ from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.loading import standard_input
 from negotiator.cli.run_output import LogOutput, RunOutput, TableOutput, open_log
+from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 
@@ -30,11 +31,16 @@ def run(
     recover: bool,
     as_json: bool,
     trace_hooks: bool,
+    full: bool,
+    user: str | None,
+    queue: str | None,
+    job: str | None,
 ) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched."""
     targets = attrs.evolve(targets, pool=pool)
     folder = bundle_folder(targets)
-    output: RunOutput = TableOutput(folder, as_json)
+    selection = Selection(full=full, user=user or "", queue=queue or "", job=job or "")
+    output: RunOutput = TableOutput(folder, as_json, selection)
     if every is not None:
         output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level)
     with output.reporting_errors():

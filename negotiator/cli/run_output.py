@@ -17,10 +17,13 @@ from negotiator.app.cycle_report import CycleReport, CycleResult, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
+from negotiator.cli.cycle_summary import print_summary
 from negotiator.cli.options import LEVELS
+from negotiator.cli.phrases import number
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_plugin_failures, print_report
+from negotiator.cli.selection import Selection
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Match
@@ -28,6 +31,8 @@ from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 
 _CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
+#: Problems of ads that are printed with a summary: each takes up to four lines.
+PROBLEMS = 1
 _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
 
@@ -51,6 +56,7 @@ class TableOutput:
 
     folder: Path
     as_json: bool = False
+    selection: Selection = attrs.field(factory=Selection)
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print problems with the lines they are in."""
@@ -78,14 +84,21 @@ class TableOutput:
         )
 
     def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
-        """Print the tables of a cycle, or its records as JSON: the matches are among them."""
-        print_problems(problems, err=True)
+        """Print the summary, the tables or the records (JSON) of a cycle; True if all matches were listed."""
+        detailed = self.as_json or self.selection.is_detailed
+        print_problems(problems if detailed else problems[:PROBLEMS], err=True)
+        if not detailed and len(problems) > PROBLEMS:
+            more = number(len(problems) - PROBLEMS, "more problem")
+            click.echo(f"and {more} of ads (--full prints all)", err=True)
         if self.as_json:
             _print_json(result)
             return True
-        print_report(problems, result, bundle)
+        if detailed:
+            print_report(problems, result, bundle, self.selection)
+        else:
+            print_summary(problems, result, bundle)
         sys.stdout.flush()
-        return True
+        return len(self.selection.matches(result)) == len(result.matches) if detailed else not result.matches
 
     def cycle(self, report: CycleReport) -> None:
         """Print a doubted clock, the plugins that failed to observe the cycle, and the head of the audit log."""
@@ -95,6 +108,8 @@ class TableOutput:
         if self.as_json:
             return
         print_plugin_failures((*report.observers, *report.slow))
+        if not self.selection.is_detailed:
+            click.echo("Details: --full, or --user NAME, --queue PATH, --job ID")
         click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
 
     def reporting_errors(self) -> AbstractContextManager[None]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import attrs
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 GAP = "  "
+#: Before the further lines of a row whose columns do not fit on one line.
+INDENT = "    "
 #: Least width of a column of prose with longer cells.
 NARROW = 24
 
 
 @attrs.frozen
-class Column:
+class TableColumn:
     """A column: its cells, whether they are aligned right, and whether long words may be broken (sentences, expressions)."""
 
     header: str
@@ -39,17 +41,29 @@ class Column:
         return f"{blank}{text}" if self.right else f"{text}{blank}"
 
 
-def widths(columns: Sequence[Column], room: int) -> list[int] | None:
-    """Return the widths of columns in ``room`` characters, gaps included; None if a name would have to be broken."""
+def widths(columns: Sequence[TableColumn], room: int) -> list[int]:
+    """Return the widths of columns in ``room`` characters, gaps included; more if a name would have to be broken."""
     room -= len(GAP) * (len(columns) - 1)
     least = [column.least for column in columns]
-    if sum(least) > room:
-        return None
     chosen = [min(column.natural, max(room, least[place])) for place, column in enumerate(columns)]
-    while sum(chosen) > room:
+    while sum(chosen) > max(room, sum(least)):
         shrinking = (place for place, width in enumerate(chosen) if width > least[place])
         chosen[max(shrinking, key=chosen.__getitem__)] -= 1
     return chosen
+
+
+def lines_of_columns(columns: Sequence[TableColumn], room: int) -> list[list[TableColumn]]:
+    """Return the columns of each line of a row: the table is wrapped between columns where no name may be broken."""
+    lines: list[list[TableColumn]] = []
+    left = 0
+    for column in columns:
+        needed = column.least + len(GAP)
+        if not lines or needed > left:
+            lines.append([])
+            left = room + len(GAP) - (len(INDENT) if len(lines) > 1 else 0)
+        lines[-1].append(column)
+        left -= needed
+    return lines
 
 
 def wrapped(text: str, width: int, *, prose: bool = False) -> list[str]:
@@ -72,36 +86,27 @@ def wrapped(text: str, width: int, *, prose: bool = False) -> list[str]:
     return [*lines, current]
 
 
-def rows(columns: Sequence[Column], chosen: Sequence[int]) -> Iterator[list[list[str]]]:
-    """Yield the lines of each row, and of each line the cells, in the widths of the columns."""
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        texts = [
-            wrapped(cell, width, prose=column.prose)
-            for column, cell, width in zip(columns, cells, chosen, strict=True)
-        ]
+def row_lines(columns: Sequence[TableColumn], chosen: Sequence[int], row: int) -> Iterator[list[str]]:
+    """Yield the lines of a row, and of each line the cells, in the widths of the columns."""
+    texts = [
+        wrapped(column.cells[row], width, prose=column.prose)
+        for column, width in zip(columns, chosen, strict=True)
+    ]
+    for number in range(max(map(len, texts))):
         yield [
-            [
-                column.justified(lines[number] if number < len(lines) else "", width)
-                for column, lines, width in zip(columns, texts, chosen, strict=True)
-            ]
-            for number in range(max(map(len, texts)))
+            column.justified(lines[number] if number < len(lines) else "", width)
+            for column, lines, width in zip(columns, texts, chosen, strict=True)
         ]
-
-
-def blocks(columns: Sequence[Column], room: int) -> Iterator[list[tuple[Column, str, str]]]:
-    """Yield each row as lines: the column, the label (empty on further lines) and the text."""
-    label = max(cell_len(column.header) for column in columns)
-    for cells in zip(*(column.cells for column in columns), strict=True):
-        block = []
-        for column, cell in zip(columns, cells, strict=True):
-            for number, line in enumerate(
-                wrapped(cell, max(room - label - len(GAP), 20), prose=column.prose)
-            ):
-                block.append((column, (column.header if number == 0 else "").ljust(label), line.strip()))
-        yield block
 
 
 def _longest(cell: str) -> int:
     """Return the width of the longest word of a cell, with the blanks before the cell."""
     indent = len(cell) - len(cell.lstrip(" "))
     return max((cell_len(word) for word in cell.split()), default=0) + indent
+
+
+def cut(text: str, room: int | None) -> str:
+    """Return a sentence that fits into a line, with an ellipsis if its end is cut off; None is for any length."""
+    if room is None or cell_len(text) <= room:
+        return text
+    return f"{set_cell_size(text, room - 1).rstrip()}…"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Table, evaluate_table
 from negotiator.classad.syntax import Attr, fold
+from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
@@ -54,6 +55,10 @@ class JobIds:
         """Return ``cluster.proc`` of some jobs."""
         clusters, procs = self.clusters[rows].tolist(), self.procs[rows].tolist()
         return [f"{cluster}.{proc}" for cluster, proc in zip(clusters, procs, strict=True)]
+
+    def ranges(self, rows: Rows) -> JobRanges:
+        """Return the ids of some jobs as ranges."""
+        return JobRanges.of(self.clusters[rows], self.procs[rows])
 
 
 def job_ids(jobs: Table, rows: Sequence[int] | None = None) -> list[str]:

@@ -27,13 +27,14 @@ class QueuedRequest:
     ``number`` identifies the request in its cycle: all its turns have the same. ``rows`` (M,) are the rows of its jobs
     in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
-    jobs are matched now.
+    jobs are matched now. ``ads`` are the rows of the ads of all its jobs, also of those beyond ``rows``, each once.
     """
 
     number: int
     request: Request
     rows: Rows
     allowance: int
+    ads: Rows
 
     def allowed(self) -> Request:
         """Return the request of the jobs that may be matched now."""
@@ -52,7 +53,14 @@ class QueuedRequest:
             return None
         names = tuple(self.request.applications[copy] for copy in np.flatnonzero(left).tolist())
         rest = attrs.evolve(self.request, applications=names, count=self.request.count - len(copies))
-        return QueuedRequest(self.number, rest, self.rows[left], allowance)
+        return QueuedRequest(self.number, rest, self.rows[left], allowance, self.ads_without(copies))
+
+    def ads_without(self, copies: Rows) -> Rows:
+        """Return the rows of the ads of the other jobs; an ad that stands for several jobs is left as long as one is."""
+        left = np.ones(len(self.rows), np.bool_)
+        left[copies] = False
+        served = np.setdiff1d(self.rows[~left], self.rows[left])
+        return self.ads[~np.isin(self.ads, served)]
 
 
 class StopCause(enum.StrEnum):

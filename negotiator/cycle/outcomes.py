@@ -54,6 +54,7 @@ class Outcomes:
             request=before.request if before else queued.request,
             matches=(*before.matches, *matches) if before else matches,
             first_unmatched=first_unmatched,
+            jobs_left=self._job_ids.ranges(queued.ads_without(granted.copies)),
             candidates=candidates.left,
             removals=merged_removals(before.removals if before else (), removals),
         )

@@ -51,7 +51,7 @@ def queued_requests(
     for number, members in enumerate(_groups(combined(*columns)[0], order)):
         rows = _repeated(members, copies, len(slots))
         request = requests.of(rows, int(copies[members].sum()))
-        queued.append(QueuedRequest(number, request, rows, len(rows)))
+        queued.append(QueuedRequest(number, request, rows, len(rows), members))
     return tuple(queued)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 import attrs
 
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.reasons import core_reason
 from negotiator.hooks.manager import HookFailure
@@ -115,7 +116,8 @@ class RequestOutcome:
 
     Jobs are matched in the schedd's order; ``first_unmatched`` is the id ("cluster.proc") of the first that got no
     slot, empty where all got one. ``candidates`` is the number of slots left after all reasons, at the last turn.
-    ``removals`` are those of all turns, the last turn's at the end.
+    ``removals`` are those of all turns, the last turn's at the end. ``jobs_left`` are the ids of all jobs that got no
+    slot; an ad that stands for several jobs has one id.
     """
 
     request: Request
@@ -123,6 +125,7 @@ class RequestOutcome:
     first_unmatched: str
     candidates: int
     removals: tuple[Removal, ...]
+    jobs_left: JobRanges = attrs.field(factory=JobRanges)
 
     @property
     def unmatched(self) -> int:

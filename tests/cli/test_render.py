@@ -3,8 +3,11 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from negotiator.cli.render import print_table
+from negotiator.cli.table_layout import TableColumn, lines_of_columns, row_lines, widths
 
 LONG = "the job's Requirements: countMatches(MY.RequireGPUs,TARGET.AvailableGPUs) >= RequestGPUs"
 
@@ -37,16 +40,41 @@ def test_numbers_and_words_are_never_cut(terminal, columns):
     assert "".join(LONG.split()) in "".join(folded.split())
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_table_that_does_not_fit_is_printed_as_blocks_of_lines(terminal, columns):
-    """One block for each row, each line with its header."""
-    headers = [f"HEADER{number}" for number in range(10)]
-    rows = [[f"row {row} cell {number} of ten" for number in range(10)] for row in range(2)]
-    lines = terminal(columns, "Wide", headers, rows)
-    assert lines[0] == "Wide"
-    assert [line.split(maxsplit=1) for line in lines[1:11]] == [
-        list(pair) for pair in zip(headers, rows[0], strict=True)
-    ]
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_a_table_that_does_not_fit_is_wrapped_between_columns(terminal, columns):
+    """No name is broken, and cells stay below their headers."""
+    headers = ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK")
+    row = ("19.0", "group_physics.prod.alice@example.org", "slot7@wn00002.example.org", "root.default", "0")
+    lines = terminal(columns, "Matched", headers, [row, row], (4,))
+    assert max(map(len, lines)) <= columns
+    assert [word for line in lines[1:] for word in line.split() if "─" not in word] == [*headers, *row, *row]
+    where = {word: line.index(word) for line in lines for word in (*headers, *row) if word in line.split()}
+    assert all(where[header] == where[cell] for header, cell in zip(headers[:4], row[:4], strict=True))
+
+
+@given(
+    st.lists(st.lists(st.text("ab. ", max_size=30), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.integers(20, 130),
+)
+def test_no_word_of_a_table_is_lost_or_broken(rows, room):
+    columns = [TableColumn(f"C{number}", [row[number] for row in rows]) for number in range(3)]
+    for number in range(len(rows)):
+        printed = []
+        for line in lines_of_columns(columns, room):
+            cells = [*row_lines(line, widths(line, room), number)]
+            printed += ["".join(f"{parts[place]} " for parts in cells) for place in range(len(line))]
+        assert [text.split() for text in printed] == [cell.split() for cell in rows[number]]
+
+
+def test_verdicts_are_coloured_on_a_terminal_only(monkeypatch, capsys):
+    """NO_COLOR switches it off."""
+    table = ("Reasons", ("VERDICT", "REASON"), [("denied", "no"), ("waiting", "later")])
+    for variable, expected in ((None, False), ("FORCE_COLOR", True), ("NO_COLOR", False)):
+        if variable:
+            monkeypatch.setenv(variable, "1")
+        print_table(*table)
+        text = capsys.readouterr().out
+        assert ("\x1b[31mdenied" in text, "\x1b[33mwaiting" in text) == (expected, expected)
 
 
 def test_an_empty_column_is_omitted(terminal):

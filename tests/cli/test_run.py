@@ -31,7 +31,7 @@ def negotiator(*arguments, cwd, stdin=b"", **options):
 
 
 def test_the_example_pool_under_the_default_bundle_shows_matches_and_reasons(tmp_path):
-    done = negotiator("run", POOL, cwd=tmp_path)
+    done = negotiator("run", POOL, "--full", cwd=tmp_path)
     out = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
     assert re.search(r"^Matched: 7 jobs$", out, re.MULTILINE)
@@ -184,7 +184,7 @@ def test_a_rule_is_printed_with_its_plugin_and_source(tmp_path):
         "    yield Filter(rule='nowhere', allow=allow, code='none', text='none will do')\n"
     )
     (tmp_path / "mine" / "none.py").chmod(0o644)
-    done = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path).stdout.decode()
+    done = negotiator("run", POOL, "--bundle", ".", "--no-audit", "--full", cwd=tmp_path).stdout.decode()
     assert re.search(r"no slot will do +expressions: never \(pool\.yaml:4:50\)$", done, re.MULTILINE)
     assert re.search(r"none will do +none: nowhere$", done, re.MULTILINE)
 
@@ -207,7 +207,7 @@ def test_rules_that_are_not_enforced_are_counted(tmp_path, mode, marked):
             "'", '"'
         )
     )
-    out = negotiator("run", POOL, "--bundle", ".", "--no-audit", cwd=tmp_path).stdout.decode()
+    out = negotiator("run", POOL, "--bundle", ".", "--no-audit", "--full", cwd=tmp_path).stdout.decode()
     matched, _, rest = out.partition("Not matched")
     assert "Matched: 7 jobs" in matched
     assert len(re.findall(r" node2$", matched, re.MULTILINE)) == (7 if marked else 0)
@@ -234,7 +234,7 @@ def test_unwritable_output_has_its_own_code(tmp_path):
         assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("options", [["--full"], ["--json"]])
 def test_the_outcome_says_printed_only_if_the_output_was_written(tmp_path, options):
     for target, status in ((os.devnull, "printed"), ("/dev/full", "unknown")):
         words = [sys.executable, "-m", "negotiator", "run", str(POOL), "--audit-log", status, *options]

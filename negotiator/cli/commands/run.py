@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ class _Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail("must be a finite number of seconds", param, ctx)
         return seconds
+
+
+def _job(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value and not re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
+        raise click.BadParameter(f"{value[:40]!r} is not the id of a job: use CLUSTER.PROC or CLUSTER")
+    return value
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
@@ -71,6 +78,19 @@ class _Seconds(click.FloatRange):
     is_flag=True,
     help="Continue although the state and the audit log do not agree; this is recorded.",
 )
+@click.option("--full", is_flag=True, help="Print every match, and all reasons, instead of a summary.")
+@click.option("--user", metavar="NAME", help="Print the matches and reasons of this owner or submitter only.")
+@click.option(
+    "--queue",
+    type=options.QUEUE_PATH,
+    help="Print the matches and reasons of this queue and those below it only.",
+)
+@click.option(
+    "--job",
+    metavar="ID",
+    callback=_job,
+    help="Print the match or the reasons of a job only, such as 12.7, or of all jobs of cluster 12.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
 @click.option(
     "--log-format",
@@ -89,6 +109,9 @@ class _Seconds(click.FloatRange):
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(**given: Any) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched.
+
+    A summary is printed: totals, the rules that blocked most jobs, ads that were set aside, and failures of plugins. --full
+    prints every match and all reasons, --user, --queue and --job those of a user, a queue or a job.
 
     POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
     be used are set aside and reported; the others are used. Nothing runs if a file cannot be read to its end. In folders,

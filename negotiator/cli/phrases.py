@@ -1,0 +1,19 @@
+"""Words of the reports of cycles."""
+
+from __future__ import annotations
+
+from negotiator.app.cycle_report import CORE
+from negotiator.records import Reason
+
+
+def number(count: int, noun: str) -> str:
+    """Return ``1 job``, ``2 jobs``, ``2 matches``."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def rule(reason: Reason) -> str:
+    """Return the rule of a policy with its source; for the core's own reasons, the core."""
+    provenance = reason.provenance
+    return provenance.plugin if provenance.plugin == CORE else str(provenance)
