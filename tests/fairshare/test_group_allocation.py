@@ -95,6 +95,33 @@ def test_a_whole_slot_goes_to_who_was_served_longest_ago():
         assert found.served == {first}
 
 
+@pytest.mark.parametrize(
+    ("quotas", "requested", "first"),
+    [
+        ({"a": 0.25, "b": 0.75}, {"a": 3.0, "b": 3.0}, "b"),
+        ({"a": 0.5, "b": 0.5}, {"a": 2.0, "b": 3.0}, "b"),
+        ({"a": 0.5, "b": 0.5}, {"a": 3.0, "b": 3.0}, "a"),
+    ],
+)
+def test_of_groups_served_alike_the_larger_quota_then_the_larger_wish_comes_first(quotas, requested, first):
+    tree = GroupTree.of_groups(
+        [ConfiguredGroup(name, quota, accept_surplus=True) for name, quota in quotas.items()]
+    )
+    found = allocate(
+        tree, assign_quotas(tree, 3, oversubscription=False), {"<none>": 0.0, **requested}, slot_weights=False
+    )
+    assert found.served == {first}
+
+
+def test_a_subtree_was_served_when_the_first_of_its_waiting_groups_was():
+    configured = [ConfiguredGroup(name, 0.5, accept_surplus=True) for name in ("a", "a.x", "b")]
+    tree = GroupTree.of_groups(configured)
+    quotas = assign_quotas(tree, 3, oversubscription=False)
+    requested = {"<none>": 0.0, "a": 0.0, "a.x": 3.0, "b": 3.0}
+    found = allocate(tree, quotas, requested, slot_weights=False, last_served={"a.x": 200.0, "b": 100.0})
+    assert found.served == {"b"}
+
+
 def test_demand_is_weighted_or_a_number_of_jobs():
     tree = GroupTree.of_groups(static(a=1).groups)
     submitters = [SubmitterDemand("a.u@x", 1, 2, 10.0, 20.0), SubmitterDemand("v@x", 4, 0, 8.0, 0.0)]
