@@ -125,5 +125,13 @@ def test_what_condor_ignores_or_rescales_is_warned_of(knobs, message):
     assert warnings(**knobs) == [message]
 
 
+def test_settings_of_an_ignored_group_have_no_effect():
+    knobs = {"GROUP_NAMES": "a, b.x", "GROUP_AUTOREGROUP_b.x": "true", "GROUP_ACCEPT_SURPLUS_b.x": "true"}
+    found = read(**knobs)
+    assert [group.name for group in found.groups] == ["a"]
+    assert not found.any_autoregroups
+    assert not found.any_accepts_surplus
+
+
 def test_a_group_may_have_the_name_of_a_family_of_knobs():
     assert warnings(GROUP_NAMES="dynamic_a", GROUP_QUOTA_DYNAMIC_a="3") == []

@@ -136,17 +136,18 @@ def test_a_limit_that_is_not_a_number_matches_nothing_unless_the_quirk_is_switch
 
 
 def test_autoregroup_gives_the_root_the_whole_pool_without_a_limit():
-    settings = attrs.evolve(static(a=3), autoregroup=True)
+    settings = attrs.evolve(static(a=3), autoregroup=True, sort_expression=parse("AccountingGroup"))
     for quirk, surplus in ((Compatible.EXACT, 10.0), (Compatible.FIXED, 7.0)):
         quirks = GroupQuirks(autoregroup_quota=quirk)
         turns, records = run(attrs.evolve(settings, quirks=quirks), 10, {"a": 3.0}, {})
         assert turns["<none>"].limit is None
         assert turns["<none>"].autoregroup
+        assert [name for name, _ in records[0].order] == ["a", "<none>"]
         assert records[0].surplus == 7.0
         assert records[1].surplus == surplus + 3.0
 
 
-def test_a_quota_bounds_the_groups_below_and_says_so():
+def test_a_quota_bounds_the_groups_below_and_the_record_names_it():
     settings = attrs.evolve(static(p=2, p_x=8))
     turns, records = run(settings, 10, {"p.x": 8.0}, {"p": 1.0})
     assert turns["p.x"].limit == 1.0
@@ -163,6 +164,17 @@ def test_without_preemption_a_group_at_its_allocation_is_passed_over():
     settings = attrs.evolve(static(a=3), consider_preemption=False)
     _, records = run(settings, 10, {"a": 9.0}, {"a": 3.0})
     assert records[0].skipped == {"a": SkipReason.AT_QUOTA, "<none>": SkipReason.NOTHING_ALLOCATED}
+
+
+def test_groups_that_got_a_whole_slot_in_turn_or_want_nothing_were_served():
+    settings = attrs.evolve(static(a=2.5, b=2.5, c=0), slot_weights=False, accept_surplus=True)
+    settings = attrs.evolve(
+        settings, groups=[attrs.evolve(each, accept_surplus=True) for each in settings.groups]
+    )
+    rounds, _, _ = negotiate(settings, 6, {"a": 3, "b": 3})
+    assert rounds.served == {"<none>", "c"}
+    rounds, _, _ = negotiate(settings, 5, {"a": 3, "b": 3})
+    assert rounds.served == {"<none>", "a", "c"}
 
 
 def test_turns_alternate_with_their_ends():

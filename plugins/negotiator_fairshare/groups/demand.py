@@ -11,7 +11,7 @@ from negotiator_fairshare.groups.tree import GroupTree
 
 @attrs.frozen
 class SubmitterDemand:
-    """What a submitter ad says: IdleJobs, RunningJobs, WeightedIdleJobs, WeightedRunningJobs of ``name``."""
+    """The demand of one submitter ad: its Name, IdleJobs, RunningJobs, WeightedIdleJobs and WeightedRunningJobs."""
 
     name: str
     idle: int

@@ -37,10 +37,11 @@ def read_group_settings(knobs: KnobReader, quirks: GroupQuirks | None = None) ->
     groups = tuple(
         _group(knobs, name, accept_surplus=accept_surplus, autoregroup=autoregroup) for name in names
     )
-    _check_tree(knobs, GroupTree.of_groups(groups))
+    tree = GroupTree.of_groups(groups)
+    _check_tree(knobs, tree)
     _check_unknown_groups(knobs, names)
     settings = GroupSettings(
-        groups=groups,
+        groups=tuple(group for group in groups if group.name in tree.nodes),
         accept_surplus=accept_surplus,
         autoregroup=autoregroup,
         sort_expression=knobs.expression("GROUP_SORT_EXPR", defaults.sort_expression),
