@@ -74,8 +74,11 @@ def _end(answer: AdminAnswer | None, wait: float) -> NoReturn:
     """Print the answer, or that the request timed out, and exit."""
     if answer is None:
         click.echo(
-            f"the negotiator did not answer within {wait:g} s; it will do it before its next cycle", err=True
+            f"no answer within {wait:g} s: the negotiator of this state is in a cycle, or none is running. "
+            "The request stays in the state, and is carried out before the next cycle.",
+            err=True,
         )
         sys.exit(ExitCode.PENDING)
-    click.echo(printable(answer.text), err=not answer.ok)
+    for line in answer.text.split("\n"):
+        click.echo(printable(line), err=not answer.ok)
     sys.exit(ExitCode.DONE if answer.ok else ExitCode.NOT_DONE)

@@ -16,6 +16,7 @@ from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import RegisteredApplication
+from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
@@ -25,6 +26,8 @@ _OF_CONFIGURATION = {
     AdminAction.CHANGE: (AccessKind.CONFIGURE,),
     AdminAction.CHANGE_QUEUES: (AccessKind.CONFIGURE_QUEUES,),
 }
+MAX_ERRORS = 10  # of a rejected bundle in an answer
+MAX_ERROR = 500  # characters of one of them
 
 
 @attrs.frozen
@@ -40,10 +43,7 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
     """Carry out a request if the access policy grants it. The caller records the result and saves the state."""
     access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
     if request.action in _OF_CONFIGURATION:
-        decided = _configures(request, access)
-        event = "will be reloaded" if request.action is AdminAction.RELOAD else "was changed"
-        text = f"the bundle {event}: it replaces the active one before the next cycle if it has no errors"
-        return _result(request, decided, AdminAnswer(ok=True, text=text))
+        return _result(request, _configures(request, access), reload_answer(request, None))
     found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
     if not found:
         text = f"unknown application {request.application}: write schedd#cluster, once a cycle has placed it"
@@ -65,6 +65,26 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
     if refused is not None:
         return _result(request, refused, AdminAnswer(ok=True, text=""))
     return _result(request, decided, _carry_out(request, found, state_manager, access, now))
+
+
+def reload_answer(request: AdminRequest, reload: Reload | None) -> AdminAnswer:
+    """Return the answer to a request for a reload: its outcome, with the errors of a rejected bundle, one a line.
+
+    :param reload: None if no negotiator runs: the caller has read the bundle, which has no errors.
+    """
+    subject = "the changed bundle" if request.action.is_change else "the bundle"
+    if reload is None:
+        return AdminAnswer(
+            ok=True, text=f"{subject} has no errors; no negotiator is running: the next run uses it"
+        )
+    if reload.bundle is not None:
+        return AdminAnswer(ok=True, text=f"{subject} was reloaded (digest {reload.digest})")
+    errors = [f"  {each}"[:MAX_ERROR] for each in reload.errors]
+    more = (
+        [f"  and {len(errors) - MAX_ERRORS} more: see negotiator check"] if len(errors) > MAX_ERRORS else []
+    )
+    lines = (f"{subject} was rejected, the active one stays:", *errors[:MAX_ERRORS], *more)
+    return AdminAnswer(ok=False, text="\n".join(lines))
 
 
 def _carry_out(

@@ -27,7 +27,7 @@ from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
-from negotiator.runtime.admin_actions import AdminResult, perform
+from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
 from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
@@ -132,11 +132,15 @@ class Runtime:
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Carry out the requests of administrators since the last cycle, and a requested reload of the bundle.
 
+        Requests for a reload are answered with its outcome, after it was recorded.
+
         :raises AuditError: a request could not be recorded, and was not carried out.
         """
         done = tuple(self._perform_requests())
-        reload = self.reloader.poll() if self.reloader else None
-        return (() if reload is None else (self._reload(reload),)), done
+        found = self.reloader.poll() if self.reloader else None
+        reload = None if found is None else self._reload(found)
+        done = tuple(self._answered(each, reload) if self._awaits_reload(each) else each for each in done)
+        return (() if reload is None else (reload,)), done
 
     def _decide(self, snapshot: Snapshot, cycle: Cycle) -> tuple[CycleState, CycleResult]:
         """Run the pure cycle, and add to its result what changed between the cycles."""
@@ -208,12 +212,23 @@ class Runtime:
         for request in self.store.waiting() if self.store else ():
             done = perform(request, self.state_manager, self.clock())
             self._record([self._admin_record(done)])
-            # State and answer in one transaction: after a crash a request is repeated only if its effect is not there.
-            self.state_manager.write(answered=(request.number, done.answer))
-            reloads = request.action is AdminAction.RELOAD or request.action.is_change
-            if done.answer.ok and reloads and self.reloader:
+            if self.reloader and self._awaits_reload(done):
                 self.reloader.request(f"command by {request.by}")
+            else:
+                # State and answer in one transaction: after a crash a request is repeated only if its effect is not there.
+                self.state_manager.write(answered=(request.number, done.answer))
             yield done
+
+    def _awaits_reload(self, done: AdminResult) -> bool:
+        """True if the outcome of a reload is the answer to a request."""
+        reloads = done.request.action is AdminAction.RELOAD or done.request.action.is_change
+        return reloads and done.answer.ok and self.reloader is not None
+
+    def _answered(self, done: AdminResult, reload: Reload | None) -> AdminResult:
+        """Answer a request with the outcome of the reload."""
+        done = attrs.evolve(done, answer=reload_answer(done.request, reload))
+        self.state_manager.write(answered=(done.request.number, done.answer))
+        return done
 
     def _reload(self, reload: Reload) -> Reload:
         """Record a reload, and replace the bundle if the new one has no errors."""

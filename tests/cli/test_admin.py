@@ -172,7 +172,7 @@ def test_without_an_answer_in_time_the_request_stays_pending(site):
         assert running.hold_lock()
         done = admin(site, "hold", "1", "--wait", "0")
         assert (done.returncode, done.stdout) == (75, "")
-        assert "it will do it before its next cycle" in done.stderr
+        assert "is carried out before the next cycle" in done.stderr
         assert len(running.waiting()) == 1
 
 

@@ -180,13 +180,22 @@ def test_the_running_process_carries_out_requests(site):
         command = ("admin", "change", "queues.yaml", "other.yaml", "--bundle", "bundle", "--state", "state")
         done = negotiator(*command, cwd=site)
         assert (done.returncode, done.stderr) == (0, "")
+        assert "\nthe changed bundle was reloaded (digest " in done.stdout
         run.wait_for(r'bundle reloaded bundle=\w+ trigger="command by \S+"$')
         (with_state,) = (site / "bundle").glob("queues.yaml.*~")
         assert (with_state.read_text(), (site / "bundle" / "queues.yaml").read_text()) == (QUEUES, OTHER)
 
         done = negotiator("admin", "reload", "--state", "state", cwd=site)
-        assert done.returncode == 0
+        assert (done.returncode, done.stdout[:31]) == (0, "the bundle was reloaded (digest")
         run.wait_for(r'bundle reloaded bundle=\w+ trigger="command by \S+"$')
+
+        (site / "bundle" / "pool.yaml").write_text("nothing_such: 1\n")
+        done = negotiator("admin", "reload", "--state", "state", cwd=site)
+        assert (done.returncode, done.stdout) == (1, "")
+        rejected, error = done.stderr.splitlines()
+        assert rejected == "the bundle was rejected, the active one stays:"
+        assert error.startswith("  pool.yaml:1:1: error: unknown key 'nothing_such'")
+        (site / "bundle" / "pool.yaml").unlink()
 
         second = negotiator(*arguments("--audit-log", "log2"), cwd=site)
         assert second.returncode == 6
@@ -194,7 +203,7 @@ def test_the_running_process_carries_out_requests(site):
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     acts = [(each["action"], each["ok"]) for each in log(site, "admin")]
-    assert acts == [("hold", True), ("move", False), ("change", True), ("reload", True)]
+    assert acts == [("hold", True), ("move", False), ("change", True), ("reload", True), ("reload", True)]
     assert negotiator("audit", "verify", "log", cwd=site).returncode == 0
 
 

@@ -370,6 +370,35 @@ def test_a_change_by_command_is_loaded_at_once_and_both_are_recorded(world):
     assert world.run.bundle.digest == reload["new_bundle"]
 
 
+def test_a_request_for_a_reload_is_answered_with_its_outcome(world):
+    """With the digest of the new bundle, or with the errors of the rejected one; the active one stays."""
+    active = world.run.bundle
+    queueing.write(world.folder / "bundle", BROKEN)
+    for action, subject in ((AdminAction.RELOAD, "the bundle"), (AdminAction.CHANGE, "the changed bundle")):
+        answer = world.ask(action)
+        first, error, *_ = answer.text.splitlines()
+        assert (answer.ok, first) == (False, f"{subject} was rejected, the active one stays:")
+        assert error.startswith("  queues.yaml:")
+        assert ": error: " in error
+    assert world.run.bundle is active
+    queueing.write(world.folder / "bundle", OTHER)
+    answer = world.ask(AdminAction.RELOAD)
+    assert answer.ok
+    assert answer.text == f"the bundle was reloaded (digest {world.run.bundle.digest})"
+
+
+def test_a_request_is_not_answered_before_its_reload_is_recorded(world):
+    """After a log that cannot be written it waits, and is repeated."""
+    world.cycle()
+    queueing.write(world.folder / "bundle", OTHER)
+    folder = world.folder / "audit" / "bundles"
+    folder.rename(folder.with_name("moved"))
+    folder.write_text("in the way")
+    with pytest.raises(AuditError):
+        world.ask(AdminAction.RELOAD)
+    assert [request.action for request in world.store.waiting()] == [AdminAction.RELOAD]
+
+
 def test_a_denied_request_causes_no_reload(world):
     queueing.write(world.folder / "bundle", OTHER)
     assert not world.ask(AdminAction.RELOAD, by="deputy").ok
