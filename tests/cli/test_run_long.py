@@ -203,7 +203,13 @@ def test_the_running_process_carries_out_requests(site):
         run.signal(signal.SIGTERM)
         assert run.end() == 0
     acts = [(each["action"], each["ok"]) for each in log(site, "admin")]
-    assert acts == [("hold", True), ("move", False), ("change", True), ("reload", True), ("reload", True)]
+    assert acts == [
+        ("hold", True),
+        ("move", False),
+        ("change_queues", True),
+        ("reload", True),
+        ("reload", True),
+    ]
     assert negotiator("audit", "verify", "log", cwd=site).returncode == 0
 
 
