@@ -175,6 +175,32 @@ def test_a_maximum_of_zero_limits_children_but_not_the_queue_itself():
     assert tree([zero]).view.get("root.p").config.max == {}
 
 
+def test_created_queues_can_be_undone():
+    """With the number of children of the queue above: it is empty again, and is removed."""
+    queues = tree([{"name": "p", "parent": True}, {"name": "old", "parent": True}])
+    queues.create("root.old.kept", 1.0)
+    before = {queue.path: queue for queue in queues.view}
+    created = queues.create("root.p.x.y", 2.0)
+    assert kinds(created) == [("root.p.x", QueueChangeKind.CREATED), ("root.p.x.y", QueueChangeKind.CREATED)]
+    queues.undo(created)
+    assert {queue.path: queue for queue in queues.view} == before
+    assert not queues.view.has_children("root.p")
+    assert queues.view.has_children("root.old")
+
+
+def test_renewed_templates_apply_to_the_leaves_that_rules_created():
+    """To the queues of the configuration they never apply."""
+    old, new = ({"name": "p", "parent": True, "childtemplate": {"maxapplications": n}} for n in (1, 2))
+    managed = {"name": "q", "maxapplications": 7}
+    queues = tree([old, managed])
+    queues.create("root.p.above.leaf", 1.0)
+    queues.apply(config([new, managed]), 2.0)
+    assert queues.view.get("root.p.above.leaf").config.applications == 1
+    queues.renew_templates()
+    found = {queue.path: queue.config.applications for queue in queues.view}
+    assert found == {"root": 0, "root.p": 0, "root.p.above": 0, "root.p.above.leaf": 2, "root.q": 7}
+
+
 def test_a_copy_is_independent():
     """Changing it does not change the original."""
     queues = tree([{"name": "p", "parent": True}])

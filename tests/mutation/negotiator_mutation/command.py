@@ -5,8 +5,10 @@ import tempfile
 from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import click
+from attrs import frozen
 
 from negotiator_mutation.equivalent import Equivalent, read_equivalents, stale_equivalents
 from negotiator_mutation.errors import MutationError
@@ -18,34 +20,49 @@ from negotiator_mutation.run import copy_tree, run_mutants
 ROOT = Path(__file__).parents[3]
 
 
+@frozen
+class Selection:
+    """Which mutants of a room to run, on which tests; ``places`` are files, or files with a line."""
+
+    sample: int
+    seed: int
+    places: tuple[str, ...]
+    longest: float | None
+    verbose: bool
+
+    def mutants(self, room: Room, root: Path) -> list[Mutant]:
+        """Return the sampled mutants of a room, in random order."""
+        files = room.files(root)
+        found = [
+            each for path in files for each in mutants(path, (root / path).read_text()) if self._has(each)
+        ]
+        random.Random(self.seed).shuffle(found)  # noqa: S311 - a sample
+        return list(
+            islice((each for each in found if each.is_valid((root / each.path).read_text())), self.sample)
+        )
+
+    def _has(self, mutant: Mutant) -> bool:
+        path = mutant.path.as_posix()
+        return not self.places or not {path, f"{path}:{mutant.line}"}.isdisjoint(self.places)
+
+
 @click.command()
 @click.option("--room", "names", multiple=True, help=f"A room; may be repeated. All: {', '.join(ROOMS)}.")
 @click.option("--sample", default=25, show_default=True, help="Mutants of each room.")
 @click.option("--seed", default=0, show_default=True, help="Selects the mutants.")
-@click.option("--file", "paths", multiple=True, help="Mutate these files of the room only.")
+@click.option(
+    "--at", "places", multiple=True, metavar="FILE[:LINE]", help="Mutate only here; may be repeated."
+)
 @click.option("--longest", type=float, help="Leave out tests that take more seconds; may add survivors.")
 @click.option("--verbose", is_flag=True, help="Print the killed ones too.")
-def mutate(
-    names: tuple[str, ...],
-    sample: int,
-    seed: int,
-    paths: tuple[str, ...],
-    longest: float | None,
-    *,
-    verbose: bool,
-) -> None:
+def mutate(names: tuple[str, ...], **selection: Any) -> None:
     """Change one token at a time, and print the changes that no test of the room notices.
 
     The exit code is 1 if there are any, or if the list of equivalent mutants has entries that fit nothing.
     """
     try:
         entries = read_equivalents(ROOT / "tests" / "mutation" / "equivalent.toml")
-        table = [
-            _mutate(
-                room(name), entries, sample=sample, seed=seed, paths=paths, longest=longest, verbose=verbose
-            )
-            for name in names or DEFAULT
-        ]
+        table = {name: _mutate(room(name), entries, Selection(**selection)) for name in names or DEFAULT}
     except MutationError as error:
         raise click.ClickException(str(error)) from error
     stale = stale_equivalents(entries, ROOT)
@@ -54,43 +71,27 @@ def mutate(
             f"equivalent.toml: no mutant fits {entry.file} {entry.function}: {entry.before} -> {entry.after}"
         )
     click.echo("".join(["room".ljust(12), "sampled".rjust(12), *(str(each).rjust(12) for each in Outcome)]))
-    for name, counts in table:
+    for name, counts in table.items():
         numbers = (counts.total(), *(counts[each] for each in Outcome))
         click.echo("".join([name.ljust(12), *(str(each).rjust(12) for each in numbers)]))
-    raise SystemExit(bool(stale or any(counts[Outcome.SURVIVED] for _, counts in table)))
+    raise SystemExit(bool(stale or any(counts[Outcome.SURVIVED] for counts in table.values())))
 
 
-def _mutate(
-    room: Room,
-    entries: list[Equivalent],
-    *,
-    sample: int,
-    seed: int,
-    paths: tuple[str, ...],
-    longest: float | None,
-    verbose: bool,
-) -> tuple[str, Counter[Outcome]]:
+def _mutate(room: Room, entries: list[Equivalent], selection: Selection) -> Counter[Outcome]:
     with tempfile.TemporaryDirectory(prefix="negotiator-copy-") as folder:
         copy = Path(folder).resolve()
         copy_tree(ROOT, copy)
-        files = [path for path in room.files(copy) if not paths or path.as_posix() in paths]
-        found = [mutant for path in files for mutant in mutants(path, (copy / path).read_text())]
-        random.Random(seed).shuffle(found)  # noqa: S311 - a sample
-        sampled = list(
-            islice((each for each in found if each.is_valid((copy / each.path).read_text())), sample)
-        )
+        sampled = selection.mutants(room, copy)
         chosen = [mutant for mutant in sampled if not _is_equivalent(mutant, entries, copy)]
-        click.echo(f"{room.name}: {len(chosen)} of {len(found)} mutants", err=True)
 
         def report(mutant: Mutant, result: Result) -> None:
-            if verbose or result.outcome == Outcome.SURVIVED:
+            if selection.verbose or result.outcome == Outcome.SURVIVED:
                 click.echo(_text(mutant, result, (copy / mutant.path).read_text()))
 
-        counts = Counter(
-            result.outcome for result in run_mutants(copy, room, chosen, longest=longest, report=report)
-        )
+        results = run_mutants(copy, room, chosen, longest=selection.longest, report=report)
+        counts = Counter(result.outcome for result in results)
         counts[Outcome.EQUIVALENT] = len(sampled) - len(chosen)
-        return room.name, counts
+        return counts
 
 
 def _is_equivalent(mutant: Mutant, entries: list[Equivalent], copy: Path) -> bool:
