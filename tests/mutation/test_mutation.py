@@ -94,9 +94,7 @@ def test_boundaries_negations_and_constants_are_changed_and_annotations_are_not(
 def test_the_tests_of_a_room_kill_what_they_notice(tree):
     """In functions, at the top of a module, and in processes that a test starts."""
     chosen = list(mutants(Path("program/__init__.py"), SOURCE))
-    results = run_mutants(
-        tree, Room("it", "program", ("tests",)), chosen, longest=None, report=lambda *_: None
-    )
+    results = run_mutants(tree, Room("it", "program", ("tests",)), chosen, report=lambda *_: None)
     found = {mutant.change(SOURCE)[1]: result.outcome for mutant, result in zip(chosen, results, strict=True)}
     assert {text for text, outcome in found.items() if outcome is Outcome.SURVIVED} == {
         "LIMIT = 2",
@@ -111,7 +109,7 @@ def test_a_room_whose_tests_fail_without_a_change_is_refused(tree):
     (tree / "tests" / "test_it.py").write_text("import program\n\ndef test_no():\n    assert 0\n")
     chosen = list(mutants(Path("program/__init__.py"), SOURCE))
     with pytest.raises(MutationError, match=r"fail without any change:\n.*test_no"):
-        run_mutants(tree, Room("it", "program", ("tests",)), chosen, longest=None, report=lambda *_: None)
+        run_mutants(tree, Room("it", "program", ("tests",)), chosen, report=lambda *_: None)
 
 
 def test_an_equivalent_mutant_is_found_by_its_texts_and_reported_when_it_no_longer_fits(tree):

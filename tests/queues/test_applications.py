@@ -172,3 +172,15 @@ def test_the_key_of_an_application_is_its_owner_and_its_cluster(owner, cluster, 
 
 def test_an_application_is_named_by_its_schedd_and_cluster():
     assert str(ApplicationId("node1", "ann", 12)) == "node1#12"
+
+
+def test_initial_entries_are_found_and_others_are_not():
+    """The one with the largest key too; nothing has changed since a mark without changes."""
+    ids = [ApplicationId("node1", user, cluster) for user in ("ann", "bob") for cluster in (0, LARGEST)]
+    registry = ApplicationRegistry([RegisteredApplication(each, "root.a", 1.0, "dev") for each in ids])
+    unknown = ApplicationId("node1", "zoe", 1)
+    keys = np.array([registry.key(each) for each in (*ids, unknown)])
+    found = registry.lookup(keys)
+    assert found.tolist() == [registry.number("root.a", "dev")] * 4 + [-1]
+    assert registry.groups_of(found).tolist() == ["dev"] * 4 + [""]
+    assert registry.since(registry.mark()) == ([], [])

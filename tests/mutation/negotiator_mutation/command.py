@@ -28,6 +28,7 @@ class Selection:
     seed: int
     places: tuple[str, ...]
     longest: float | None
+    examples: int
     verbose: bool
 
     def mutants(self, room: Room, root: Path) -> list[Mutant]:
@@ -54,6 +55,9 @@ class Selection:
     "--at", "places", multiple=True, metavar="FILE[:LINE]", help="Mutate only here; may be repeated."
 )
 @click.option("--longest", type=float, help="Leave out tests that take more seconds; may add survivors.")
+@click.option(
+    "--examples", default=100, show_default=True, help="Examples that hypothesis tries for each test."
+)
 @click.option("--verbose", is_flag=True, help="Print the killed ones too.")
 def mutate(names: tuple[str, ...], **selection: Any) -> None:
     """Change one token at a time, and print the changes that no test of the room notices.
@@ -88,7 +92,9 @@ def _mutate(room: Room, entries: list[Equivalent], selection: Selection) -> Coun
             if selection.verbose or result.outcome == Outcome.SURVIVED:
                 click.echo(_text(mutant, result, (copy / mutant.path).read_text()))
 
-        results = run_mutants(copy, room, chosen, longest=selection.longest, report=report)
+        results = run_mutants(
+            copy, room, chosen, longest=selection.longest, examples=selection.examples, report=report
+        )
         counts = Counter(result.outcome for result in results)
         counts[Outcome.EQUIVALENT] = len(sampled) - len(chosen)
         return counts

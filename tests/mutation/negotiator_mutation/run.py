@@ -12,7 +12,7 @@ from negotiator_mutation.errors import MutationError
 from negotiator_mutation.mutants import Mutant
 from negotiator_mutation.plan import Plan, PlannedMutant, Result, read_results
 from negotiator_mutation.rooms import Room
-from negotiator_mutation.session import PLAN, PYTEST
+from negotiator_mutation.session import EXAMPLES, PLAN, PYTEST
 from negotiator_mutation.statements import Statements
 
 
@@ -32,11 +32,14 @@ def run_mutants(
     room: Room,
     chosen: Sequence[Mutant],
     *,
-    longest: float | None,
+    longest: float | None = None,
+    examples: int = 100,
     report: Callable[[Mutant, Result], None],
 ) -> list[Result]:
     """Return the result of each mutant, in order, and report it when it is there.
 
+    :param longest: leave out tests that take more seconds.
+    :param examples: how many examples hypothesis tries, where a test does not set a number itself.
     :raises MutationError: The tests fail without a change, or the process that runs them ended early.
     """
     sources = {path: (copy / path).read_text() for path in {mutant.path for mutant in chosen}}
@@ -57,7 +60,7 @@ def run_mutants(
             process = subprocess.Popen(  # noqa: S603 - pytest
                 [*PYTEST, "-p", "negotiator_mutation.session", *room.tests],
                 cwd=copy,
-                env=_environment(copy) | {PLAN: str(plan)},
+                env=_environment(copy) | {PLAN: str(plan), EXAMPLES: str(examples)},
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )

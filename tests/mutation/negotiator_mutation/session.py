@@ -25,6 +25,7 @@ from negotiator_mutation.plan import Outcome, Plan, PlannedMutant, Result
 from negotiator_mutation.swap import changed_functions, functions_to_swap, swap
 
 PLAN = "NEGOTIATOR_MUTATION_PLAN"
+EXAMPLES = "NEGOTIATOR_MUTATION_EXAMPLES"
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider")
 MEMORY = 6 << 30  #: bytes of address space, for a change that makes a loop endless
 
@@ -44,7 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> None:
     """Let hypothesis find the same examples each time, and not look for the smallest that fails."""
     phases = (Phase.explicit, Phase.generate)
-    settings.register_profile("mutation", deadline=None, phases=phases, derandomize=True, database=None)
+    number = int(os.environ.get(EXAMPLES, "100"))
+    settings.register_profile(
+        "mutation", max_examples=number, deadline=None, phases=phases, derandomize=True, database=None
+    )
     settings.load_profile("mutation")
 
 
