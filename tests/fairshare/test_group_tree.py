@@ -11,7 +11,7 @@ def tree(*names):
 
 
 def test_groups_are_breadth_first_and_alphabetical_without_regard_to_case():
-    assert list(tree("b", "a.y", "A", "a.X", "a.x.m").nodes) == ["<none>", "A", "b", "a.X", "a.y", "a.x.m"]
+    assert list(tree("B", "a.y", "A.x", "a", "a.X.m").nodes) == ["<none>", "a", "B", "A.x", "a.y", "a.X.m"]
 
 
 def test_a_group_whose_parent_is_not_listed_is_ignored():
