@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from account_strategies import RECORDS
 from negotiator.plugin import PoolError
-from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, ResourceRecord
+from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, ResourceRecord, log_reader
 from negotiator_fairshare.accounts.log_reader import parse_log, read_log
 from negotiator_fairshare.accounts.log_records import MAX_LINE, MAX_PROBLEMS
 from negotiator_fairshare.accounts.log_writer import log_text
@@ -109,12 +109,14 @@ def test_an_unfinished_transaction_at_the_end_is_dropped():
     imported = parsed(*account("Floor 2"), "105", "103 Customer.u@d Floor 9")
     assert imported.accounts.get("u@d").floor == 2
     assert "has no end" in imported.problems[0].message
+    assert imported.problems[0].source.line == 3
 
 
 def test_a_transaction_whose_end_is_damaged_is_kept():
     imported = parsed(*account("Floor 2"), "105", "103 Customer.u@d Floor 9", "10x", "105", "106")
     assert imported.accounts.get("u@d").floor == 9
     assert [problem.source.line for problem in imported.problems[:2]] == [5, 6]
+    assert "the transaction of line 3 has no end" in imported.problems[1].message
 
 
 def test_a_last_line_without_end_is_left_out():
@@ -161,6 +163,18 @@ def test_hostile_logs_are_bounded():
 )
 def test_nothing_is_raised_for_damage(pieces):
     parse_log(io.BytesIO(b"".join(pieces)), "log")
+
+
+def test_a_log_that_is_too_long_is_read_up_to_its_bound(monkeypatch):
+    monkeypatch.setattr(log_reader, "MAX_BYTES", 60)
+    imported = parsed(*account("Floor 2"), *account("Ceiling 5"))
+    assert imported.accounts.get("u@d") == AccountRecord(floor=2)
+    assert "longer than 60 bytes" in imported.problems[0].message
+
+
+def test_a_slot_without_concurrency_limits_has_no_such_attribute():
+    content, _left_out = log_text(Accounts(resources={"s@a": ResourceRecord("u@d")}), 1)
+    assert b"MatchedConcurrencyLimits" not in content
 
 
 def test_a_folder_in_place_of_a_log_is_an_error(tmp_path):

@@ -49,6 +49,36 @@ def test_a_clock_that_goes_back_changes_the_stamp_alone():
     assert accounts.get("u@d") == record
 
 
+def test_an_interval_is_charged_to_who_used_slots_when_it_began():
+    used = AccountRecord(resources_used=2, weighted_resources_used=3.0, uncharged_time=-10)
+    idle = AccountRecord(accumulated_usage=50.0, begin_usage=7, last_usage=9)
+    accounts = Accounts(records={"u@d": used, "v@d": idle}, last_update=NOW)
+    after = accounts.updated(NOW + HOUR, AccountSettings(halflife=HOUR))
+    assert after.get("u@d").accumulated_usage == 2 * HOUR - 10
+    assert (after.get("u@d").begin_usage, after.get("u@d").last_usage) == (NOW + HOUR, NOW + HOUR)
+    assert (after.get("v@d").begin_usage, after.get("v@d").last_usage) == (7, 9)
+
+
+def test_the_priority_of_a_group_follows_its_subtree():
+    group = AccountRecord(
+        priority=4.0, weighted_resources_used=1.0, hierarchical_weighted_resources_used=8.0, resources_used=1
+    )
+    accounts = Accounts(records={"a": group}, last_update=NOW)
+    after = accounts.updated(NOW + HOUR, AccountSettings(halflife=HOUR)).get("a")
+    assert after.priority == 6.0
+    assert after.weighted_accumulated_usage == HOUR
+
+
+def test_the_records_of_slots_decide_what_was_in_use_when_the_negotiator_starts():
+    resources = {"s1": ResourceRecord("u@d", 2.5), "s2": ResourceRecord(""), "s3": ResourceRecord("u@d", 1.0)}
+    accounts = Accounts(
+        records={"u@d": AccountRecord(resources_used=9), "<none>": AccountRecord()}, resources=resources
+    )
+    after = accounts.reconciled(AccountSettings())
+    assert (after.get("u@d").resources_used, after.get("u@d").weighted_resources_used) == (2, 3.5)
+    assert (after.get("<none>").resources_used, after.get("<none>").factor) == (2, 1000.0)
+
+
 def test_weights_are_rounded_each_before_they_are_added():
     use = UseCounter(in_group_a)
     for _ in range(3):
@@ -80,6 +110,11 @@ def test_a_factor_is_written_down_at_first_sight_and_kept():
     assert accounts.factor("u@d", AccountSettings(default_factor=7.0)) == 50.0
     assert accounts.effective_priority("u@d", AccountSettings()) == 25.0
     assert accounts.factor("other@d", AccountSettings(default_factor=7.0)) == 7.0
+
+
+def test_a_stored_factor_below_one_is_replaced():
+    accounts = Accounts(records={"u@d": AccountRecord(factor=0.5)})
+    assert accounts.seen(["u@d"], AccountSettings()).get("u@d").factor == 1000.0
 
 
 def test_factors_below_one_count_as_one():

@@ -57,6 +57,14 @@ def test_the_table_is_that_of_condor_userprio(option):
     assert "\n".join(lines) + "\n" == (DATA / f"userprio_{option}.txt").read_text()
 
 
+def test_the_key_of_the_group_that_is_last_is_a_word():
+    columns = ColumnSet.SORT_KEY | ColumnSet.SURPLUS
+    figures = {"<none>": GroupFigures(sort_key=3.40282e38), "a": GroupFigures(sort_key=3.41e38)}
+    accounts = Accounts(records={"a.u@d": AccountRecord()})
+    lines = table_lines(report_of(accounts, settings_with("a"), figures), UserprioView(columns=columns))
+    assert [line.split()[1] for line in lines if line.startswith(("a ", "<none>"))] == ["3.4e+38", "<last>"]
+
+
 def test_the_modular_long_form_has_one_ad_for_each_entry():
     ads = recorded().modular_long_form().split("\n\n")
     assert len(ads) == 7
