@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
 from negotiator.audit.key import read_key
+from negotiator.audit.search import records_of_job
 from negotiator.audit.verify import Verification as Verification
 from negotiator.audit.verify import verify
 
@@ -52,3 +54,11 @@ def stored_bundle(folder: Path, digest: str) -> StoredBundle:
     """
     found = find_digest(folder, digest.lower())
     return StoredBundle(found, read_bundle(folder, found))
+
+
+def decisions_about(folder: Path, job: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of the matches and denials of a job, or of the jobs of a cluster; the chain is not verified.
+
+    :raises AuditError: the log is missing or cannot be read.
+    """
+    return records_of_job(folder, job)

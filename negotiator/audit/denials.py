@@ -1,7 +1,8 @@
-"""The reasons of denials, within a budget for each record and for each owner: users write what makes them long."""
+"""The reasons of denials and the ids of their jobs, within a budget for each record and for each owner: users write what makes them long."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from negotiator.audit.values import Record, bounded, reason_fields
 
 if TYPE_CHECKING:
+    from negotiator.cycle.job_ranges import JobRanges
     from negotiator.cycle.result import Removal, RequestOutcome
     from negotiator.records import Reason
 
@@ -16,20 +18,40 @@ if TYPE_CHECKING:
 #: recorded in any case, shortened if there is nothing left of the budget.
 RECORD_BYTES = 8_000
 OWNER_BYTES = 200_000
+#: Bytes of the ids of jobs in one record; they count for the owner too.
+ID_BYTES = 4_000
+_SHORTEST_ID, _SEPARATOR = 7, 4  # of a range in JSON: "1.0", and the quotes, comma and blank
 _SHORT = 120  # characters of a text
 _REASONS = 100
 
 
-def bounded_reasons(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[RequestOutcome, list[Record]]]:
-    """Yield each request with those of its reasons that are recorded, in their order."""
+def bounded_denials(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[RequestOutcome, Record]]:
+    """Yield each request with the fields of its denial that have a budget: reasons, and the ids of its jobs."""
     left: dict[str, int] = {}
     for outcome in outcomes:
         request = outcome.request
         owner = request.ad.string("Owner") or request.user or request.submitter
-        budget = min(RECORD_BYTES, left.setdefault(owner, OWNER_BYTES))
-        reasons = _within(outcome.removals, budget)
-        left[owner] -= sum(map(_size, reasons))
-        yield outcome, reasons
+        budget = left.setdefault(owner, OWNER_BYTES)
+        reasons = _within(outcome.removals, min(RECORD_BYTES, budget))
+        budget -= sum(map(_size, reasons))
+        ids = _ids_within(outcome.jobs_left, min(ID_BYTES, budget))
+        left[owner] = budget - sum(len(text) + _SEPARATOR for text in ids)
+        yield (
+            outcome,
+            {
+                "job_ids": ids,
+                "job_ids_left_out": outcome.jobs_left.from_place(len(ids)).jobs,
+                "reasons": reasons,
+                "reasons_left_out": len(outcome.removals) - len(reasons),
+            },
+        )
+
+
+def _ids_within(jobs: JobRanges, budget: int) -> list[str]:
+    """Return the first ranges of jobs, as many as the budget allows; at least one."""
+    texts = jobs.texts(max(1, budget // _SHORTEST_ID))
+    ends = itertools.accumulate(len(text) + _SEPARATOR for text in texts)
+    return texts[: max(1, sum(end <= budget for end in ends))]
 
 
 def _within(removals: tuple[Removal, ...], budget: int) -> list[Record]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 
 from negotiator import __version__
-from negotiator.audit.denials import bounded_reasons
+from negotiator.audit.denials import bounded_denials
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
 from negotiator.bundle.model import AuditSettings, DecisionSelection
@@ -110,6 +110,7 @@ def _common(kind: str, result: CycleResult) -> Record:
     return {
         "kind": kind,
         "cycle": result.number,
+        "time": instant(result.now),
         "bundle": result.digest,
         "plugins": [bounded(plugin) for plugin in result.plugins],
     }
@@ -152,10 +153,10 @@ _RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
 
 def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
     denied = (each for each in result.outcomes if each.unmatched and selects(each.request.ad, None))
-    return [_denial_record(result, outcome, reasons) for outcome, reasons in bounded_reasons(denied)]
+    return [_denial_record(result, outcome, fields) for outcome, fields in bounded_denials(denied)]
 
 
-def _denial_record(result: CycleResult, outcome: RequestOutcome, reasons: list[Record]) -> Record:
+def _denial_record(result: CycleResult, outcome: RequestOutcome, fields: Record) -> Record:
     return {
         **_common("denial", result),
         "submitter": bounded(outcome.request.submitter),
@@ -165,8 +166,7 @@ def _denial_record(result: CycleResult, outcome: RequestOutcome, reasons: list[R
         "queue": bounded(outcome.request.queue, TEXT),
         "matched": len(outcome.matches),
         "candidates": outcome.candidates,
-        "reasons": reasons,
-        "reasons_left_out": len(outcome.removals) - len(reasons),
+        **fields,
     }
 
 
@@ -196,7 +196,6 @@ def _cycle_record(
     return {
         **_common("cycle", result),
         **inputs,
-        "time": instant(result.now),
         "now": result.now,
         "counts": attrs.asdict(result.counts),
         "matches": len(result.matches),

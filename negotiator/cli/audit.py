@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import attrs
 import click
 
-from negotiator.app.audit import Verification, stored_bundle, verify_log
+from negotiator.app.audit import Verification, decisions_about, stored_bundle, verify_log
 from negotiator.app.status import status_of
 from negotiator.cli.errors import print_error
 from negotiator.cli.render import print_table, printable
@@ -53,6 +54,17 @@ def bundle_command(context: click.Context, digest: str, folder: Path, file: str 
     else:
         click.echo(f"error: this bundle has no file {printable(file)}", err=True)
         context.exit(ExitCode.NOT_DONE)
+
+
+def job_command(job: str, folder: Path) -> None:
+    """Print the records of the matches and denials of a job."""
+    found = False
+    for record in decisions_about(folder, job):
+        found = True
+        click.echo(json.dumps(record))
+    if not found:
+        click.echo(f"no record of {folder} names the job {job}", err=True)
+        sys.exit(ExitCode.NOT_DONE)
 
 
 def _sentence(folder: Path, found: Verification) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import IO, TYPE_CHECKING, Any
@@ -65,6 +66,13 @@ def _user(_context: click.Context, _parameter: click.Parameter, value: str | Non
 
     if value and not is_name(value):
         raise click.BadParameter("the name of a user must have at most 200 printable characters")
+    return value
+
+
+def job_id(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Return the id of a job or a cluster; fail if it is invalid."""
+    if value and not re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
+        raise click.BadParameter(f"{value[:40]!r} is not the id of a job: use CLUSTER.PROC or CLUSTER")
     return value
 
 

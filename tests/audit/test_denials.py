@@ -2,8 +2,14 @@
 
 import json
 
-from negotiator.audit.denials import OWNER_BYTES, RECORD_BYTES
+import numpy as np
+
+from negotiator.audit.denials import ID_BYTES, OWNER_BYTES, RECORD_BYTES, bounded_denials
 from negotiator.audit.records import records_by_kind
+from negotiator.classad import ClassAd
+from negotiator.cycle.job_ranges import JobRanges
+from negotiator.cycle.result import RequestOutcome
+from negotiator.hooks.records import Request
 from pools import cycle, job, slot, snapshot
 
 LONG = " && ".join(
@@ -40,3 +46,32 @@ def test_all_denials_of_an_owner_have_a_budget():
     assert all(record["reasons"] for record in own)
     (other,) = [record for record in records if "zoe" in record["submitter"]]
     assert other["reasons_left_out"] == 0
+
+
+def test_a_denial_names_all_its_jobs_as_ranges_and_each_record_its_time():
+    """Also those that it would not match because there are fewer slots."""
+    jobs = [job(n, ClusterId=str(12 + n // 100), ProcId=str(n % 100), Rank="0") for n in range(150) if n != 7]
+    by_kind = records_by_kind(cycle(snapshot([slot(0), slot(1)], jobs)))
+    (record,) = by_kind["denial"]
+    assert (record["jobs"], record["first_job"]) == (147, "12.2")
+    assert record["job_ids"] == ["12.2-6", "12.8-99", "13.0-49"]
+    assert record["job_ids_left_out"] == 0
+    assert {each["time"] for records in by_kind.values() for each in records} == {by_kind["cycle"][0]["time"]}
+
+
+def test_the_ids_of_a_denial_have_a_budget_and_the_others_are_counted():
+    """Jobs may have any ids: here no two are neighbours."""
+    (record,) = denials([job(n, ClusterId=str(10**6 + 2 * n), ProcId="3") for n in range(700)])
+    assert len(json.dumps(record["job_ids"])) <= ID_BYTES
+    assert len(record["job_ids"]) > 100
+    assert len(record["job_ids"]) + record["job_ids_left_out"] == record["jobs"] == 698
+
+
+def test_the_ids_of_all_denials_of_an_owner_have_a_budget():
+    """Each denial names one range at least."""
+    alone = np.arange(0, 10_000, 2, dtype=np.int64)
+    request = Request("ada@pool", "submit1", ClassAd([("Owner", "ada")]), 5000, "0.0")
+    outcome = RequestOutcome(request, (), "0.0", 0, (), JobRanges.of(alone, alone))
+    ids = [fields["job_ids"] for _, fields in bounded_denials([outcome] * 300)]
+    assert min(map(len, ids)) == 1
+    assert sum(len(json.dumps(each)) for each in ids) <= OWNER_BYTES + 300 * 40

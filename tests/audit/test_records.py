@@ -78,6 +78,7 @@ def test_a_match_has_job_slot_and_reason():
     assert record == {
         "kind": "match",
         "cycle": 7,
+        "time": "2023-11-14T22:13:20.250Z",
         "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "id": "7.1",
@@ -118,6 +119,7 @@ def test_the_unmatched_jobs_of_a_request_are_one_record():
     assert record == {
         "kind": "denial",
         "cycle": 7,
+        "time": "2023-11-14T22:13:20.250Z",
         "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "submitter": "ada@pool",
@@ -128,6 +130,8 @@ def test_the_unmatched_jobs_of_a_request_are_one_record():
         "matched": 1,
         "candidates": 3,
         "reasons_left_out": 0,
+        "job_ids": [],
+        "job_ids_left_out": 0,
     }
     assert reasons == [
         {
@@ -245,7 +249,7 @@ def test_every_field_is_documented():
     records = [*records_of(result), *outcome_records(result, [], {})]
     rows = {row.split("`")[1]: row for row in document.splitlines() if row.startswith("| `")}
     for record in records:
-        for field in record.keys() - {"kind", "cycle", "bundle", "plugins"}:
+        for field in record.keys() - {"kind", "cycle", "time", "bundle", "plugins"}:
             assert f"`{field}`" in rows[record["kind"]], (record["kind"], field)
     assert {record["kind"] for record in records} == {
         "match",
@@ -270,6 +274,7 @@ def test_outcomes_have_each_match_once():
     assert record == {
         "kind": "outcome",
         "cycle": 7,
+        "time": "2023-11-14T22:13:20.250Z",
         "bundle": "d1",
         "plugins": ["expressions 1.2", "calendar 3"],
         "part": 1,

@@ -189,3 +189,16 @@ def test_a_missing_or_altered_bundle_is_reported(folder, digest):
     assert (ran.exit_code, ran.stderr) == (1, "error: this bundle has no file other.yaml\n")
     bundle_file(folder, digest).write_text("{}")
     assert bundle(digest, folder).exit_code == 1
+
+
+def test_the_records_of_a_job_are_found_within_ranges(folder):
+    denied = {"kind": "denial", "first_job": "12.0", "job_ids": ["12.0-499", "13.7"]}
+    matched = {"kind": "match", "job": "12.500"}
+    earlier = {"kind": "denial", "first_job": "14.1", "jobs": 3}
+    with AuditLog.open(folder, rotate_bytes=10**6) as log:
+        log.append([denied, matched, earlier])
+    expected = {"12.300": [0], "13": [0], "12.500": [1], "12": [0, 1], "14.1": [2], "13.8": [], "1": []}
+    for job, places in expected.items():
+        done = CliRunner().invoke(audit, ["job", job, str(folder)])
+        assert [json.loads(line)["seq"] - 1 for line in done.stdout.splitlines()] == places
+        assert done.exit_code == (0 if places else 1)

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from negotiator.cli.options import job_id
+
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -27,6 +29,7 @@ def audit() -> None:
     Examples:
       negotiator audit verify var/audit
       negotiator audit bundle 5f0c4a11 var/audit
+      negotiator audit job 12.7 var/audit
     """
 
 
@@ -90,3 +93,28 @@ def bundle_command(context: click.Context, /, **given: Any) -> None:
     from negotiator.cli import audit as implementation
 
     implementation.bundle_command(context, **given)
+
+
+@audit.command("job", short_help="Print the records of the matches and denials of a job.")
+@click.argument("job", callback=job_id)
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+def job_command(**given: Any) -> None:
+    """Print the records of the audit log in the folder PATH that match or deny JOB, one JSON object a line.
+
+    JOB is the id of a job, such as 12.7, or a cluster, such as 12. A denial names all its jobs as ranges (job_ids); ids that
+    it left out (job_ids_left_out) are not found. The chain of the log is not verified: see negotiator audit verify.
+
+    \b
+    Example:
+      negotiator audit job 12.7 var/audit
+
+    \b
+    Exit codes:
+      0  a record was printed
+      1  no record names the job
+      2  invalid command line
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit as implementation
+
+    implementation.job_command(**given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ class _Seconds(click.FloatRange):
         if not math.isfinite(seconds):
             self.fail("must be a finite number of seconds", param, ctx)
         return seconds
-
-
-def _job(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
-        raise click.BadParameter(f"{value[:40]!r} is not the id of a job: use CLUSTER.PROC or CLUSTER")
-    return value
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
@@ -88,7 +81,7 @@ def _job(_context: click.Context, _parameter: click.Parameter, value: str | None
 @click.option(
     "--job",
     metavar="ID",
-    callback=_job,
+    callback=options.job_id,
     help="Print the match or the reasons of a job only, such as 12.7, or of all jobs of cluster 12.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
