@@ -88,9 +88,12 @@ def _mutate(room: Room, entries: list[Equivalent], selection: Selection) -> Coun
         sampled = selection.mutants(room, copy)
         chosen = [mutant for mutant in sampled if not _is_equivalent(mutant, entries, copy)]
 
+        # Read before the run, which changes the files.
+        changes = {mutant: mutant.change((copy / mutant.path).read_text()) for mutant in chosen}
+
         def report(mutant: Mutant, result: Result) -> None:
             if selection.verbose or result.outcome == Outcome.SURVIVED:
-                click.echo(_text(mutant, result, (copy / mutant.path).read_text()))
+                click.echo(_text(mutant, result, *changes[mutant]))
 
         results = run_mutants(
             copy, room, chosen, longest=selection.longest, examples=selection.examples, report=report
@@ -104,8 +107,7 @@ def _is_equivalent(mutant: Mutant, entries: list[Equivalent], copy: Path) -> boo
     return any(entry.matches(mutant, (copy / mutant.path).read_text()) for entry in entries)
 
 
-def _text(mutant: Mutant, result: Result, source: str) -> str:
-    before, after = mutant.change(source)
+def _text(mutant: Mutant, result: Result, before: str, after: str) -> str:
     heading = f"{mutant.path}:{mutant.line}: {result.outcome} {mutant.function}"
     noticed = f" by {result.test}" if result.test else f", {result.reached} tests reach it"
     lines = [*(f"- {line}" for line in before.splitlines()), *(f"+ {line}" for line in after.splitlines())]
