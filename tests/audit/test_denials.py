@@ -3,13 +3,15 @@
 import json
 
 import numpy as np
+import pytest
 
 from negotiator.audit.denials import ID_BYTES, OWNER_BYTES, RECORD_BYTES, bounded_denials
 from negotiator.audit.records import records_by_kind
 from negotiator.classad import ClassAd
 from negotiator.cycle.job_ranges import JobRanges
-from negotiator.cycle.result import RequestOutcome
+from negotiator.cycle.result import Removal, RequestOutcome
 from negotiator.hooks.records import Request
+from negotiator.records import Provenance, Reason, Station, Verdict
 from pools import cycle, job, slot, snapshot
 
 LONG = " && ".join(
@@ -75,3 +77,21 @@ def test_the_ids_of_all_denials_of_an_owner_have_a_budget():
     ids = [fields["job_ids"] for _, fields in bounded_denials([outcome] * 300)]
     assert min(map(len, ids)) == 1
     assert sum(len(json.dumps(each)) for each in ids) <= OWNER_BYTES + 300 * 40
+
+
+@pytest.mark.parametrize(
+    ("submitter", "user", "shared"),
+    [("g{}.zoe", "zoe", True), ("zoe", "", True), ("zoe", "u{}", False), ("g{}.zoe", "", False)],
+)
+def test_without_an_owner_the_budget_is_that_of_the_user_then_of_the_submitter(submitter, user, shared):
+    """40 denials with long reasons take more than the budget of one."""
+    where = Provenance(Station.MATCH, "expressions", "1.0", "r" * 256)
+    reason = Reason(Verdict.DENIED, "code", "t" * 500, where)
+    removals = tuple(Removal(reason, number, 0) for number in range(1, 30))
+    requests = [
+        Request(submitter.format(number), "s", ClassAd([]), 1, "1.0", user=user.format(number))
+        for number in range(40)
+    ]
+    outcomes = [RequestOutcome(request, (), "1.0", 0, removals) for request in requests]
+    short = [request for request, fields in bounded_denials(outcomes) if len(fields["reasons"]) == 1]
+    assert bool(short) is shared

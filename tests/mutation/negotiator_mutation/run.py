@@ -58,7 +58,13 @@ def run_mutants(
         Plan((str(copy / room.source),), planned, longest, str(results)).write(plan)
         with log.open("w") as output:
             process = subprocess.Popen(  # noqa: S603 - pytest
-                [*PYTEST, "-p", "negotiator_mutation.session", *room.tests],
+                [
+                    *PYTEST,
+                    "-p",
+                    "negotiator_mutation.session",
+                    *room.tests,
+                    *(f"--ignore={each}" for each in room.left_out),
+                ],
                 cwd=copy,
                 env=_environment(copy) | {PLAN: str(plan), EXAMPLES: str(examples)},
                 stdout=output,
