@@ -123,6 +123,12 @@ def test_an_equivalent_mutant_is_found_by_its_texts_and_reported_when_it_no_long
     assert stale_equivalents([entry], tree) == [entry]
 
 
+def test_any_change_of_a_line_may_be_equivalent():
+    entry = Equivalent("program/__init__.py", "", "LIMIT = 3", "*", "it bounds a cache")
+    found = [each for each in mutants(Path(entry.file), SOURCE) if entry.matches(each, SOURCE)]
+    assert [each.line for each in found] == [3, 3]
+
+
 def test_an_equivalent_mutant_needs_a_reason(tmp_path):
     path = tmp_path / "equivalent.toml"
     path.write_text('[[mutant]]\nfile = "a"\nfunction = "b"\nbefore = "c"\nafter = "d"\nreason = ""\n')

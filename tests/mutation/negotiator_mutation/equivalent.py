@@ -14,7 +14,10 @@ KEYS = ("file", "function", "before", "after", "reason")
 
 @frozen
 class Equivalent:
-    """A change by its texts, so that it is found after lines have moved: see :meth:`Mutant.change`."""
+    """A change by its texts, so that it is found after lines have moved: see :meth:`Mutant.change`.
+
+    ``after`` may be ``*``: any change of these lines.
+    """
 
     file: str
     function: str
@@ -25,7 +28,10 @@ class Equivalent:
     def matches(self, mutant: Mutant, source: str) -> bool:
         """Return True if this is the change that the mutant makes."""
         near = (self.file, self.function) == (mutant.path.as_posix(), mutant.function)
-        return near and mutant.change(source) == (self.before, self.after)
+        if not near:
+            return False
+        before, after = mutant.change(source)
+        return before == self.before and self.after in {after, "*"}
 
 
 def read_equivalents(path: Path) -> list[Equivalent]:
