@@ -50,6 +50,15 @@ from negotiator.hooks.charges import Grouping as Grouping
 from negotiator.hooks.charges import KeyCharge as KeyCharge
 from negotiator.hooks.charges import Quota as Quota
 from negotiator.hooks.command_options import target_options as target_options
+from negotiator.hooks.order import Feedback as Feedback
+from negotiator.hooks.order import OrderContext as OrderContext
+from negotiator.hooks.order import OrderResult as OrderResult
+from negotiator.hooks.order import QueuedRequest as QueuedRequest
+from negotiator.hooks.order import RequestOrder as RequestOrder
+from negotiator.hooks.order import RequestOrderType as RequestOrderType
+from negotiator.hooks.order import SlotAllowance as SlotAllowance
+from negotiator.hooks.order import SlotRanks as SlotRanks
+from negotiator.hooks.order import StopCause as StopCause
 from negotiator.hooks.placement import Application as Application
 from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
 from negotiator.hooks.placement import PlacedApplication as PlacedApplication

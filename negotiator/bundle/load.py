@@ -19,6 +19,7 @@ from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_f
 from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
+from negotiator.bundle.ordering import read_ordering
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
@@ -202,7 +203,9 @@ class _Loading:
         )
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
-        return attrs.evolve(bundle, accounting=accounting)
+        ordering, problems = read_ordering(top, hooks)
+        self.problems += problems
+        return attrs.evolve(bundle, accounting=accounting, ordering=ordering)
 
     def all_problems(self) -> tuple[Problem, ...]:
         """Return all problems, each once, in the order of files and lines, each with its line."""

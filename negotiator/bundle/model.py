@@ -12,8 +12,10 @@ import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Expr, JobExpression, bind, parse
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
+from negotiator.hooks.order import RequestOrderType, SlotRanks
 from negotiator.hooks.records import Expression
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
@@ -112,10 +114,18 @@ class Bundle:
     chain: Chain | None  # None: no plugin brings placement rules, so that jobs have no queues
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
+    ordering: Attributed[RequestOrderType] | None = None  # decides whose turn it is; None: submitters by name
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices
     files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name
+
+    @cached_property
+    def slot_ranks(self) -> SlotRanks:
+        """The pool's own order of slots."""
+        if self.ordering is None:
+            return SlotRanks()
+        return self.ordering.record.ranks(self.settings.get(self.ordering.plugin))
 
     @cached_property
     def resource_expressions(self) -> Mapping[str, JobExpression]:

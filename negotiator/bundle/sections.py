@@ -24,7 +24,7 @@ from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 
 CORE = "the core"
-CORE_KEYS = ("plugins", "audit", "placement", "accounting")
+CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

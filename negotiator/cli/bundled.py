@@ -9,6 +9,7 @@ PLUGINS = {
     "access": "negotiator_access",
     "condor": "negotiator_condor",
     "expressions": "negotiator_expressions",
+    "fairshare": "negotiator_fairshare",
     "groups": "negotiator_groups",
     "limits": "negotiator_limits",
     "maxima": "negotiator_maxima",

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Expr, Side, Table
 from negotiator.classad.syntax import Literal, ReferenceScan, scan
-from negotiator.cycle.rank import PRE_JOB_RANK
 from negotiator.hooks.records import Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
@@ -165,7 +164,9 @@ def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]
     """Yield the side that is MY in each expression of the bundle, and its references."""
     if isinstance(bundle.audit.denials, Expression):
         yield _JOB, scan(bundle.audit.denials.tree)
-    yield _SLOT, scan(PRE_JOB_RANK)
+    yield _SLOT, scan(bundle.slot_ranks.before)
+    if bundle.slot_ranks.after is not None:
+        yield _SLOT, scan(bundle.slot_ranks.after)
     for constraint in bundle.constraints:
         owner = _SLOT if constraint.slot_side is _JOB else _JOB
         yield owner, scan(constraint.record.expression)

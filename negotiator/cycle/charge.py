@@ -25,11 +25,13 @@ from negotiator.cycle.reasons import (
 )
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
+from negotiator.cycle.slot_allowance import admit_slots
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge
 from negotiator.hooks.manager import Attributed, HookFailure
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.order import SlotAllowance
+from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt, Rows
 from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
@@ -46,7 +48,8 @@ class GrantedSlots:
     """The slots granted to a request, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
     ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
-    ``receipts`` are of the charges that enforce.
+    ``receipts`` are of the charges that enforce. ``too_heavy`` counts the candidates that weigh more than the turn may
+    still take; ``stopped``: the turn has taken all that it may.
     """
 
     rows: Rows
@@ -56,6 +59,8 @@ class GrantedSlots:
     warnings: tuple[tuple[Reason, frozenset[int]], ...] = ()
     failures: tuple[HookFailure, ...] = ()
     receipts: Sequence[Receipt] = ()
+    too_heavy: int = 0
+    stopped: bool = False
 
     def withdrawn(self, ledger: Ledger, reason: Reason) -> GrantedSlots:
         """Release the charges, and return no slots, for this reason."""
@@ -72,10 +77,12 @@ def charge(
     queues: QueueTree,
     bundle: Bundle,
     cycle: Cycle,
+    allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:
     """Grant the best slots that fit the quotas, and charge them.
 
     :param in_use: the ledger to charge, and the users whose usage is uncertain: they get no slots.
+    :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     left = candidates.left
     if not left or not request.applications:
@@ -102,7 +109,8 @@ def charge(
     ledger = in_use.ledger
     receipts: Sequence[Receipt] = ()
     try:
-        rows, ranks, admission = _admit(enforcing, request, candidates, matcher, ledger, cycle)
+        chosen = _admit(enforcing, request, candidates, matcher, ledger, cycle, allowance)
+        rows, ranks, admission = chosen.rows, chosen.ranks, chosen.admission
         receipts = ledger.commit(admission)
         watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
         warnings = tuple(_warnings(answers.records, admission, ledger)) if watching else ()
@@ -113,8 +121,22 @@ def charge(
         return _nothing(left, _invalid_charge(error))
     removals = tuple(_removals(enforcing, admission, rows, ledger, left))
     return GrantedSlots(
-        *(admission.rows, ranks[admission.positions], admission.copies, removals, warnings), receipts=receipts
+        *(admission.rows, ranks[admission.positions], admission.copies, removals, warnings),
+        receipts=receipts,
+        too_heavy=chosen.too_heavy,
+        stopped=chosen.stopped,
     )
+
+
+@attrs.frozen(eq=False)
+class _Chosen:
+    """The best slots, (C,), the job's Rank of them, and which of them fit; nothing is charged."""
+
+    rows: Rows
+    ranks: NDArray[np.float64]
+    admission: Admission
+    too_heavy: int = 0
+    stopped: bool = False
 
 
 def _admit(
@@ -124,20 +146,57 @@ def _admit(
     matcher: SlotMatcher,
     ledger: Ledger,
     cycle: Cycle,
-) -> tuple[Rows, NDArray[np.float64], Admission]:
-    """Return the best slots, the job's Rank of them, and which of them fit; nothing is charged.
+    allowance: SlotAllowance | None,
+) -> _Chosen:
+    """Return the best slots that the allowance admits, and which of them fit the quotas.
+
+    A slot that is too heavy leaves room in the quotas for another one: the quotas are then tried without it.
+    """
+    among, copies, too_heavy = candidates.among, len(request.applications), 0
+    while True:
+        chosen = _fitting(charges, request, among, copies, matcher, ledger, cycle)
+        if allowance is None:
+            return chosen
+        granted = chosen.admission.rows
+        found = admit_slots(allowance, granted, copies)
+        if len(found.places) == len(granted):
+            return attrs.evolve(chosen, too_heavy=too_heavy, stopped=found.stopped)
+        if len(found.too_heavy):
+            # Slots come in the order of preference, so that none after these may weigh as much.
+            heavy = among & (allowance.weights >= allowance.weights[granted[found.too_heavy]].min())
+            heavy[granted[found.places]] = False
+            among, too_heavy = among & ~heavy, too_heavy + int(np.count_nonzero(heavy))
+        else:
+            copies = len(found.places)
+            if not copies:
+                return attrs.evolve(
+                    _fitting(charges, request, among & False, 1, matcher, ledger, cycle),
+                    too_heavy=too_heavy,
+                    stopped=True,
+                )
+
+
+def _fitting(
+    charges: Charges,
+    request: Request,
+    among: Mask,
+    copies: int,
+    matcher: SlotMatcher,
+    ledger: Ledger,
+    cycle: Cycle,
+) -> _Chosen:
+    """Return the best slots, and which of them fit the quotas.
 
     Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
-    copies = len(request.applications)
-    uniform = charges.is_uniform
+    uniform, left = charges.is_uniform, int(np.count_nonzero(among))
     count = copies if uniform else max(_FEW, 2 * copies)
     while True:
-        rows, ranks = matcher.ranks.choose(request.ad, candidates.among, count, cycle.environment)
+        rows, ranks = matcher.ranks.choose(request.ad, among, count, cycle.environment)
         admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)
-        if len(admission) == copies or count >= candidates.left or uniform:
-            return rows, ranks, admission
+        if len(admission) == copies or count >= left or uniform:
+            return _Chosen(rows, ranks, admission)
         count *= _MORE
 
 

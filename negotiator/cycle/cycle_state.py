@@ -26,7 +26,7 @@ from negotiator.errors import NegotiatorError
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry
 
-FORMAT: Final = "negotiator-cycle-state 1"
+FORMAT: Final = "negotiator-cycle-state 2"
 """The first value of an encoded state; another format or version is refused."""
 
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -49,15 +49,16 @@ class CycleState:
     held: Mapping[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
     journal: tuple[JournalEntry, ...] = ()  # matches not yet visible in the pool, oldest first
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
+    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)  # of the allocator, by key
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
         """Return the first state: the configured queues, and nothing in them."""
         return cls(QueueTree.of(bundle.partition.root, now))
 
-    def with_matches(self, entries: tuple[JournalEntry, ...]) -> Self:
-        """Return the state with further matches in its journal."""
-        return attrs.evolve(self, journal=(*self.journal, *entries)) if entries else self
+    def after(self, entries: tuple[JournalEntry, ...], order_rows: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Return the state with further matches in its journal, and the rows that the allocator left."""
+        return attrs.evolve(self, journal=(*self.journal, *entries), order_rows=order_rows)
 
     def encode(self) -> bytes:
         """Return the canonical form: JSON in UTF-8 (lone surrogates included), equal for equal states."""
@@ -68,6 +69,7 @@ class CycleState:
             "held": from_holds(self.held),
             "journal": list(map(from_entry, self.journal)),
             "groups": dict(self.groups),
+            "order": {key: dict(row) for key, row in self.order_rows.items()},
         }
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
@@ -108,4 +110,5 @@ class CycleState:
                 user: None if groups is None else tuple(groups)
                 for user, groups in dict(values["groups"]).items()
             },
+            {key: dict(row) for key, row in dict(values["order"]).items()},
         )

@@ -16,15 +16,16 @@ from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
-from negotiator.cycle.order import OrderMaker, feedback_of
+from negotiator.cycle.order import feedback_of
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
-from negotiator.cycle.submitter_name_order import SubmitterNameOrder
+from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
+from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrderType
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 
@@ -34,7 +35,7 @@ def run_cycle(
     bundle: Bundle,
     cycle: Cycle,
     state: CycleState | None = None,
-    make_order: OrderMaker = SubmitterNameOrder,
+    make_order: OrderMaker | None = None,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -42,7 +43,7 @@ def run_cycle(
     :param bundle: the checked policies; its digest should be the cycle's.
     :param cycle: number, time and digest.
     :param state: the state after earlier cycles and requests of administrators; without it this is the first cycle.
-    :param make_order: makes the allocator that decides which request is served next.
+    :param make_order: makes the allocator that decides which request is served next; by default the bundle's.
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)
@@ -51,11 +52,15 @@ def run_cycle(
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
     in_use = recount(placed, snapshot.slots, bundle, of_jobs, work)
-    requests = queued_requests(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment)
+    ordering, settings = _ordering(bundle)
+    requests = queued_requests(
+        *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment), apart=ordering.apart
+    )
     work.before_matching(len(requests))
 
-    order = make_order(requests)
-    matcher = SlotMatcher.of(admitted.slots, cycle.environment)
+    context = OrderContext(requests, admitted.slots, snapshot.submitters, cycle, settings, state.order_rows)
+    order = (make_order or ordering.make)(context)
+    matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.slot_ranks)
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
@@ -63,7 +68,9 @@ def run_cycle(
         request = queued.allowed()
         paid = work.for_request(cycle, request)
         candidates = match(request, matcher, bundle, paid)
-        granted = charge(request, candidates, matcher, in_use, placed.state.queues, bundle, paid)
+        granted = charge(
+            *(request, candidates, matcher, in_use, placed.state.queues, bundle, paid), allowance=queued.slots
+        )
         job = placed.idle.jobs.ad(int(queued.rows[0]))
         attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
@@ -73,6 +80,7 @@ def run_cycle(
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
     in_use.ledger.verify()
+    ended = order.ended()
 
     failures = (
         *admitted.failures,
@@ -92,10 +100,18 @@ def run_cycle(
         failures=tuple(dict.fromkeys(failures)),  # each once, however many requests it met
         placements=placed.placements,
         changes=placed.changes,
-        state=placed.state.with_matches(journal),
+        state=placed.state.after(journal, ended.rows),
         ledger=in_use.ledger,
         journal=journal,
+        order=ended.record,
     )
+
+
+def _ordering(bundle: Bundle) -> tuple[RequestOrderType, object]:
+    """Return the way to order requests, and the settings of the plugin that brings it."""
+    if bundle.ordering is None:
+        return BY_NAME, None
+    return bundle.ordering.record, bundle.settings.get(bundle.ordering.plugin)
 
 
 def _counts(snapshot: Snapshot, admitted: Admitted, placed: PlacedPool, requests: int) -> CycleCounts:

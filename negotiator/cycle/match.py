@@ -20,6 +20,7 @@ from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.order import SlotRanks
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -42,11 +43,14 @@ class SlotMatcher:
     taken: Mask  # (N,) slots granted to an earlier request of this cycle
 
     @classmethod
-    def of(cls, slots: Table, environment: Environment) -> SlotMatcher:
-        """Return the matcher of a cycle, with empty caches."""
+    def of(cls, slots: Table, environment: Environment, pool: SlotRanks = SlotRanks()) -> SlotMatcher:  # noqa: B008 - frozen
+        """Return the matcher of a cycle, with empty caches.
+
+        :param pool: the pool's own order of slots.
+        """
         budget = MemoryBudget()
         requirements = Requirements(slots, environment, budget)
-        ranks = Ranks(requirements.dependencies, environment, budget)
+        ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken = np.zeros(len(slots), dtype=np.bool_)
         return cls(slots, environment, requirements, ranks, _in_use(slots), taken)
 

@@ -14,10 +14,10 @@ from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.matched_attributes import Attributes
-from negotiator.cycle.order import QueuedRequest, StopCause
 from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
 from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.order import QueuedRequest, StopCause
 from negotiator.hooks.records import Cycle, Match
 
 

@@ -16,10 +16,10 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.numbering import combined, numbered
-from negotiator.cycle.order import QueuedRequest
 from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory
 from negotiator.cycle.text_columns import Strings
+from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 
 #: Maximum of jobs that one ad may represent: schedds may send any number.
@@ -27,11 +27,12 @@ MAX_COPIES = 100_000
 
 
 def queued_requests(
-    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment
+    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment, *, apart: bool = False
 ) -> tuple[QueuedRequest, ...]:
     """Group the idle jobs into requests, each with an allowance of all its jobs.
 
-    ``groups`` are those of users whose jobs do not name them.
+    ``groups`` are those of users whose jobs do not name them. ``apart`` keeps alike jobs apart where other jobs are
+    between them in the schedd's order.
     """
     jobs = placed.jobs
     if not len(jobs):
@@ -44,14 +45,17 @@ def queued_requests(
     copies = _copies(jobs)
     queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
-    columns = (autoclusters.ids, submitters, schedds, *_priorities(jobs), *_placements(placed))
+    priorities = () if apart else _priorities(jobs)
+    columns = (autoclusters.ids, submitters, schedds, *priorities, *_placements(placed))
     # An owner who chose the name of a group would choose whose turn it is.
     first = submitters if bundle.accounting.trust_names else owner_names(jobs)
     order = _schedd_order(jobs, (first, submitters, schedds))
-    for number, members in enumerate(_groups(combined(*columns)[0], order)):
+    kinds = combined(*columns)[0]
+    for number, members in enumerate(_runs(kinds, order) if apart else _groups(kinds, order)):
         rows = _repeated(members, copies, len(slots))
         request = requests.of(rows, int(copies[members].sum()))
-        queued.append(QueuedRequest(number, request, rows, len(rows), members))
+        kind = int(kinds[members[0]])
+        queued.append(QueuedRequest(number, request, rows, len(rows), members, kind=kind))
     return tuple(queued)
 
 
@@ -62,6 +66,11 @@ def _groups(kinds: NDArray[np.int64], order: Rows) -> list[Rows]:
     starts = np.flatnonzero(np.diff(ordered[by_kind], prepend=-1))
     members = [order[places] for places in np.split(by_kind, starts[1:])]
     return [members[kind] for kind in np.argsort(by_kind[starts])]
+
+
+def _runs(kinds: NDArray[np.int64], order: Rows) -> list[Rows]:
+    """Return the rows of each run of one kind, in their order."""
+    return np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1)
 
 
 def _placements(placed: PlacedJobs) -> tuple[Strings, ...]:

@@ -12,19 +12,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Column, Environment, Expr, Side, bind, evaluate_table, parse
+from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluate_table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Literal
+from negotiator.hooks.order import SlotRanks
 from negotiator.hooks.records import Mask
 
 RankValues: TypeAlias = NDArray[np.float64]
-
-#: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
-PRE_JOB_RANK: Expr = bind(
-    parse(
-        "(10000000 * MY.Rank) + (1000000 * (MY.RemoteOwner =?= undefined)) - (100000 * MY.Cpus) - MY.Memory"
-    )
-)
 
 _NO_RANK: Expr = Literal(0.0)
 _LOWEST = float(-np.finfo(np.float64).max)
@@ -33,42 +27,51 @@ _LOWEST = float(-np.finfo(np.float64).max)
 class Ranks:
     """The ranks of the slots of one cycle, computed once for all jobs that are equal in the attributes that ranks read."""
 
-    def __init__(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> None:
-        self._slots = dependencies.table
+    def __init__(
+        self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget, pool: SlotRanks
+    ) -> None:
+        self._slots, self._of_pool = dependencies.table, pool
         self._pool = ColumnCache(dependencies, env, _PoolOrder.of, budget)
         self._job = ColumnCache(dependencies, env, _job_rank, budget)
+        self._after = ColumnCache(dependencies, env, _pool_rank, budget)
 
-    def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, RankValues]:
-        """Return the ranks of some slots for a job, by row: the pool's own order first, then the job's Rank; (K,).
+    def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, ...]:
+        """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
 
-        Values that are not numbers count as the lowest in the first, and as 0.0 in the second. The first is rounded to
-        float32, as condor_negotiator does, so that ties fall alike. ``env`` has the state of ``random``.
+        These are the pool's rank before the job's, the job's Rank, and the pool's rank after it if there is one. Values that
+        are not numbers count as the lowest in the pool's, and as 0.0 in the job's. The pool's are rounded to float32, as
+        condor_negotiator does, so that ties fall alike. ``env`` has the state of ``random``.
         """
         slots = self._slots.take(rows)
-        pool = _pool_rank(evaluate_table(PRE_JOB_RANK, slots, job, side=Side.MY, env=env))
+        before = _pool_rank(evaluate_table(self._of_pool.before, slots, job, side=Side.MY, env=env))
         written = job.get("Rank") or _NO_RANK
-        return pool, _job_rank(evaluate_table(written, slots, job, side=Side.TARGET, env=env))
+        own = _job_rank(evaluate_table(written, slots, job, side=Side.TARGET, env=env))
+        if self._of_pool.after is None:
+            return before, own
+        return before, own, _pool_rank(evaluate_table(self._of_pool.after, slots, job, env=env))
 
     def choose(
         self, job: ClassAd, among: Mask, count: int, env: Environment
     ) -> tuple[NDArray[np.intp], RankValues]:
         """Return the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
 
-        The pool's own order comes first, then the job's Rank, then the order of the rows. ``env`` has the state of
-        ``random``.
+        The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the order of the rows.
+        ``env`` has the state of ``random``.
         """
         written = job.get("Rank") or _NO_RANK
-        pool = self._pool.key(PRE_JOB_RANK, job, Side.MY)
+        pool = self._pool.key(self._of_pool.before, job, Side.MY)
         rank = self._job.key(written, job, Side.TARGET)
-        if pool.dependencies.cacheable and rank.dependencies.cacheable:
+        last = None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY)
+        if all(key is None or key.dependencies.cacheable for key in (pool, rank, last)):
             ranks = self._job.get_by_key(rank, job, env)
-            chosen = self._pool.get_by_key(pool, job, env).best(among, ranks, count)
+            after = () if last is None else (self._after.get_by_key(last, job, env),)
+            chosen = self._pool.get_by_key(pool, job, env).best(among, (ranks, *after), count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)
-        by_pool, by_job = self.of(rows, job, env)
-        first = best(min(count, len(rows)), by_pool, by_job)
-        return rows[first], by_job[first]
+        keys = self.of(rows, job, env)
+        first = best(min(count, len(rows)), *keys)
+        return rows[first], keys[1][first]
 
 
 @attrs.frozen(eq=False)
@@ -88,8 +91,8 @@ class _PoolOrder:
     def nbytes(self) -> int:
         return self.rows.nbytes + self.behind.nbytes
 
-    def best(self, among: Mask, ranks: RankValues, count: int) -> NDArray[np.intp]:
-        """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,).
+    def best(self, among: Mask, ranks: tuple[RankValues, ...], count: int) -> NDArray[np.intp]:
+        """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,) each.
 
         The pool's order is sorted already, so only the last level that is reached needs a choice: all slots above it
         are chosen, those on it compete by the job's Rank.
@@ -102,8 +105,11 @@ class _PoolOrder:
         else:
             first = end = len(places)
         sure, tied = self.rows[places[:first]], self.rows[places[first:end]]
-        ahead = np.lexsort((sure, -_comparable(ranks[sure]), self.behind[places[:first]]))
-        return np.concatenate((sure[ahead], tied[best(min(count - first, len(tied)), ranks[tied])]))
+        keys = [-_comparable(each[sure]) for each in reversed(ranks)]
+        ahead = np.lexsort((sure, *keys, self.behind[places[:first]]))
+        return np.concatenate(
+            (sure[ahead], tied[best(min(count - first, len(tied)), *(each[tied] for each in ranks))])
+        )
 
 
 def _pool_rank(column: Column) -> RankValues:

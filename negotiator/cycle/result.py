@@ -187,6 +187,7 @@ class CycleResult:
     changes: tuple[QueueChange, ...] = ()  # of queues, in their order
     state: CycleState | None = attrs.field(default=None, eq=False, repr=False)
     ledger: Ledger | None = attrs.field(default=None, eq=False, repr=False)
+    order: object = attrs.field(default=None, eq=False, repr=False)  # what the allocator recorded
     journal: tuple[JournalEntry, ...] = attrs.field(
         default=(), repr=False
     )  # one entry a match, in their order

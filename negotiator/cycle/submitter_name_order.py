@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import attrs
 
-from negotiator.cycle.order import Feedback, QueuedRequest
+from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder, RequestOrderType
 
 
 @attrs.define(eq=False)
-class SubmitterNameOrder:
+class SubmitterNameOrder(RequestOrder):
     """Owners by name, then submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
 
     requests: Sequence[QueuedRequest]
     _served: int = attrs.field(default=0, init=False)
+
+    @classmethod
+    def of(cls, context: OrderContext) -> Self:
+        """Return the order of a cycle."""
+        return cls(context.requests)
 
     def next(self) -> QueuedRequest | None:
         """Return the next request in the order in which they were queued."""
@@ -25,3 +31,7 @@ class SubmitterNameOrder:
 
     def feedback(self, feedback: Feedback) -> None:
         """Ignore the outcome: no request has a second turn."""
+
+
+#: The order of a bundle that chooses no other.
+BY_NAME = RequestOrderType(name="names", make=SubmitterNameOrder.of)

@@ -26,11 +26,13 @@ from negotiator.hooks.checks.declarations import (
     checked_attribute,
     checked_command,
     checked_constraint,
+    checked_order,
     checked_placement_rule,
     checked_section,
 )
 from negotiator.hooks.checks.masks import checked_filter, checked_gate
 from negotiator.hooks.hook import AnswerShape, OnFailure, hookspec
+from negotiator.hooks.order import RequestOrderType
 from negotiator.hooks.placement import PlacedApplication, PlacementRule
 from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
 from negotiator.hooks.summary import CycleSummary
@@ -134,6 +136,33 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
             yield PlacementRule(name="project", target=by_project, tags=lambda value: ["Project"])
 
     :return: the types; a name that is already used is refused.
+    """
+
+
+@hookspec(record=RequestOrderType, check=checked_order, on_failure=OnFailure.REFUSE_BUNDLE)
+def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-body]
+    """Add ways to decide whose turn it is, for the key ``order:`` of ``pool.yaml``.
+
+    Called once when a bundle is loaded. A failure refuses the bundle. In each cycle ``make`` is called with an
+    ``OrderContext``, and returns an allocator: ``next`` returns the request of the next turn, ``feedback`` gets its outcome.
+
+    Example::
+
+        class LastFirst(RequestOrder):
+            def __init__(self, context):
+                self.left = list(context.requests)
+
+            def next(self):
+                return self.left.pop() if self.left else None
+
+            def feedback(self, feedback):
+                pass
+
+        @hookimpl
+        def negotiator_orders():
+            yield RequestOrderType(name="last_first", make=LastFirst)
+
+    :return: the ways; a name that is already used is refused.
     """
 
 

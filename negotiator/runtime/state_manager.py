@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 import attrs
 import numpy as np
@@ -51,6 +52,7 @@ class StateManager:
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
     damaged: tuple[str, ...] = ()
+    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _last: float = 0.0  # time of the last snapshot
     clock_jump: float = 0.0
@@ -85,7 +87,8 @@ class StateManager:
         for entry in stored.journal:
             # An entry without a time counts from now on.
             state_manager.journal.add([entry], stored.made.get(entry.key) or time.time)
-        state_manager.damaged = tuple(f"{store.folder}: {each}" for each in stored.damaged)
+        state_manager.order_rows, unknown = _valid_rows(bundle, stored.order_rows)
+        state_manager.damaged = tuple(f"{store.folder}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager
@@ -110,7 +113,9 @@ class StateManager:
         groups, failures = self._groups(users, now)
         # A copy: the state stays as it is when administrators move applications, or a later snapshot is read.
         registry = self.registry.copy()
-        return CycleState(self.queues, registry, dict(self.held), self.journal.entries, groups), failures
+        journal = self.journal.entries
+        state = CycleState(self.queues, registry, dict(self.held), journal, groups, self.order_rows)
+        return state, failures
 
     def _update_journal(self, snapshot: Snapshot, now: float) -> None:
         """Find out which matches the pool shows, and remove those that ended."""
@@ -138,9 +143,12 @@ class StateManager:
         """
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
+            before, self.order_rows = self.order_rows, result.state.order_rows
+        else:
+            before = self.order_rows
         self.changes.clear()
         self.journal.add(result.journal, self.time.time)
-        self.write(queues=self.queues, matches=result.journal, mark=mark)
+        self.write(queues=self.queues, matches=result.journal, mark=mark, order_before=before)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""
@@ -187,6 +195,7 @@ class StateManager:
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
         mark: tuple[str, str] | None = None,
+        order_before: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Save what changed since the last call, with the answer to a request; nothing without a store.
 
@@ -198,6 +207,7 @@ class StateManager:
         if self.store is None:
             return
         changed, gone = self.registry.since(self._written, self._last)
+        before = self.order_rows if order_before is None else order_before
         self.store.save(
             changed,
             gone,
@@ -208,6 +218,8 @@ class StateManager:
             last=self._last,
             mark=mark,
             now=self.time,
+            order_rows={key: row for key, row in self.order_rows.items() if before.get(key) != row},
+            order_gone=before.keys() - self.order_rows.keys(),
         )
         self._written = self.registry.mark(self._last)
 
@@ -243,3 +255,21 @@ class StateManager:
         if not failures:
             return found, ()
         return {**dict.fromkeys(users), **found}, failures
+
+
+def _valid_rows(
+    bundle: Bundle, rows: Mapping[str, Mapping[str, Any]]
+) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
+    """Return the rows that the allocator of a bundle can read, and a sentence on each other one."""
+    if bundle.ordering is None:
+        return rows, ()
+    valid, damaged = {}, []
+    for key, row in rows.items():
+        try:
+            bundle.ordering.record.check_row(key, row)
+            valid[key] = row
+        except ValueError as error:
+            damaged.append(
+                f"row {key[:200]!r} of the table order_rows is damaged and was set aside ({error})"
+            )
+    return valid, tuple(damaged)

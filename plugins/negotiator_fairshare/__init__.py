@@ -1,4 +1,31 @@
 """Fair share: whose turn it is, as HTCondor's negotiator decides it.
 
-``accounts`` has the accounts of submitters and groups. ``groups`` computes quotas and negotiation rounds of accounting groups.
+``accounts`` has the accounts of submitters, ``groups`` computes quotas and negotiation rounds of accounting groups, and
+``pie`` divides the pool in spins.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator_fairshare.settings import FairShareSettings
+from negotiator_fairshare.submitter_order import SubmitterOrder, check_row
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Declare the knobs."""
+    return Section(schema=FairShareSettings)
+
+
+@hookimpl
+def negotiator_orders() -> Iterable[RequestOrderType]:
+    """Bring the order of HTCondor's negotiator."""
+    yield RequestOrderType(
+        name="submitters", make=SubmitterOrder.of, apart=True, ranks=_ranks, check_row=check_row
+    )
+
+
+def _ranks(settings: FairShareSettings | None) -> SlotRanks:
+    return (settings or FairShareSettings()).ranks

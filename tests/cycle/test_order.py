@@ -3,9 +3,8 @@
 import pytest
 
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.order import StopCause
 from negotiator.cycle.submitter_name_order import SubmitterNameOrder
-from negotiator.plugin import Cycle
+from negotiator.plugin import Cycle, RequestOrder, StopCause
 from pools import NOW, job, matched, slot, snapshot, write_bundle
 
 QUOTA = """
@@ -54,11 +53,11 @@ def negotiator_filter_slots(request, slots):
 """
 
 
-class Spins:
+class Spins(RequestOrder):
     """Gives each request one job a turn, in turns, until something other than its allowance stops it."""
 
-    def __init__(self, requests):
-        self.waiting = [request.without([], allowance=1) for request in requests]
+    def __init__(self, context):
+        self.waiting = [request.without([], allowance=1) for request in context.requests]
         self.feedbacks = []
 
     def next(self):
@@ -98,13 +97,13 @@ def causes(bundle, slots, jobs):
         def feedback(self, feedback):
             feedbacks.append(feedback)
 
-    run(bundle, slots, jobs, Recorded)
+    run(bundle, slots, jobs, Recorded.of)
     return [(each.cause, len(each.slots), each.left) for each in feedbacks]
 
 
 def test_submitters_are_ordered_by_name_and_each_has_one_turn(plain):
     jobs = [*jobs_of("sue", 2), *jobs_of("ann", 2)]
-    result = run(plain, 3, jobs, SubmitterNameOrder)
+    result = run(plain, 3, jobs, SubmitterNameOrder.of)
     assert [match.submitter for match in result.matches] == ["ann@d", "ann@d", "sue@d"]
 
 
@@ -122,7 +121,7 @@ def test_an_allowance_of_one_job_lets_submitters_take_turns(plain):
 
 def test_with_one_submitter_several_turns_give_the_matches_of_one_turn(limited):
     for slots in (1, 2, 5):
-        results = [run(limited, slots, jobs_of("ann", 4), make) for make in (SubmitterNameOrder, Spins)]
+        results = [run(limited, slots, jobs_of("ann", 4), make) for make in (SubmitterNameOrder.of, Spins)]
         assert matched(results[0]) == matched(results[1])
         assert results[0].outcomes[0].first_unmatched == results[1].outcomes[0].first_unmatched
 
@@ -166,7 +165,7 @@ def test_rejections_name_each_request_with_jobs_left_and_the_decisive_reason(lim
     """The reason is the one that took the last candidate slots."""
     jobs = [*jobs_of("ann", 3), *jobs_of("bob", 1), *jobs_of("bad", 1)]
     jobs += [job(1, ClusterId="9", Owner='"zed"', User='"zed@d"', Requirements="TARGET.Cpus > 99")]
-    result = run(limited, 5, jobs, SubmitterNameOrder)
+    result = run(limited, 5, jobs, SubmitterNameOrder.of)
     rejected = [(each.submitter, each.jobs, each.first_job, each.reason.code) for each in result.rejections]
     assert rejected == [
         ("ann@d", 1, "7.2", "quota"),
@@ -177,7 +176,7 @@ def test_rejections_name_each_request_with_jobs_left_and_the_decisive_reason(lim
 
 
 def test_jobs_beyond_the_slots_are_rejected_for_lack_of_slots(plain):
-    (rejection,) = run(plain, 1, jobs_of("ann", 3), SubmitterNameOrder).rejections
+    (rejection,) = run(plain, 1, jobs_of("ann", 3), SubmitterNameOrder.of).rejections
     assert (rejection.jobs, rejection.first_job, rejection.reason.code) == (2, "7.1", "no_slots_left")
 
 

@@ -111,6 +111,33 @@ def test_negotiator_job_attributes_are_known_if_every_filter_declares_them(plugi
     assert plugins.load().job_attributes({}) == (frozenset(), ())
 
 
+def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
+    plugins.write(
+        "a.py",
+        """
+        from negotiator.plugin import RequestOrderType
+        @hookimpl
+        def negotiator_orders():
+            yield RequestOrderType(name="youngest", make=lambda context: context, apart=True)
+        """,
+    )
+    plugins.write(
+        "b.py",
+        """
+        from negotiator.plugin import RequestOrderType
+        @hookimpl
+        def negotiator_orders():
+            return [RequestOrderType(name="not a name", make=print)]
+        """,
+    )
+    answers = plugins.load().ask(specs.negotiator_orders)
+    (order,) = answers.records
+    assert (order.plugin, order.record.name, order.record.apart) == ("a", "youngest", True)
+    assert order.record.make("context") == "context"
+    (failure,) = answers.failures
+    assert "expected letters, digits and _ as name of a RequestOrderType" in str(failure)
+
+
 def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(plugins):
     """The functions of a rule are the plugin's own; names of rules ignore case."""
     plugins.write(

@@ -52,6 +52,37 @@ def slot_ads(content, slots):
     return ads
 
 
+def attribute_ads(rows):
+    """Return an ad of the attributes of each row."""
+    return [
+        ClassAd([(name, _parsed(_text(value))) for name, value in row.items() if value is not None])
+        for row in rows
+    ]
+
+
+def job_ads(content, jobs):
+    """Return the ads of all idle jobs of the queues of a case, cluster by cluster."""
+    return attribute_ads(_job(content, job, proc) for job in jobs for proc in range(job["count"]))
+
+
+def _job(content, job, proc):
+    name, schedd = job["submitter"], f"{job['schedd']}.example.org"
+    identity = {
+        "ClusterId": job["cluster"],
+        "ProcId": proc,
+        "JobStatus": 1,
+        "Owner": f'"{name.partition("@")[0].rpartition(".")[2]}"',
+        "User": f'"{name}"',
+        "AccountingGroup": f'"{name}"',
+        "GlobalJobId": f'"{schedd}#{job["cluster"]}.{proc}#1"',
+    }
+    own = {key: job[key] for key in job.keys() - _OF_CLUSTERS}
+    return content["templates"]["job"] | identity | own
+
+
+_OF_CLUSTERS = {"submitter", "schedd", "cluster", "count", "autocluster"}
+
+
 def value_of(ad, expression):
     """Return the value of an expression in an ad."""
     return evaluate(_parsed(expression), ad)

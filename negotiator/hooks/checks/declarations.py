@@ -20,6 +20,7 @@ from negotiator.hooks.fields import (
     checked_text,
     kind_of,
 )
+from negotiator.hooks.order import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Section
 
@@ -94,6 +95,20 @@ def checked_placement_rule(record: Any, arguments: Mapping[str, Any]) -> Placeme
     text = checked_text(record.absent, "absent of a PlacementRule")
     rule: PlacementRule = attrs.evolve(record, name=name.lower(), absent=text)
     return rule
+
+
+def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType:
+    """Return a RequestOrderType with a name that a bundle may give, and a function that can be called."""
+    del arguments
+    check_exactly(record, RequestOrderType, "a RequestOrderType")
+    name = checked_name(record.name, "name of a RequestOrderType")
+    if _RULE.fullmatch(name) is None:
+        raise WrongAnswerError(f"expected letters, digits and _ as name of a RequestOrderType, got {name!r}")
+    for function in (record.make, record.ranks, record.check_row):
+        if not callable(function):
+            raise WrongAnswerError(f"expected functions in a RequestOrderType, got {kind_of(function)}")
+    check_exactly(record.apart, bool, "True or False as apart of a RequestOrderType")
+    return record  # type: ignore[no-any-return]
 
 
 def _check_pattern(pattern: Any) -> None:

@@ -12,7 +12,7 @@ import attrs
 from negotiator.errors import StateError
 from negotiator.runtime.state.schema import encode
 
-_COUNTED: Final = ("queues", "applications", "holds", "matches")
+_COUNTED: Final = ("queues", "applications", "holds", "matches", "order_rows")
 
 
 @attrs.frozen

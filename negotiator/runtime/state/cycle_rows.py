@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from sqlite3 import Connection
+from typing import Any
 
 import attrs
 
@@ -14,7 +15,7 @@ from negotiator.cycle.state_values import from_entry, from_queue, to_entry, to_q
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime, Uptime
-from negotiator.runtime.state.schema import encode
+from negotiator.runtime.state.schema import decode, encode
 
 
 @attrs.frozen
@@ -33,6 +34,7 @@ class StoredState:
     damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
     made: Mapping[str, float] = attrs.field(factory=dict)
     time: JournalTime | None = None
+    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
 
 
 def read_rows(db: Connection, now: float) -> StoredState:
@@ -43,6 +45,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
     (last,) = db.execute("SELECT time FROM last_scan").fetchone() or (now,)
     queues = db.execute("SELECT queue FROM queues ORDER BY path")
     journal, damaged = _journal(db)
+    order_rows, unreadable = _order_rows(db)
     return StoredState(
         queues=tuple(to_queues(json.loads(text) for (text,) in queues)),
         applications=tuple(
@@ -57,9 +60,10 @@ def read_rows(db: Connection, now: float) -> StoredState:
         },
         journal=journal,
         last=last,
-        damaged=damaged,
+        damaged=(*damaged, *unreadable),
         made=dict(db.execute("SELECT key, made FROM matches")),
         time=_read_time(db),
+        order_rows=order_rows,
     )
 
 
@@ -73,6 +77,33 @@ def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]
             why = f"{type(error).__name__}: {error}"[:200]
             damaged.append(f"row {number} of the table matches is damaged and was set aside ({why})")
     return tuple(entries), tuple(damaged)
+
+
+def _order_rows(db: Connection) -> tuple[dict[str, Mapping[str, Any]], tuple[str, ...]]:
+    """Return the rows of the allocator, and a sentence on each that is damaged: it stays in the table."""
+    rows: dict[str, Mapping[str, Any]] = {}
+    damaged = []
+    for key, text in db.execute("SELECT CAST(key AS BLOB), CAST(row AS BLOB) FROM order_rows ORDER BY key"):
+        name = decode(key)
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            rows[name] = row
+        else:
+            why = "it is not a JSON object"
+            damaged.append(f"row {name[:200]!r} of the table order_rows is damaged and was set aside ({why})")
+    return rows, tuple(damaged)
+
+
+def write_order_rows(db: Connection, changed: Mapping[str, Mapping[str, Any]], gone: Iterable[str]) -> None:
+    """Add or replace rows of the allocator, and remove others."""
+    db.executemany(
+        "INSERT OR REPLACE INTO order_rows VALUES (CAST(? AS TEXT), CAST(? AS TEXT))",
+        ((encode(key), encode(json.dumps(dict(row), allow_nan=False))) for key, row in changed.items()),
+    )
+    db.executemany("DELETE FROM order_rows WHERE key = CAST(? AS TEXT)", ((encode(key),) for key in gone))
 
 
 def write_queues(db: Connection, queues: QueueTree) -> None:

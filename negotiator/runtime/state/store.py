@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import attrs
 
@@ -48,6 +49,8 @@ class StateStore(StateDatabase):
         last: float = 0.0,
         mark: tuple[str, str] | None = None,
         now: JournalTime | None = None,
+        order_rows: Mapping[str, Mapping[str, Any]] | None = None,
+        order_gone: Iterable[str] = (),
     ) -> None:
         """Write the changes in one transaction.
 
@@ -58,6 +61,7 @@ class StateStore(StateDatabase):
         :param answered: the number of a request and its answer.
         :param matches: journal entries to add; they need ``now``.
         :param last: the time of the last snapshot, in seconds since the epoch.
+        :param order_rows: rows of the allocator to add or replace; ``order_gone`` are the keys of rows to remove.
         :param now: the proven time; None leaves it as it is.
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
         :raises StateError: nothing was written.
@@ -67,6 +71,7 @@ class StateStore(StateDatabase):
                 cycle_rows.write_queues(db, queues)
             cycle_rows.write_applications(db, changed, gone, last)
             cycle_rows.write_holds(db, held)
+            cycle_rows.write_order_rows(db, order_rows or {}, order_gone)
             if now is not None:
                 cycle_rows.write_time(db, now)
                 cycle_rows.add_matches(db, matches, now.time)

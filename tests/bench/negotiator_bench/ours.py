@@ -114,7 +114,8 @@ def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
 
 def rank(matcher: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rank these slots for a job: in the pool's order, and by the job's Rank; both of the shape of ``rows``."""
-    return matcher.ranks.of(rows, job, CYCLE.environment)
+    before, own, *_ = matcher.ranks.of(rows, job, CYCLE.environment)
+    return before, own
 
 
 def _request(job: ClassAd, count: int) -> Request:

@@ -1,0 +1,210 @@
+"""The contract of the station *order*: allocators, their turns and the feedback, and what an allocator is made of.
+
+Each turn goes ``next`` -> match -> charge -> ``feedback``, until ``next`` returns None. An allocator may give the same
+request several turns, each with an allowance: that is how fair share spins, floors and ceilings are built.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Expr, Table, bind, parse
+from negotiator.hooks.records import Cycle, Request
+from negotiator.records import Reason
+
+#: Rows of a table, (K,).
+RowNumbers: TypeAlias = NDArray[np.intp]
+#: What each slot counts for, (S,).
+Weights: TypeAlias = NDArray[np.float64]
+
+
+@attrs.frozen(eq=False)
+class SlotAllowance:
+    """How much of the pool one turn may take, in the weights of slots, (S,).
+
+    A slot of weight w is granted if ``used + w <= limit``, or if ``used <= 0`` and the limit is positive: the first slot is
+    rounded up. Before each grant the turn ends if what it has taken in all, ``taken``, has reached ``stop``.
+    """
+
+    weights: Weights
+    limit: float
+    stop: float
+    used: float = 0.0
+    taken: float = 0.0
+
+
+@attrs.frozen(eq=False)
+class QueuedRequest:
+    """A request at its turn.
+
+    ``number`` identifies the request in its cycle: all its turns have the same. ``rows`` (M,) are the rows of its jobs
+    in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
+    (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
+    jobs are matched now, with slots that ``slots`` allows; None allows all slots. ``ads`` are the rows of the ads of all
+    its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests whose
+    jobs are alike in all that decisions read.
+    """
+
+    number: int
+    request: Request
+    rows: RowNumbers
+    allowance: int
+    ads: RowNumbers
+    slots: SlotAllowance | None = None
+    kind: int = 0
+
+    def allowed(self) -> Request:
+        """Return the request of the jobs that may be matched now."""
+        if self.allowance >= len(self.rows):
+            return self.request
+        return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
+
+    def without(self, copies: RowNumbers, allowance: int) -> QueuedRequest | None:
+        """Return the request of the other jobs with a new allowance; None without other jobs.
+
+        :param copies: the numbers of the jobs that are served, places in ``rows``.
+        """
+        left = np.ones(len(self.rows), np.bool_)
+        left[copies] = False
+        if not left.any():
+            return None
+        names = tuple(self.request.applications[copy] for copy in np.flatnonzero(left).tolist())
+        rest = attrs.evolve(self.request, applications=names, count=self.request.count - len(copies))
+        ads = self.ads_without(copies)
+        return QueuedRequest(self.number, rest, self.rows[left], allowance, ads, kind=self.kind)
+
+    def ads_without(self, copies: RowNumbers) -> RowNumbers:
+        """Return the rows of the ads of the other jobs; an ad that stands for several jobs is left as long as one is."""
+        left = np.ones(len(self.rows), np.bool_)
+        left[copies] = False
+        served = np.setdiff1d(self.rows[~left], self.rows[left])
+        return self.ads[~np.isin(self.ads, served)]
+
+
+class StopCause(enum.StrEnum):
+    """Why a request got no more slots at its turn."""
+
+    SERVED = "served"  # every job has its slot
+    ALLOWANCE = "allowance"  # the allowance is used up
+    NO_SLOTS = "no_slots"  # every candidate slot is granted, or there was none
+    QUOTA = "quota"  # quotas refuse the remaining candidates
+    FAILURE = "failure"  # a plugin failed, so that nothing was granted
+
+
+@attrs.frozen(eq=False)
+class Feedback:
+    """The outcome of one turn.
+
+    ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
+    them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
+    ``too_heavy`` counts the candidates that weigh more than the allowance left.
+    """
+
+    queued: QueuedRequest
+    slots: RowNumbers
+    copies: RowNumbers
+    left: int
+    cause: StopCause
+    denied: tuple[Reason, ...]
+    too_heavy: int = 0
+
+
+#: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
+PRE_JOB_RANK: Expr = bind(
+    parse(
+        "(10000000 * MY.Rank) + (1000000 * (MY.RemoteOwner =?= undefined)) - (100000 * MY.Cpus) - MY.Memory"
+    )
+)
+
+
+@attrs.frozen
+class SlotRanks:
+    """The pool's own order of slots: expressions with MY = the slot and TARGET = the request.
+
+    Slots are sorted by ``before``, then by the job's Rank, then by ``after`` (None for none), the largest first, then in
+    the order of the pool. Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK and NEGOTIATOR_POST_JOB_RANK.
+    """
+
+    before: Expr = PRE_JOB_RANK
+    after: Expr | None = None
+
+
+@attrs.frozen
+class OrderResult:
+    """What an allocator leaves at the end of its cycle.
+
+    ``rows`` are plain data (JSON objects) by key: the next cycle gets them as ``OrderContext.rows``. They are stored in
+    one transaction with the matches. ``record`` describes the decisions; the result of the cycle has it.
+    """
+
+    rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    record: object = None
+
+
+class RequestOrder(ABC):
+    """An allocator: it decides which request has the next turn, and how much of the pool it may take."""
+
+    @abstractmethod
+    def next(self) -> QueuedRequest | None:
+        """Return the request of the next turn; None ends the cycle."""
+
+    @abstractmethod
+    def feedback(self, feedback: Feedback) -> None:
+        """Learn the outcome of the turn that ``next`` returned last."""
+
+    def ended(self) -> OrderResult:
+        """Return what the allocator leaves; called once, after the last turn."""
+        return OrderResult()
+
+
+@attrs.frozen(eq=False)
+class OrderContext:
+    """What an allocator of one cycle is made of.
+
+    ``requests`` come in the order of ``queued_requests``. ``slots`` (S,) are those that take part in the cycle, claimed
+    ones included; ``submitters`` the submitter ads.
+    """
+
+    requests: Sequence[QueuedRequest]
+    slots: Table
+    submitters: Table
+    cycle: Cycle
+    settings: Any = None  # of the plugin that orders
+    rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)  # that the last cycle left, by key
+
+
+def _default_ranks(settings: Any) -> SlotRanks:
+    del settings
+    return SlotRanks()
+
+
+def _no_check(key: str, row: Mapping[str, Any]) -> None:
+    del key, row
+
+
+#: Makes the allocator of a cycle.
+OrderMaker: TypeAlias = Callable[[OrderContext], RequestOrder]
+
+
+@attrs.frozen(kw_only=True)
+class RequestOrderType:
+    """A way to order requests, for the key ``order:`` of ``pool.yaml``.
+
+    ``apart`` keeps alike jobs of one submitter in separate requests where other jobs are between them in the schedd's
+    order, so that the order of the queue is followed exactly. ``ranks`` is called with the settings of the plugin, and
+    returns the pool's own order of slots. ``check_row`` is called with the key and the value of each row that an earlier
+    process left, and raises ValueError for one that is damaged: it is reported and set aside.
+    """
+
+    name: str
+    make: OrderMaker
+    apart: bool = False
+    ranks: Callable[[Any], SlotRanks] = _default_ranks
+    check_row: Callable[[str, Mapping[str, Any]], None] = _no_check

@@ -1,0 +1,282 @@
+"""The allocator of fair share: spins over submitters, and the requests of each submitter at its turn.
+
+It runs as one generator: a turn is yielded, and its feedback is what the yield returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.plugin import Feedback, QueuedRequest, SlotAllowance
+from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, ShareAccount, Shares, divide
+from negotiator_fairshare.pie.submitters import SubmitterAd
+from negotiator_fairshare.pie.trace import (
+    PieRecord,
+    RejectionRecord,
+    RejectionText,
+    SpinRecord,
+    TurnEnd,
+    TurnRecord,
+    TurnSkip,
+    TurnStop,
+)
+
+#: condor_negotiator's period of LastHeardFrom, by which submitters with equal priorities take turns to be first.
+_HEARD_PERIOD = 1009
+
+#: Yields turns, and is sent their outcomes.
+Turns: TypeAlias = Generator[QueuedRequest, Feedback, None]
+
+
+@attrs.frozen
+class PieSettings:
+    """The knobs that the pie reads.
+
+    ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
+    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES.
+    """
+
+    consider_preemption: bool = True
+    use_weights: bool = True
+    ignore_priorities: bool = False
+
+
+@attrs.define(eq=False)
+class FairShareOrder:
+    """The order of one cycle without accounting groups.
+
+    ``weights`` (S,) are those of the slots, ``total`` the weight that is divided, of ``counted`` slots, and ``free``
+    the number of slots that are left. ``pies`` and ``rejections`` record what happened.
+    """
+
+    submitters: Sequence[SubmitterAd]
+    queues: dict[tuple[str, str], list[QueuedRequest]]
+    accounts: Accounts
+    weights: NDArray[np.float64]
+    total: float
+    counted: int
+    free: int
+    settings: PieSettings
+    pies: list[PieRecord] = attrs.field(factory=list, init=False)
+    rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
+    serving: str = attrs.field(default="", init=False)  # the submitter whose turn it is
+    _matched: dict[str, float] = attrs.field(factory=dict, init=False)
+    _pie_left: float = attrs.field(default=0.0, init=False)
+    _turns: Turns = attrs.field(init=False)
+    _feedback: Feedback | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._turns = self._cycle()
+
+    def next(self) -> QueuedRequest | None:
+        """Return the request of the next turn."""
+        try:
+            return next(self._turns) if self._feedback is None else self._turns.send(self._feedback)
+        except StopIteration:
+            return None
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Learn the outcome of the turn."""
+        self._feedback = feedback
+
+    def account(self, name: str) -> ShareAccount:
+        """Return the account of a submitter, with the matches of this cycle in its usage."""
+        found = self.accounts(name)
+        return attrs.evolve(found, usage=found.usage + self._matched.get(name, 0.0))
+
+    @property
+    def min_slot_weight(self) -> float:
+        """The least weight of all slots; the largest number if there are none."""
+        return float(self.weights.min(initial=LARGEST))
+
+    def _cycle(self) -> Turns:
+        below = [each for each in self._taking_part() if self._is_below_floor(each)]
+        if below:
+            yield from self._pie(below, floor_round=True)
+        yield from self._pie(self._taking_part())
+
+    def _taking_part(self) -> list[SubmitterAd]:
+        return [each for each in self.submitters if each.idle or self.settings.consider_preemption]
+
+    def _is_below_floor(self, submitter: SubmitterAd) -> bool:
+        account = self.account(submitter.name)
+        return account.floor > 0 and account.usage < account.floor
+
+    def _pie(self, submitters: list[SubmitterAd], *, floor_round: bool = False) -> Turns:
+        spins: list[SpinRecord] = []
+        halted, left = "", submitters
+        while not spins or (left and self.free):
+            shares = self._divide(left)
+            if not spins:
+                left = sorted(left, key=lambda each: self._turn_key(each, shares))
+            began = self._pie_left = self._sum_of_limits(left, shares)
+            if not self.settings.consider_preemption and began <= 0:
+                halted = "no pie left"
+                break
+            before, free = len(left), self.free
+            turns: list[TurnRecord] = []
+            for submitter in left:
+                turn = yield from self._turn(submitter, shares, first=not spins, floor_round=floor_round)
+                turns.append(turn)
+            spins.append(
+                SpinRecord(
+                    slots=self.counted,
+                    slots_left=free,
+                    slot_weight_total=self.total,
+                    min_slot_weight=self.min_slot_weight,
+                    pie_left=began,
+                    normal_factor=shares.normal_factor,
+                    max_priority=shares.max_priority,
+                    submitters=before,
+                    turns=tuple(turns),
+                )
+            )
+            left = [each for each, turn in zip(left, turns, strict=True) if turn.end is TurnEnd.RESUME]
+            if floor_round or not (self._pie_left < began or len(left) < before):
+                break
+        self.pies.append(PieRecord(tuple(spins), floor_round, halted))
+
+    def _sum_of_limits(self, submitters: Sequence[SubmitterAd], shares: Shares) -> float:
+        """Return the pie: a name at two schedds counts twice, as in condor_negotiator."""
+        found = 0.0
+        for each in submitters:
+            found += shares.limit(each.name, self.account(each.name))
+        return found
+
+    def _divide(self, submitters: Sequence[SubmitterAd]) -> Shares:
+        return divide(submitters, self.account, self.total, ignore_priorities=self.settings.ignore_priorities)
+
+    def _turn_key(self, submitter: SubmitterAd, shares: Shares) -> tuple[float, float, int, int]:
+        account = self.account(submitter.name)
+        whole = account.usage + shares.limit(submitter.name, account)
+        starvation = account.usage / whole if whole > 0 else LARGEST
+        return account.priority, starvation, submitter.heard % _HEARD_PERIOD, submitter.place
+
+    def _turn(
+        self, submitter: SubmitterAd, shares: Shares, *, first: bool, floor_round: bool
+    ) -> Generator[QueuedRequest, Feedback, TurnRecord]:
+        if not submitter.idle:
+            return TurnRecord(submitter.name, submitter.schedd, TurnEnd.DONE, skip=TurnSkip.NO_IDLE_JOBS)
+        account, share = self.account(submitter.name), shares.of[submitter.name]
+        own = shares.limit(submitter.name, account)
+        bounded = min(own, float(account.floor)) if floor_round else own
+        limit = min(bounded, self._pie_left)
+        record = TurnRecord(
+            submitter.name,
+            submitter.schedd,
+            TurnEnd.RESUME,
+            priority=account.priority,
+            factor=account.factor,
+            share=share.share,
+            abs_share=share.abs_share,
+            limit=limit,
+            starved=bounded - limit,
+            usage=account.usage,
+            ceiling_left=account.headroom if account.has_ceiling else None,
+        )
+        least = self.min_slot_weight
+        if not first and (limit < least or self._pie_left < least):
+            return attrs.evolve(record, skip=TurnSkip.PIE_TOO_SMALL)
+        if account.headroom < least or account.headroom <= 0:
+            return attrs.evolve(record, skip=TurnSkip.CEILING, end=TurnEnd.DONE)
+        self.serving = submitter.name
+        serving = _Serving(self, submitter, limit, own, account.headroom, first=first)
+        yield from serving.run()
+        return attrs.evolve(
+            record,
+            matched=serving.matched,
+            rejected=serving.rejected,
+            only_startd_rank=serving.only_startd_rank,
+            stop=serving.stop,
+            end=serving.end,
+        )
+
+    def take(self, name: str, slots: NDArray[np.intp]) -> list[float]:
+        """Count the matches of a submitter, one after the other, and return their weights."""
+        weights: list[float] = self.weights[slots].tolist()
+        for weight in weights:
+            self._matched[name] = self._matched.get(name, 0.0) + weight
+            self._pie_left -= weight
+        self.free -= len(weights)
+        return weights
+
+
+@attrs.define(eq=False)
+class _Serving:
+    """One submitter at its turn: request after request, until its limit, its ceiling or its queue ends."""
+
+    order: FairShareOrder
+    submitter: SubmitterAd
+    limit: float
+    unclaimed_limit: float
+    headroom: float
+    first: bool
+    used: float = 0.0
+    matched: int = 0
+    rejected: int = 0
+    only_startd_rank: bool = False
+    stop: TurnStop | None = None
+    end: TurnEnd = TurnEnd.RESUME
+    _limited: bool = False
+
+    def run(self) -> Turns:
+        """Serve the queue of the submitter."""
+        queue = self.order.queues.get(self.submitter.key, [])
+        numbers = {queued.number: int(queued.rows[0]) for queued in queue}
+        passed_over: set[int] = set()
+        while not self._is_over():
+            self.only_startd_rank = self.only_startd_rank or self.used >= self.limit
+            place = next((at for at, each in enumerate(queue) if each.kind not in passed_over), None)
+            if place is None:
+                self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
+                return
+            queued = queue[place]
+            if self.used >= self.limit:  # no slot prefers the job to the one that it runs
+                self._reject(numbers[queued.number], RejectionText.NO_MATCH)
+                passed_over.add(queued.kind)
+                continue
+            allowance = SlotAllowance(
+                self.order.weights,
+                limit=self.unclaimed_limit,
+                stop=min(self.limit, self.headroom),
+                used=self.used,
+                taken=self.used,
+            )
+            feedback = yield attrs.evolve(queued, slots=allowance)
+            for weight in self.order.take(self.submitter.name, feedback.slots):
+                self.used += weight
+            self.matched += len(feedback.slots)
+            rest = queued.without(feedback.copies, len(queued.rows))
+            if rest is None:
+                del queue[place]
+                continue
+            queue[place] = rest
+            if len(feedback.slots) and self.used >= allowance.stop:
+                continue
+            limited = feedback.too_heavy > 0
+            self._reject(numbers[queued.number], RejectionText.LIMIT if limited else RejectionText.NO_MATCH)
+            passed_over.add(queued.kind)
+            if limited:
+                self._limited = True
+                settings = self.order.settings
+                if not (settings.consider_preemption or settings.use_weights):
+                    self.stop = TurnStop.UNWEIGHTED_LIMIT
+                    return
+
+    def _is_over(self) -> bool:
+        if self.used >= self.limit and not (self.first and self.order.settings.consider_preemption):
+            self.stop = TurnStop.LIMIT
+        elif self.headroom < UNLIMITED and self.used >= self.headroom:
+            self.stop = TurnStop.CEILING
+        return self.stop is not None
+
+    def _reject(self, row: int, reason: str) -> None:
+        self.rejected += 1
+        self.order.rejections.append(
+            RejectionRecord(self.submitter.name, self.submitter.schedd, row, str(reason))
+        )

@@ -1,0 +1,87 @@
+"""The submitter ads of a pool, the weights of its slots, and what each submitter uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.plugin import Environment, Expr, Mask, Table, bind, evaluate_table, parse
+
+_SLOT_WEIGHT = bind(parse("MY.SlotWeight"))
+_USER = bind(parse("MY.AccountingGroup ?: MY.RemoteUser"))
+#: States of a slot that is in use (HTCondor manual, Machine ClassAd Attributes, State).
+_CLAIMED = ("claimed", "preempting")
+
+
+@attrs.frozen
+class SubmitterAd:
+    """One submitter at one schedd. ``heard`` is LastHeardFrom, in seconds since the epoch; ``place`` its place as read."""
+
+    name: str
+    schedd: str
+    idle: int
+    running: int
+    heard: int
+    place: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The submitter and the schedd in lower case, as requests name them."""
+        return self.name.lower(), self.schedd.lower()
+
+
+def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
+    """Return the submitters that take part; without a valid name, with no jobs, or with SkipMatchmaking none does."""
+    idle, running, heard = (
+        submitters.numbers(name, default=0.0).astype(np.int64).tolist()
+        for name in ("IdleJobs", "RunningJobs", "LastHeardFrom")
+    )
+    skip = evaluate_table(parse("MY.SkipMatchmaking"), submitters).is_true()
+    names, schedds = submitters.strings("Name"), submitters.strings("ScheddName")
+    return tuple(
+        SubmitterAd(name, schedds[row] or "", idle[row], running[row], heard[row], row)
+        for row, name in enumerate(names)
+        if name and not any(map(str.isspace, name)) and idle[row] + running[row] > 0 and not skip[row]
+    )
+
+
+def slot_weights(
+    slots: Table, default: Expr, env: Environment, *, use_weights: bool, force_default: bool = False
+) -> NDArray[np.float64]:
+    """Return the weight of each slot, (S,): its SlotWeight, else the value of ``default``; a negative one counts as 1.
+
+    :param use_weights: False: each slot weighs 1.
+    :param force_default: use ``default`` for all slots.
+    """
+    if not use_weights:
+        return np.ones(len(slots))
+    own = np.full(len(slots), np.nan)
+    if not force_default:
+        own = evaluate_table(_SLOT_WEIGHT, slots, env=env).numbers()
+    weights = np.where(np.isnan(own), evaluate_table(default, slots, env=env).numbers(1.0), own)
+    return np.where(weights < 0, 1.0, weights)
+
+
+@attrs.frozen(eq=False)
+class SlotUse:
+    """The slots in use: ``claimed`` (S,), and the ``users`` of these, (U,); an empty name for none."""
+
+    claimed: Mask
+    users: tuple[str, ...]
+
+    @classmethod
+    def of(cls, slots: Table, env: Environment) -> SlotUse:
+        """Find the claimed slots of a pool."""
+        states = np.array([state.lower() if state else "" for state in slots.strings("State")], np.object_)
+        claimed = np.isin(states, _CLAIMED)
+        users = evaluate_table(_USER, slots.take(np.flatnonzero(claimed)), env=env)
+        values = users.values(np.arange(len(users)))
+        return cls(claimed, tuple(value if isinstance(value, str) else "" for value in values))
+
+
+def distinct(submitters: Sequence[SubmitterAd]) -> tuple[str, ...]:
+    """Return the names of submitters, each once, in their order."""
+    return tuple(dict.fromkeys(each.name for each in submitters))

@@ -1,0 +1,97 @@
+"""What happened in the pie: its spins, the turns of submitters, and the rejections, as condor_negotiator's log has them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import attrs
+
+
+class TurnEnd(StrEnum):
+    """What becomes of a submitter after its turn."""
+
+    RESUME = "resume"  # it has a turn in the next spin
+    DONE = "done"  # it has none
+
+
+class TurnStop(StrEnum):
+    """Why a turn ended before its requests did."""
+
+    LIMIT = "limit"
+    UNWEIGHTED_LIMIT = "limit, unweighted"
+    CEILING = "ceiling"
+
+
+class TurnSkip(StrEnum):
+    """Why a submitter had no turn in a spin."""
+
+    NO_IDLE_JOBS = "no idle jobs"
+    PIE_TOO_SMALL = "pie_left < min_slot_weight"
+    CEILING = "ceiling"
+
+
+class RejectionText(StrEnum):
+    """The reasons that are sent to a schedd."""
+
+    NO_MATCH = "no match found"
+    LIMIT = "submitter limit exceeded"
+
+
+@attrs.frozen
+class TurnRecord:
+    """The turn of one submitter in a spin; weights are those of slots.
+
+    ``limit`` is what it may take in this turn, ``starved`` what was cut from that because the pie was used up.
+    ``only_startd_rank``: beyond its limit only slots that prefer its job were looked for.
+    """
+
+    submitter: str
+    schedd: str
+    end: TurnEnd
+    priority: float = 0.0
+    factor: float = 0.0
+    share: float = 0.0
+    abs_share: float = 0.0
+    limit: float = 0.0
+    starved: float = 0.0
+    usage: float = 0.0
+    ceiling_left: float | None = None
+    matched: int = 0
+    rejected: int = 0
+    only_startd_rank: bool = False
+    stop: TurnStop | None = None
+    skip: TurnSkip | None = None
+
+
+@attrs.frozen
+class SpinRecord:
+    """One spin: the slots of the pool and those that are left, the weight of the pie, and the turns in their order."""
+
+    slots: int
+    slots_left: int
+    slot_weight_total: float
+    min_slot_weight: float
+    pie_left: float
+    normal_factor: float
+    max_priority: float
+    submitters: int
+    turns: tuple[TurnRecord, ...]
+
+
+@attrs.frozen
+class PieRecord:
+    """One call of the pie: its spins. ``halted`` says why it ended although slots and submitters were left."""
+
+    spins: tuple[SpinRecord, ...]
+    floor_round: bool = False
+    halted: str = ""
+
+
+@attrs.frozen
+class RejectionRecord:
+    """The rejection of a request: the row of its first job, and the reason."""
+
+    submitter: str
+    schedd: str
+    job_row: int
+    reason: str

@@ -1,0 +1,70 @@
+"""The knobs of fair share, by their names in HTCondor's configuration, with its defaults.
+
+Source: HTCondor manual, "Configuration Macros", condor_negotiator.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from negotiator.plugin import Expression, SlotRanks, parse
+from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.pie.order import PieSettings
+
+
+def _cpus() -> Expression:
+    return Expression(parse("Cpus"), "Cpus")
+
+
+def _post_job_rank() -> Expression:
+    text = (
+        "(RemoteOwner =?= UNDEFINED) * (ifThenElse(isUndefined(KFlops), 1000, KFlops)"
+        " - SlotID - 1.0e10 * (Offline =?= True))"
+    )
+    return Expression(parse(text), text)
+
+
+@attrs.frozen
+class FairShareSettings:
+    """What ``order: submitters`` reads of a bundle."""
+
+    NEGOTIATOR_CONSIDER_PREEMPTION: bool = True
+    NEGOTIATOR_USE_SLOT_WEIGHTS: bool = True
+    NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
+    SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
+    FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False
+    NEGOTIATOR_PRE_JOB_RANK: Expression | None = None
+    NEGOTIATOR_POST_JOB_RANK: Expression = attrs.field(factory=_post_job_rank)
+    NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT: Expression | None = None
+    PRIORITY_HALFLIFE: float = attrs.field(default=86_400.0, validator=attrs.validators.gt(0))
+    DEFAULT_PRIO_FACTOR: float = attrs.field(default=1e3, validator=attrs.validators.gt(0))
+    NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
+    REMOTE_PRIO_FACTOR: float = attrs.field(default=1e7, validator=attrs.validators.gt(0))
+    ACCOUNTANT_LOCAL_DOMAIN: str = ""
+
+    @property
+    def accounts(self) -> AccountSettings:
+        """The knobs of the accounts."""
+        return AccountSettings(
+            halflife=self.PRIORITY_HALFLIFE,
+            default_factor=self.DEFAULT_PRIO_FACTOR,
+            nice_factor=self.NICE_USER_PRIO_FACTOR,
+            remote_factor=self.REMOTE_PRIO_FACTOR,
+            local_domain=self.ACCOUNTANT_LOCAL_DOMAIN,
+        )
+
+    @property
+    def ranks(self) -> SlotRanks:
+        """The pool's own order of slots."""
+        after = self.NEGOTIATOR_POST_JOB_RANK.tree
+        own = self.NEGOTIATOR_PRE_JOB_RANK
+        return SlotRanks(after=after) if own is None else SlotRanks(own.tree, after)
+
+    @property
+    def pie(self) -> PieSettings:
+        """The knobs of the pie."""
+        return PieSettings(
+            consider_preemption=self.NEGOTIATOR_CONSIDER_PREEMPTION,
+            use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS,
+            ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
+        )

@@ -1,0 +1,133 @@
+"""``order: submitters``: cycles under fair share, the accounts in the state, and quotas beside it."""
+
+import json
+import sqlite3
+
+import attrs
+import pytest
+
+from negotiator.cycle.loop import run_cycle
+from negotiator.errors import BundleError
+from negotiator.plugin import Cycle
+from negotiator.runtime.state import StateStore
+from negotiator.runtime.state_manager import StateManager
+from pools import NOW, ad, job, slot, snapshot, write_bundle
+
+FAIR = "order: submitters\naccounting: {trust_names: true}\n"
+
+
+def submitter(name, idle):
+    return ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs=str(idle), RunningJobs="0", LastHeardFrom="1")
+
+
+def jobs_of(name, count, cluster, **changed):
+    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": str(cluster)}
+    return [
+        job(number, GlobalJobId=f'"h#{cluster}.{number}#1"', **(own | changed)) for number in range(count)
+    ]
+
+
+def pool(slots, **counts):
+    """Return a pool of idle slots and of jobs by submitter."""
+    jobs = [each for at, (name, count) in enumerate(counts.items()) for each in jobs_of(name, count, at + 1)]
+    return snapshot(slots, jobs, submitters=[submitter(name, count) for name, count in counts.items()])
+
+
+def run(bundle, found, state=None, now=NOW):
+    return run_cycle(found, bundle, Cycle(1, now, bundle.digest), state)
+
+
+def shares(result):
+    counts = {}
+    for entry in result.journal:
+        counts[entry.submitter.partition("@")[0]] = counts.get(entry.submitter.partition("@")[0], 0) + 1
+    return counts
+
+
+SLOTS = [slot(number, Cpus="1") for number in range(10)]
+
+
+@pytest.fixture
+def fair(tmp_path):
+    return write_bundle(tmp_path / "fair", FAIR)
+
+
+def test_submitters_with_equal_priorities_have_equal_shares(fair):
+    assert shares(run(fair, pool(SLOTS, ann=20, sue=20))) == {"ann": 5, "sue": 5}
+
+
+def test_what_a_submitter_leaves_goes_to_the_others(fair):
+    assert shares(run(fair, pool(SLOTS, ann=2, sue=20))) == {"ann": 2, "sue": 8}
+
+
+def test_shares_count_the_weights_of_slots(fair):
+    heavy = [slot(0, Cpus="6", Rank="0"), *(slot(number, Cpus="1", Rank="0") for number in range(1, 7))]
+    assert shares(run(fair, pool(heavy, ann=9, sue=9))) == {"ann": 6, "sue": 1}
+
+
+def test_a_submitter_that_used_much_has_a_worse_priority_later(fair):
+    first = run(fair, pool(SLOTS, ann=10))
+    claimed = [
+        slot(number, Cpus="1", State='"Claimed"', RemoteUser='"ann@d"', AccountingGroup='"ann@d"')
+        for number in range(10)
+    ]
+    state, now = attrs.evolve(first.state, journal=()), NOW
+    for _ in range(3):
+        now += 86_400
+        state = run(fair, pool(claimed, ann=1), state, now).state
+    later = run(fair, pool(SLOTS, ann=20, sue=20), state, now + 60)
+    assert shares(later)["sue"] > shares(later)["ann"]
+
+
+def test_a_quota_holds_beside_the_share(tmp_path):
+    quota = """
+from negotiator.plugin import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_charges(request, slots):
+    if request.submitter == "ann@d":
+        yield Charge(("ann",), 1, 2, Quota(rule="two", text="at most two"))
+"""
+    bundle = write_bundle(tmp_path / "quota", FAIR, plugins={"q": quota})
+    assert shares(run(bundle, pool(SLOTS, ann=20, sue=20))) == {"ann": 2, "sue": 8}
+
+
+def test_an_unknown_order_is_an_error_with_the_known_ones(tmp_path):
+    with pytest.raises(BundleError, match="unknown order submiters: known are names, submitters"):
+        write_bundle(tmp_path / "wrong", "order: submiters\n")
+
+
+def test_accounts_are_stored_with_the_matches_and_read_by_the_next_process(fair, tmp_path):
+    def restored(store):
+        return StateManager.begin(fair, NOW, store)
+
+    with StateStore.open(tmp_path / "state") as store:
+        manager = restored(store)
+        found = pool(SLOTS, ann=4)
+        state, _ = manager.cycle_state(found, NOW)
+        manager.adopt(run(fair, found, state))
+    with StateStore.open(tmp_path / "state") as store:
+        rows = restored(store).order_rows
+    assert rows["account:ann@d"]["WeightedResourcesUsed"] == 4
+    assert rows["clock"] == {"last_update": int(NOW)}
+
+
+def test_a_damaged_account_is_reported_and_set_aside_and_the_others_are_kept(fair, tmp_path):
+    with StateStore.open(tmp_path / "state") as store:
+        manager = StateManager.begin(fair, NOW, store)
+        state, _ = manager.cycle_state(pool(SLOTS, ann=4, sue=4), NOW)
+        manager.adopt(run(fair, pool(SLOTS, ann=4, sue=4), state))
+    with sqlite3.connect(tmp_path / "state" / "state.sqlite") as db:
+        row = json.dumps({"Name": "ann@d", "Priority": "much"})
+        db.execute("UPDATE order_rows SET row = ? WHERE key = 'account:ann@d'", (row,))
+        db.execute("UPDATE order_rows SET row = '[' WHERE key = 'clock'")
+    with StateStore.open(tmp_path / "state") as store:
+        manager = StateManager.begin(fair, NOW, store)
+    assert "account:sue@d" in manager.order_rows
+    assert "account:ann@d" not in manager.order_rows
+    assert len(manager.damaged) == 2
+    assert all("of the table order_rows is damaged and was set aside" in each for each in manager.damaged)

@@ -1,0 +1,201 @@
+"""Runs a recorded negotiation cycle under ``order: submitters``, and compares what happened with the record."""
+
+from collections import Counter
+
+import attrs
+
+from condor_cases import attribute_ads, job_ads, slot_ads
+from negotiator.bundle import load_bundle
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.loop import run_cycle
+from negotiator.plugin import ClassAd, Cycle, Table, parse
+from negotiator.pool.snapshot import Snapshot
+
+BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
+
+#: Knobs that have no effect yet.
+NOT_BUILT = {
+    "GROUP_NAMES": "accounting groups",
+    "USE_GLOBAL_JOB_PRIOS": "global job priorities",
+    "USE_RESOURCE_REQUEST_COUNTS": "requests one by one",
+    "NEGOTIATOR_SUBMITTER_CONSTRAINT": "constraints of queries",
+    "NEGOTIATOR_SLOT_CONSTRAINT": "constraints of queries",
+    "NEGOTIATOR_JOB_CONSTRAINT": "constraints of queries",
+    "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD": "trimming of slots that shut down",
+    "NEGOTIATOR_IGNORE_JOB_RANKS": "ignored ranks of jobs",
+    "NEGOTIATOR_DEPTH_FIRST": "depth first",
+    "NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES": "suspended slots",
+}
+
+
+def not_built(case):
+    """Return why a case is not compared; None if it is."""
+    given = case["given"]
+    if "cycles" in case:
+        return "runs of several cycles"
+    for knob, what in NOT_BUILT.items():
+        if knob in given.get("knobs", {}):
+            return what
+    states = {slot.get("State", '"Unclaimed"').strip('"') for slot in given["slots"]}
+    considered = given.get("knobs", {}).get("NEGOTIATOR_CONSIDER_PREEMPTION", "true").lower() == "true"
+    if states & {"Claimed", "Preempting"} and considered:
+        return "preemption"
+    if "Matched" in states:
+        return "slots in state Matched"
+    if any("ConcurrencyLimits" in job for job in given["jobs"]):
+        return "concurrency limits"
+    if {"no_private_ad", "claim_ids_per_slot", "earlier_cycle"} & given.keys():
+        return "claim ids"
+    if len({slot["name"] for slot in given["slots"]}) < len(given["slots"]):
+        return "two ads of one slot"
+    if "abs(" in given.get("knobs", {}).get("NEGOTIATOR_PRE_JOB_RANK", ""):
+        return "unknown functions in knobs: the bundle is refused"
+    if any("WantAdRevaluate" in slot for slot in given["slots"]):
+        return "WantAdRevaluate"
+    if any("NegotiatorRequirements" in slot for slot in given["slots"]):
+        return "NegotiatorRequirements"
+    return None
+
+
+def run(content, case, folder):
+    """Run the cycle of a case; its bundle is written to a new folder."""
+    given = case["given"]
+    folder.mkdir()
+    (folder / "pool.yaml").write_text(BUNDLE)
+    knobs = given.get("knobs", {})
+    (folder / "knobs.conf").write_text("".join(f"{name} = {value}\n" for name, value in knobs.items()))
+    bundle = load_bundle(folder)
+    cycle = Cycle(1, float(given["now"]), bundle.digest)
+    state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows=_rows(given))
+    return run_cycle(_pool(content, given), bundle, cycle, state)
+
+
+def differences(case, result):
+    """Yield a sentence on each difference between the record of a case and the result of its cycle."""
+    expect = case["expect"]
+    names = {each["name"].lower(): each["name"] for each in case["given"]["submitters"]}
+    counts = Counter(names[entry.submitter] for entry in result.journal)
+    if counts != Counter({name: count for name, count in expect["counts"].items() if count}):
+        yield f"counts: {dict(counts)}, not {expect['counts']}"
+    matches = [(entry.job, entry.slot) for entry in result.journal]
+    recorded = [(each["job"], each["slot"]) for each in expect["matches"]]
+    if any(slot is None for _, slot in recorded):
+        matches, recorded = [job for job, _ in matches], [job for job, _ in recorded]
+    if matches != recorded:
+        yield f"matches: {matches}, not {recorded}"
+    ids = [f"{job['cluster']}.{proc}" for job in case["given"]["jobs"] for proc in range(job["count"])]
+    refused = [(each.submitter, ids[each.job_row], each.reason) for each in result.order.rejections]
+    if refused != [(each["submitter"], each["request"], each["reason"]) for each in expect["rejections"]]:
+        yield f"rejections: {refused}, not {expect['rejections']}"
+    if len(expect["pies"]) != len(result.order.pies):
+        yield f"{len(result.order.pies)} pies, not {len(expect['pies'])}"
+    for pie, found in zip(expect["pies"], result.order.pies, strict=False):
+        yield from _pie_differences(pie, found)
+
+
+def _pie_differences(pie, found):
+    if len(pie["spins"]) != len(found.spins):
+        yield f"{len(found.spins)} spins, not {len(pie['spins'])}"
+    for spin, own in zip(pie["spins"], found.spins, strict=False):
+        for name, field in _SPIN.items():
+            tolerance = 6e-4 if name == "pie_left" else 2e-6
+            if not _equal(spin[name], getattr(own, field), tolerance):
+                yield f"{name}: {getattr(own, field)}, not {spin[name]}"
+        turns = [
+            tuple(each.get(name, default) for name, default in _TURN.items()) for each in spin["submitters"]
+        ]
+        ours = [
+            (
+                each.submitter,
+                each.end,
+                each.matched,
+                each.rejected,
+                each.only_startd_rank,
+                each.stop,
+                each.skip,
+            )
+            for each in own.turns
+        ]
+        if ours != turns:
+            yield f"turns: {ours}, not {turns}"
+            continue
+        for turn, record in zip(spin["submitters"], own.turns, strict=True):
+            for name in (
+                "priority",
+                "factor",
+                "share",
+                "abs_share",
+                "limit",
+                "usage",
+                "starved",
+                "ceiling_left",
+            ):
+                if name in turn and not _equal(turn[name], getattr(record, name), 2e-6):
+                    yield f"{name} of {turn['name']}: {getattr(record, name)}, not {turn[name]}"
+
+
+_SPIN = {
+    "slots": "slots",
+    "slots_after_trimming": "slots_left",
+    "slot_weight_total": "slot_weight_total",
+    "min_slot_weight": "min_slot_weight",
+    "pie_left": "pie_left",
+    "normal_factor": "normal_factor",
+    "max_prio": "max_priority",
+    "submitter_ads": "submitters",
+}
+_TURN = {
+    "name": "",
+    "result": "",
+    "matched": 0,
+    "rejected": 0,
+    "only_startd_rank": False,
+    "stopped": None,
+    "skipped": None,
+}
+_LARGEST = 1e300
+
+
+def _equal(recorded, own, tolerance):
+    if recorded == "max":
+        return own > _LARGEST
+    if float(recorded) == own:  # infinite
+        return True
+    return abs(float(recorded) - own) <= tolerance * max(abs(float(recorded)), abs(own), 1)
+
+
+def _pool(content, given):
+    submitters = [
+        {
+            "Name": f'"{each["name"]}"',
+            "ScheddName": f'"{each["schedd"]}.example.org"',
+            "IdleJobs": each["idle"],
+            "RunningJobs": each["running"],
+            "LastHeardFrom": each["last_heard_from"],
+            **each.get("ad", {}),
+        }
+        for each in given["submitters"]
+    ]
+    return Snapshot(
+        schedds=Table.from_ads([]),
+        submitters=Table.from_ads(attribute_ads(submitters)),
+        slots=Table.from_ads(_slots(content, given["slots"])),
+        jobs=Table.from_ads(job_ads(content, given["jobs"])),
+    )
+
+
+def _slots(content, slots):
+    """Return the ads of slots in their order; two may have one name."""
+    for slot in slots:
+        (ad,) = slot_ads(content, [slot]).values()
+        yield ClassAd([("Name", parse(f'"{slot["name"]}"')), *ad.items()])
+
+
+def _rows(given):
+    accounting = given.get("accounting")
+    if not accounting:
+        return {}
+    rows = {"clock": {"last_update": accounting.get("last_update", given["now"])}}
+    for name, row in (accounting.get("customers") or {}).items():
+        rows[f"account:{name}"] = {"Name": name, **row}
+    return rows
