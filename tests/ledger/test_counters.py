@@ -141,6 +141,23 @@ def test_several_receipts_are_released_together_or_not_at_all():
     assert ledger.counters().used(SUE) == 0
 
 
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_a_receipt_is_released_once_and_other_numbers_were_never_charged(number):
+    """The first one too, and the number after the last."""
+    ledger = Ledger()
+    receipts = [charge_all(ledger, Postings(((SUE, 1),))) for _ in range(number)]
+    for receipt in receipts:
+        ledger.release(receipt)
+    for receipt, code in [
+        *((each, "already_released") for each in receipts),
+        (min(receipts) - 1, "never_charged"),
+        (max(receipts) + 1, "never_charged"),
+    ]:
+        with pytest.raises(LedgerError) as raised:
+            ledger.release(receipt)
+        assert raised.value.code == code
+
+
 @pytest.mark.parametrize("mode", Mode)
 def test_verify_names_inconsistent_counters(mode):
     """Counters that were changed without a receipt."""
