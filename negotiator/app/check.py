@@ -31,6 +31,7 @@ def check_bundle(
         found = (*found, *lint_resources(examination.bundle, pool, now))
     if pool is not None and examination.bundle is not None:
         found = (*found, *lint_accounting(examination.bundle, pool))
+        found = (*found, *examination.unset)
     if list_ignored:
         found = (*found, *examination.ignored)
     if any(problem.severity is Severity.ERROR for problem in found):

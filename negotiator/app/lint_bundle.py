@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from negotiator.app.policy_counts import WORDS, tables_by_kind
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
@@ -17,12 +18,6 @@ from negotiator.hooks.records import AdKind
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
 
-_WORDS: Final = {
-    AdKind.SCHEDD: "schedd",
-    AdKind.SUBMITTER: "submitter",
-    AdKind.STARTD: "slot",
-    AdKind.JOB: "job",
-}
 _SLACK: Final = 4096
 _DECIDED: Final = frozenset(
     {LintCode.ALWAYS_TRUE_IN_POOL, LintCode.ALWAYS_FALSE_IN_POOL, LintCode.NEVER_TRUE_IN_POOL}
@@ -38,7 +33,7 @@ def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> 
     """
     if examination.bundle is None:
         return ()
-    ads = {} if pool is None else _tables(pool)
+    ads = {} if pool is None else tables_by_kind(pool)
     expressions, failures = bundle_expressions(examination.bundle, ads, now)
     origins = {plugin.name: plugin.origin for plugin in examination.bundle.hooks.plugins}
     problems = [
@@ -51,15 +46,6 @@ def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> 
             if pool is not None or finding.severity is Severity.WARNING:
                 problems.append(_problem(finding, each, examination.files))
     return tuple(dict.fromkeys(problems))
-
-
-def _tables(pool: Snapshot) -> dict[AdKind, Table]:
-    return {
-        AdKind.SCHEDD: pool.schedds,
-        AdKind.SUBMITTER: pool.submitters,
-        AdKind.STARTD: pool.slots,
-        AdKind.JOB: pool.jobs,
-    }
 
 
 def _findings(
@@ -93,7 +79,7 @@ def _together(kinds: Iterable[AdKind], ads: Mapping[AdKind, Table]) -> Table | N
 
 
 def _word(kinds: Iterable[AdKind]) -> str:
-    return " or ".join(_WORDS[kind] for kind in kinds)
+    return " or ".join(WORDS[kind] for kind in kinds)
 
 
 def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
@@ -114,7 +100,7 @@ def _of_gate(
     """Report that a gate would discard all ads of a kind."""
     for kind, count in expression.discarded.items():
         if count and count == len(ads.get(kind, ())):
-            word = _WORDS[kind]
+            word = WORDS[kind]
             message = f"{expression.rule} discards every {word} of this pool ({count})"
             yield _at(expression.source, 0, files, Problem(Severity.WARNING, _whole(expression), message))
 

@@ -24,7 +24,8 @@ class BundleExpression:
 
     ``rule`` names it in messages. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
     plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
-    plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard.
+    plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard. ``is_constraint`` is true for a
+    match expression, in any mode.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class BundleExpression:
     alone: bool = False
     forbids: bool = False
     discarded: Mapping[AdKind, int] = attrs.field(factory=dict)
+    is_constraint: bool = False
 
 
 def bundle_expressions(
@@ -107,6 +109,7 @@ def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
             my=(my,),
             target=(target,),
             forbids=constraint.mode is Mode.ENFORCE,
+            is_constraint=True,
         )
 
 

@@ -44,6 +44,7 @@ class BundleCheck:
     ``hooks`` holds the plugins that were loaded, even if others were refused; None if the bundle's list of plugins is
     invalid. ``files`` are the texts that were read, by name; ``file_owners`` the plugins that read files. ``ignored`` has a
     notice for each setting of HTCondor without effect; if there are several, the problems only sum them up.
+    ``unset`` has a warning for each setting of an HTCondor-style file that is there, but has no value.
     """
 
     bundle: Bundle | None
@@ -53,6 +54,7 @@ class BundleCheck:
     files: Mapping[str, SourceText] = attrs.field(factory=dict)
     file_owners: FileOwners = attrs.field(factory=FileOwners)
     ignored: tuple[Problem, ...] = ()
+    unset: tuple[Problem, ...] = ()
 
     def reads(self, name: str) -> bool:
         """True if the core or a plugin reads a file of this name, relative to the folder, as settings."""
@@ -140,6 +142,7 @@ def examine_bundle(
         loading.files,
         loading.file_owners,
         loading.ignored,
+        loading.unset,
     )
 
 
@@ -152,6 +155,7 @@ class _Loading:
     hooks: HookManager | None = None
     file_owners: FileOwners = attrs.field(factory=FileOwners)
     ignored: tuple[Problem, ...] = ()
+    unset: tuple[Problem, ...] = ()
     manifests: dict[str, SourceText] = attrs.field(factory=dict)  # of ConfigMaps with queues, by name
 
     def run(
@@ -303,7 +307,7 @@ class _Loading:
     def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout, refusal: str) -> dict[str, Any]:
         from_knobs = knob_entries(knobs, top, layout.owners, refusal)
         self.problems += from_knobs.problems
-        self.ignored = from_knobs.ignored
+        self.ignored, self.unset = from_knobs.ignored, from_knobs.unset
         entries: Mapping[str, MapEntry] = {**from_knobs.entries, **top.entries}
         settings = {}
         for attributed in layout.sections:

@@ -67,6 +67,11 @@ DEFAULTS: Final = {
     "use_global_job_prios": "false",
     "use_resource_request_counts": "true",
 }
+EMPTY: Final = frozenset(
+    {"negotiator_job_constraint", "negotiator_slot_constraint", "negotiator_submitter_constraint"}
+)
+"""Settings that are read here, and that are empty in HTCondor's defaults."""
+
 _FAMILIES = re.compile(
     r"negotiator_\w+|group_(?:quota|quota_dynamic|prio_factor|accept_surplus|autoregroup|sort_expr)_.+"
     r"|concurrency_limit_default_.+|\w+_limit"

@@ -8,8 +8,10 @@ from typing import Any
 
 import attrs
 
+from negotiator.bundle.condor_lines import Definition
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.file_owners import FileOwners, assign_files
+from negotiator.bundle.negotiator_knobs import EMPTY
 from negotiator.bundle.no_effect import not_checked, unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
@@ -114,12 +116,13 @@ def unknown_keys(top: MapNode, owners: Iterable[str], refusal: str = "") -> Iter
 class KnobEntries:
     """The values of HTCondor-style files by the keys that plugins own, macros replaced.
 
-    ``ignored`` has a notice for each of the settings that the problems only sum up.
+    ``ignored`` has a notice for each of the settings that the problems only sum up, ``unset`` a warning for each without value.
     """
 
     entries: Mapping[str, MapEntry]
     problems: tuple[Problem, ...]
     ignored: tuple[Problem, ...]
+    unset: tuple[Problem, ...]
 
 
 def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal: str = "") -> KnobEntries:
@@ -130,6 +133,7 @@ def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal:
     owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
     entries: dict[str, MapEntry] = {}
     problems: list[Problem] = []
+    unset: list[Problem] = []
     rest = []
     for name in knobs.names():
         plain = name.removeprefix(SUBSYSTEM)
@@ -150,7 +154,8 @@ def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal:
             problems.append(value)
             entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
         elif not value.text.strip():
-            continue  # "NAME =" unsets it
+            unset += _unset(definition, plain)  # "NAME =" unsets it
+            continue
         else:
             entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
         if key in top.entries:
@@ -161,7 +166,15 @@ def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal:
             )
             problems.append(top.file.error(top.entries[key].at, f"{key} is set here and in {here}"))
     unused = unused_knobs(knobs, rest, owned, refusal)
-    return KnobEntries(entries, (*problems, *unused.problems), unused.others)
+    return KnobEntries(entries, (*problems, *unused.problems), unused.others, tuple(unset))
+
+
+def _unset(definition: Definition, name: str) -> Iterator[Problem]:
+    """Yield a warning for a setting without a value, unless HTCondor has none for it either."""
+    if name not in EMPTY:
+        message = f"{definition.name} has no value: it sets no policy"
+        hint = "write an expression, or remove the line"
+        yield definition.file.problem(Severity.WARNING, definition.at, message, hint)
 
 
 def settings_of(

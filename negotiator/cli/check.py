@@ -10,6 +10,8 @@ import attrs
 import click
 
 from negotiator.app.check import check_bundle
+from negotiator.app.policy_counts import PolicyCount, policy_counts
+from negotiator.app.targets import current_time
 from negotiator.bundle import BundleCheck
 from negotiator.cli.loading import load_pool
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
@@ -22,15 +24,21 @@ from negotiator.records import Severity
 def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) -> None:
     """Check the policy bundle in FOLDER (default: the current one) and print all of its problems."""
     snapshot = load_pool(targets.pool) if targets.pool else None
-    examination = check_bundle(attrs.evolve(targets, bundle=folder), snapshot, list_ignored=ignored)
+    targets = attrs.evolve(targets, bundle=folder)
+    examination = check_bundle(targets, snapshot, list_ignored=ignored)
+    counts: tuple[PolicyCount, ...] = ()
+    if snapshot is not None and examination.bundle is not None:
+        counts = policy_counts(examination.bundle, snapshot, current_time(targets))
     if form == "json":
-        click.echo(json.dumps(_as_json(folder, examination), indent=2))
+        click.echo(json.dumps(_as_json(folder, examination, counts), indent=2))
     elif form == "github":
         for problem in examination.problems:
             click.echo(github_command(problem, folder))
         _print_summary(folder, examination)
     else:
         print_problems(examination.problems, folder=folder)
+        for count in counts:
+            click.echo(printable(str(count)))
         _print_summary(folder, examination)
     sys.exit(ExitCode.DONE if examination.bundle else ExitCode.NOT_DONE)
 
@@ -42,7 +50,7 @@ def _print_summary(folder: Path, examination: BundleCheck) -> None:
         click.echo(f"{printable(str(folder))}: ok (digest {examination.digest})")
 
 
-def _as_json(folder: Path, examination: BundleCheck) -> dict[str, object]:
+def _as_json(folder: Path, examination: BundleCheck, policies: tuple[PolicyCount, ...]) -> dict[str, object]:
     counts = {
         f"{severity}s": sum(problem.severity is severity for problem in examination.problems)
         for severity in Severity
@@ -53,4 +61,5 @@ def _as_json(folder: Path, examination: BundleCheck) -> dict[str, object]:
         "digest": examination.digest,
         **counts,
         "problems": [problem_json(problem, folder) for problem in examination.problems],
+        "policies": [{**attrs.asdict(each), "counted": each.counted} for each in policies],
     }

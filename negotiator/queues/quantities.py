@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -21,6 +22,8 @@ LARGEST = 2**63 - 1
 Resources: TypeAlias = Mapping[str, int]
 
 _FORM = re.compile(r"([0-9]+)([EkKMGTPmi]*)", re.ASCII)
+# Forms of other systems: fractions, lower-case units, and B for bytes.
+_OTHER_FORM = re.compile(r"([0-9]{0,20})(?:\.([0-9]{1,20}))?([kmgtpeKMGTPE]?i?)[bB]?", re.ASCII)
 _SPACE = re.compile(r"[\t\n\f\r ]+")
 _DECIMAL = {suffix: 1000**power for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))}
 _BINARY = {f"{suffix}i": 1024**power for power, suffix in enumerate("KMGTPE", 1)}
@@ -44,7 +47,10 @@ def parse_quantity(resource: str, text: str) -> int:
     """
     form = _FORM.fullmatch(_SPACE.sub("", text))
     if form is None:
-        hint = "write a non-negative whole number with an optional unit: 10, 500M, 2Gi"
+        hint = (
+            _in_whole_units(resource, text)
+            or "write a non-negative whole number with an optional unit: 10, 500M, 2Gi"
+        )
         raise QuantityError(
             "resource_syntax", f"{text[:_MAX_DIGITS]!r} is not a valid amount of {resource}", hint
         )
@@ -56,9 +62,24 @@ def parse_quantity(resource: str, text: str) -> int:
         raise QuantityError("resource_overflow", message, "the maximum is 2^63 - 1, for vcore in thousandths")
     if factor is None:
         milli = "m, " if resource == VCORE else ""
-        hint = f"units are {milli}k, M, G, T, P, E (thousands) and Ki, Mi, Gi, Ti, Pi, Ei (of 1024)"
+        units = f"units are {milli}k, M, G, T, P, E (thousands) and Ki, Mi, Gi, Ti, Pi, Ei (of 1024)"
+        hint = _in_whole_units(resource, text) or units
         raise QuantityError("resource_suffix", f"invalid unit {suffix!r} for {resource}", hint)
     return number * factor
+
+
+def _in_whole_units(resource: str, text: str) -> str:
+    """Return a hint at the same amount in a form that is accepted, for ``0.5G``, ``512MB`` and ``2g``; empty if unknown."""
+    plain = _SPACE.sub("", text)
+    form = _OTHER_FORM.fullmatch(plain)
+    if form is None or plain.endswith("m"):  # thousandths, or millions: unknown
+        return ""
+    unit = form[3][:1].upper().replace("K", "k") + form[3][1:].lower()
+    factor = _factor(resource, unit)
+    amount = Fraction(f"{form[1] or 0}.{form[2] or 0}") * (factor or 0)
+    if not amount or amount > LARGEST or amount.denominator != 1:
+        return ""
+    return f"write {format_quantity(resource, int(amount))}"
 
 
 def _factor(resource: str, suffix: str) -> int | None:

@@ -67,6 +67,34 @@ def test_an_invalid_amount_is_refused(resource, text, code):
     assert len(str(raised.value)) < 200
 
 
+@pytest.mark.parametrize(
+    ("resource", "text", "same"),
+    [
+        ("memory", "0.5G", "500M"),
+        ("memory", "1.5Gi", "1536Mi"),
+        ("memory", "512MB", "512M"),
+        ("memory", "2.5GiB", "2560Mi"),
+        ("memory", "2g", "2G"),
+        ("memory", "4K", "4k"),
+        ("vcore", "0.5", "500m"),
+        ("vcore", "1.25", "1250m"),
+    ],
+)
+def test_an_amount_in_the_form_of_another_system_has_the_same_amount_as_hint(resource, text, same):
+    """Fractions, lower-case units and bytes."""
+    with pytest.raises(QuantityError) as caught:
+        parse_quantity(resource, text)
+    assert caught.value.hint == f"write {same}"
+
+
+@pytest.mark.parametrize("text", ["0.3", "0.0G", "1.2.3G", "-0.5G", "9999999999.5E", "2.5m", "x", ""])
+def test_an_amount_without_an_exact_form_has_the_general_hint(text):
+    """Nothing is rounded."""
+    with pytest.raises(QuantityError) as caught:
+        parse_quantity("memory", text)
+    assert caught.value.hint.startswith("write a non-negative whole number")
+
+
 @given(RESOURCES, st.integers(0, LARGEST))
 def test_a_printed_amount_is_read_back_unchanged(resource, amount):
     """Printing does not round."""

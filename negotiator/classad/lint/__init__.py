@@ -8,3 +8,4 @@ from negotiator.classad.lint.expression_text import moved as moved
 from negotiator.classad.lint.finding import Finding as Finding
 from negotiator.classad.lint.finding import LintCode as LintCode
 from negotiator.classad.lint.linting import lint as lint
+from negotiator.classad.lint.outcomes import names_read as names_read

@@ -20,7 +20,7 @@ MAX_NAMES: Final = 500
 
 def over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
     """Return what an expression is for all of these ads, each alone; None if each evaluation may differ."""
-    if _names_read(expr, my) is None:
+    if names_read(expr, my) is None:
         return None
     return of_column(evaluate_table(expr, my, env=env))
 
@@ -30,7 +30,7 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
 
     Of ads that are equal in all attributes that the expression can read, one is evaluated, on both sides.
     """
-    names = _names_read(expr, my, target)
+    names = names_read(expr, my, target)
     if names is None:
         return None
     rows, others = my.take(my.group(names)[1]), target.take(target.group(names)[1])
@@ -58,8 +58,8 @@ def is_of_one_side(expr: Expr, my: Table) -> bool:
     return True
 
 
-def _names_read(expr: Expr, *tables: Table) -> list[str] | None:
-    """Return the names that the expression can read in ads of both sides; None if it can read any."""
+def names_read(expr: Expr, *tables: Table) -> list[str] | None:
+    """Return the names that an expression can read in ads of both sides, in lower case; None if it can read any."""
     names = set(SHADOWS)
     for part in _followed(expr, names, tables):
         if part.opaque or part.moves_scope or len(names) > MAX_NAMES:
