@@ -116,6 +116,8 @@ def test_an_invalid_charge_is_a_failure_with_the_expected_value(plugins, record,
         grouping("np.array([0, 1, -1])"),
         grouping("np.zeros(3, np.int8)", "Family(('jobs on',), ['a', 'b'])"),
         quota("resource='memory', scale=1000, mode=Mode.DRYRUN, code='c'"),
+        charge(amount="2**63 - 1"),
+        charge(amount="np.array([0, 2**63 - 1, 1])"),
     ],
 )
 def test_a_valid_charge_is_accepted(plugins, record):

@@ -164,3 +164,25 @@ def test_negotiator_user_groups_may_return_as_many_records_as_users(plugins):
             {},
             f"wrong answer: expected at most {max(count, 10_000)} records, got more",
         )
+
+
+def test_an_answer_is_read_to_one_record_beyond_its_limit(plugins):
+    """A plugin without end does not run on, and what it would do next is not its failure."""
+    plugins.write(
+        "p.py",
+        """
+        @hookimpl
+        def negotiator_user_groups(users):
+            for number in range(10_001):
+                yield UserGroups(f"user{number}", ())
+            raise RuntimeError("read further")
+        """,
+    )
+    _, (failure,) = plugins.load().user_groups(["user0"], 0.0, {})
+    assert failure.message == "wrong answer: expected at most 10000 records, got more"
+
+
+def test_a_user_may_have_10000_groups(plugins):
+    plugins.write("p.py", knows(bob=("g",) * 10_000, eve=("g",)))
+    found, failures = plugins.load().user_groups(["bob", "eve"], 0.0, {})
+    assert (len(found["bob"]), found["eve"], failures) == (10_000, ("g",), ())
