@@ -106,12 +106,26 @@ class Runner:
                 if self.settler.error:
                     raise self.settler.error
                 observer.cycle(report)
+                self._notify(observer)
                 complete = not report.result.failures and (complete or total is None)
+        self._notify(observer, finish=True)
         return complete
+
+    def _notify(self, observer: RunObserver, *, finish: bool = False) -> None:
+        """Notify people of draining queues, and the observer of what failed there, which changes nothing else."""
+        try:
+            ended = self.runtime.notify(finish=finish)
+        except (AuditError, StateError) as error:
+            observer.notice(f"draining queues: {error}")
+            return
+        for each in ended:
+            if each.failure:
+                observer.notice(str(each))
 
     def _between_cycles(self, observer: RunObserver) -> None:
         with _nothing_handed_out(_IN_THIS_CYCLE):
             reloads, requests = self.runtime.between_cycles()
+        self._notify(observer)
         for done in requests:
             observer.admin(done)
         for reload in reloads:

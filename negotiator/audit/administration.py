@@ -65,6 +65,36 @@ def reload_record(
     }
 
 
+def drain_record(
+    *,
+    now: float,
+    bundle: str,
+    queue: str,
+    since: float,
+    users: Sequence[str],
+    administrators: Sequence[str],
+    program: str,
+    failure: str,
+) -> Record:
+    """Return the record of a command that notified people of a draining queue.
+
+    :param failure: why it failed; empty if it did not.
+    """
+    return {
+        "kind": "drain_notice",
+        "time": instant(now),
+        "bundle": bundle,
+        "queue": bounded(queue),
+        "since": instant(since),
+        "users": [bounded(each) for each in users[:_PROBLEMS]],
+        "administrators": [bounded(each) for each in administrators[:_PROBLEMS]],
+        "names_left_out": max(0, len(users) - _PROBLEMS) + max(0, len(administrators) - _PROBLEMS),
+        "program": bounded(program),
+        "ok": not failure,
+        "failure": bounded(failure, _TEXT),
+    }
+
+
 def recovery_record(
     *,
     now: float,

@@ -24,6 +24,7 @@ from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, knob_entries, lay_out, settings_of, unknown_keys
+from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
@@ -174,6 +175,8 @@ class _Loading:
         self.problems += audit_problems(audit or AuditSettings())
         placement = self._core(top, "placement", PlacementSettings, FileOfBundle(self.folder, ()))
         accounting = self._core(top, "accounting", AccountingSettings, FileOfBundle(self.folder, ()))
+        kill = self._core(top, "kill", KillSettings, FileOfBundle(self.folder, ()))
+        notify = self._core(top, "notify", NotifySettings, FileOfBundle(self.folder, ()))
         plugins = self._core(top, "plugins", PluginSettings, PluginsFolder(self.folder))
         which = self._disabled(top) if plugins is None else plugins
         if which is None:
@@ -207,9 +210,12 @@ class _Loading:
         )
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
+        if kill is None or notify is None:
+            return None
         ordering, problems = read_ordering(top, hooks)
         self.problems += problems
-        return attrs.evolve(bundle, accounting=accounting, ordering=ordering)
+        commands = SiteCommands(kill, notify)
+        return attrs.evolve(bundle, accounting=accounting, ordering=ordering, site_commands=commands)
 
     def all_problems(self) -> tuple[Problem, ...]:
         """Return all problems, each once, in the order of files and lines, each with its line."""

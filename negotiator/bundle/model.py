@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
+from negotiator.bundle.site_commands import SiteCommands
 from negotiator.classad import Expr, JobExpression, bind, parse
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.loading import PluginSettings
@@ -115,6 +116,7 @@ class Bundle:
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
     ordering: Attributed[RequestOrderType] | None = None  # decides whose turn it is; None: submitters by name
+    site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices

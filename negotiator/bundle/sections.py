@@ -26,7 +26,7 @@ from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 
 CORE = "the core"
-CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order")
+CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order", "kill", "notify")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

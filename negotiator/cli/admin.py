@@ -32,6 +32,11 @@ def release(program: ProgramContext, /, application: str, **common: Any) -> None
     _perform(program, AdminAction.RELEASE, application, "", **common)
 
 
+def kill(program: ProgramContext, /, application: str, **common: Any) -> None:
+    """End the jobs of APPLICATION, by the command that the bundle names."""
+    _perform(program, AdminAction.KILL, application, "", **common)
+
+
 def reload(program: ProgramContext, /, **common: Any) -> None:
     """Make the running negotiator reload its bundle; a bundle with errors does not replace the active one."""
     _perform(program, AdminAction.RELOAD, "", "", **common)

@@ -36,13 +36,21 @@ def from_queue(queue: Queue) -> Values:
         "managed": queue.managed,
         "since": queue.since,
         "state": str(queue.state),
+        **({"notified": True} if queue.notified else {}),
     }
 
 
 def to_queues(values: Iterable[Values]) -> QueueTree:
     """Return the tree of the queues that ``from_queues`` or ``from_queue`` wrote."""
     queues = (
-        Queue(_to_config(each), each["managed"], each["since"], QueueState(each["state"])) for each in values
+        Queue(
+            _to_config(each),
+            each["managed"],
+            each["since"],
+            QueueState(each["state"]),
+            each.get("notified", False),
+        )
+        for each in values
     )
     return QueueTree(_with_children({queue.path: queue for queue in queues}))
 

@@ -56,12 +56,16 @@ class QueueError(NegotiatorError):
 
 @attrs.frozen
 class Queue:
-    """One queue; ``since`` is the time of its last change of state, in seconds since the epoch."""
+    """One queue; ``since`` is the time of its last change of state, in seconds since the epoch.
+
+    ``notified`` is True if its users and administrators were notified that it drains.
+    """
 
     config: QueueConfig
     managed: bool
     since: float
     state: QueueState = QueueState.ACTIVE
+    notified: bool = False
 
     @property
     def path(self) -> str:
@@ -185,6 +189,11 @@ class MutableQueueTree:
         for path in sorted(self._queues.keys() - wanted.keys()):
             changes += self._drain(path, now)
         return tuple(changes)
+
+    def mark_notified(self, path: str) -> None:
+        """Note that people were notified that a queue drains; nothing if it is gone."""
+        if path in self._queues:
+            self._queues[path] = attrs.evolve(self._queues[path], notified=True)
 
     def renew_templates(self) -> None:
         """Apply the current templates to the queues that rules created."""

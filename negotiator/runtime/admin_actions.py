@@ -1,6 +1,7 @@
 """Carries out requests of administrators, after checking their access.
 
-An administrator of a queue (``adminacl``) may move applications out of it, hold and release them. An administrator of
+An administrator of a queue (``adminacl``) may move applications out of it, hold, release and kill them; users may kill
+their own. An administrator of
 the scheduler may change the configuration.
 """
 
@@ -16,9 +17,13 @@ from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import RegisteredApplication
+from negotiator.runtime.kill import Kill, plan_kill
 from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
+
+#: The rule by which users kill their own applications.
+_OWNER = "owner"
 
 #: The rights of which one is needed for an action on the configuration.
 _OF_CONFIGURATION = {
@@ -32,11 +37,19 @@ MAX_ERROR = 500  # characters of one of them
 
 @attrs.frozen
 class AdminResult:
-    """A request and its answer; ``by_rule`` is the access rule that decided."""
+    """A request and its answer; ``by_rule`` is the access rule that decided.
+
+    With ``kill``, the request is permitted, and is to be carried out once that is recorded.
+    """
 
     request: AdminRequest
     answer: AdminAnswer
     by_rule: str
+    kill: Kill | None = None
+
+    def killed(self) -> AdminResult:
+        """Return the result after the kill was carried out."""
+        return self if self.kill is None else attrs.evolve(self, answer=self.kill.run(), kill=None)
 
 
 def perform(request: AdminRequest, state_manager: StateManager, now: float) -> AdminResult:
@@ -53,17 +66,22 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
         return AdminResult(
             request, AdminAnswer(ok=False, text=f"{request.application} is ambiguous: {names}"), ""
         )
-    decided = _administers(request, found[0].queue, access)
+    others = _of_others(request, found)
+    if not others:
+        return _to_kill(request, found, state_manager, _OWNER)
+    decided = _administers(request, others[0].queue, access)
     refused = next(
         (
             each
-            for each in (_administers(request, entry.queue, access) for entry in found)
+            for each in (_administers(request, entry.queue, access) for entry in others)
             if not is_granted(each)
         ),
         None,
     )
     if refused is not None:
         return _result(request, refused, AdminAnswer(ok=True, text=""))
+    if request.action is AdminAction.KILL:
+        return _to_kill(request, found, state_manager, decided.record.rule)
     return _result(request, decided, _carry_out(request, found, state_manager, access, now))
 
 
@@ -85,6 +103,25 @@ def reload_answer(request: AdminRequest, reload: Reload | None) -> AdminAnswer:
     )
     lines = (f"{subject} was rejected, the active one stays:", *errors[:MAX_ERRORS], *more)
     return AdminAnswer(ok=False, text="\n".join(lines))
+
+
+def _of_others(
+    request: AdminRequest, found: tuple[RegisteredApplication, ...]
+) -> tuple[RegisteredApplication, ...]:
+    """Return the applications for which the caller must be an administrator: users may kill their own."""
+    own = request.action is AdminAction.KILL and request.by
+    return tuple(each for each in found if not (own and each.id.user == request.by))
+
+
+def _to_kill(
+    request: AdminRequest, found: tuple[RegisteredApplication, ...], state_manager: StateManager, rule: str
+) -> AdminResult:
+    """Return a permitted kill, which is not carried out yet, or the reason why it can't be."""
+    plan = plan_kill(request, found, state_manager.bundle.site_commands.kill)
+    if isinstance(plan, AdminAnswer):
+        return AdminResult(request, plan, rule)
+    text = f"{plan.name} is to be killed: {plan.words[0]} is started"
+    return AdminResult(request, AdminAnswer(ok=True, text=text), rule, plan)
 
 
 def _carry_out(

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 import attrs
 
-from negotiator.audit.administration import admin_record, reload_record
+from negotiator.audit.administration import admin_record, drain_record, reload_record
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
@@ -29,6 +29,7 @@ from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
 from negotiator.runtime.bundle_identity import identity
+from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, DeliveryStatus, Settler, with_status
@@ -77,6 +78,7 @@ class Runtime:
     store: StateStore | None = None
     reloader: Reloader | None = None
     uptime: Callable[[], Uptime] = system_uptime
+    notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0
     _last_match: str = ""  # the last one in the audit log that was recorded with this state
@@ -124,6 +126,7 @@ class Runtime:
             with suppress(StateError):
                 self.store.move_mark(self.audit.head, self._last_match)
         observers = self._tell_observers(result, deliveries, cycle, seconds)
+        self.notifier.look(self.state_manager)
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         jump = self.state_manager.clock_jump
@@ -141,6 +144,19 @@ class Runtime:
         reload = None if found is None else self._reload(found)
         done = tuple(self._answered(each, reload) if self._awaits_reload(each) else each for each in done)
         return (() if reload is None else (reload,)), done
+
+    def notify(self, *, finish: bool = False) -> tuple[DrainNotified, ...]:
+        """Notify people of draining queues: start the next commands, and record and return those that ended.
+
+        :param finish: wait for the commands, because the program ends.
+        :raises AuditError: the end of a command could not be recorded.
+        :raises StateError: the start of a command could not be noted; nobody is notified yet.
+        """
+        step = self.notifier.finish if finish else self.notifier.step
+        ended = tuple(step(self.state_manager))
+        if ended:
+            self._record([self._drain_record(each) for each in ended])
+        return ended
 
     def _decide(self, snapshot: Snapshot, cycle: Cycle) -> tuple[CycleState, CycleResult]:
         """Run the pure cycle, and add to its result what changed between the cycles."""
@@ -212,6 +228,9 @@ class Runtime:
         for request in self.store.waiting() if self.store else ():
             done = perform(request, self.state_manager, self.clock())
             self._record([self._admin_record(done)])
+            if done.kill is not None:
+                done = done.killed()
+                self._record([self._admin_record(done)])
             if self.reloader and self._awaits_reload(done):
                 self.reloader.request(f"command by {request.by}")
             else:
@@ -252,6 +271,18 @@ class Runtime:
             new_bundle=reload.digest,
             problems=(*reload.errors, *reload.queue_warnings),
             accepted=reload.bundle is not None,
+        )
+
+    def _drain_record(self, ended: DrainNotified) -> dict[str, object]:
+        return drain_record(
+            now=self.clock(),
+            bundle=self.bundle.digest,
+            queue=ended.notice.queue,
+            since=ended.notice.since,
+            users=ended.notice.owners,
+            administrators=ended.notice.administrators,
+            program=ended.program,
+            failure=ended.failure,
         )
 
     def _admin_record(self, done: AdminResult) -> dict[str, object]:

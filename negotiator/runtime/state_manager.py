@@ -238,6 +238,24 @@ class StateManager:
             self._notice(path, change, since, users.get(path, ())) for path, change, since in noticed
         )
 
+    def drain_notice(self, path: str) -> QueueNotice | None:
+        """Return the notice of a draining queue; None if it no longer drains."""
+        queue = self.queues.get(path)
+        if queue is None or not queue.draining:
+            return None
+        users = self.registry.users({path}).get(path, ())
+        return self._notice(path, str(QueueChangeKind.DRAINING), queue.since, users)
+
+    def mark_notified(self, path: str) -> None:
+        """Note, on disk too, that people were notified that a queue drains.
+
+        :raises StateError: it cannot be written.
+        """
+        queues = self.queues.mutable()
+        queues.mark_notified(path)
+        self.write(queues=queues.view)
+        self.queues = queues.view
+
     def _notice(self, path: str, change: str, since: float, owners: tuple[str, ...]) -> QueueNotice:
         lists = [queue.config.admin for queue in map(self.queues.get, upwards(path)) if queue]
         users = (user for acl in lists for user in sorted(acl.users))

@@ -266,7 +266,7 @@ def test_invalid_utf8_in_a_note_or_name_does_not_crash(site):
     assert verify(site / "audit").fault is None
 
 
-@pytest.mark.parametrize("command", ["", "move", "hold", "release", "reload", "change"])
+@pytest.mark.parametrize("command", ["", "move", "hold", "release", "kill", "reload", "change"])
 def test_each_command_has_help(site, command):
     done = subprocess.run(
         [sys.executable, "-m", "negotiator", "admin", *command.split(), "--help"],

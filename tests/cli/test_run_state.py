@@ -140,3 +140,24 @@ def test_a_log_that_was_moved_away_needs_a_recovery(site):
         "recovery",
         str(records(site / "old")[-1]["seq"]),
     )
+
+
+def test_a_notice_that_fails_is_reported_and_fails_no_run(site):
+    """The program waits for it before it ends; a later run is quiet."""
+    closed = QUEUES.replace('{name: one, adminacl: "head"}', "{name: new}").replace("root.one", "root.new")
+    queueing.write(site / "one", closed, "notify: {command: [/bin/false]}\n")
+    done = run("--bundle", "one")
+    assert done.exit_code == 0
+    assert "not notified of draining root.one: /bin/false: it ended with status 1" in done.stderr
+    assert "draining" not in run("--bundle", "one").stderr
+    assert [each["ok"] for each in records(site / "log", "drain_notice")] == [False]
+
+
+def test_an_application_is_killed_without_a_running_negotiator(site):
+    """By the command of the bundle; the exit code tells whether it worked."""
+    for program, code in (("/bin/true", 0), ("/bin/false", 1)):
+        queueing.write(site / "one", QUEUES, f"kill: {{command: [{program}, '{{cluster}}']}}\n")
+        done = invoke("admin", "kill", "1", "--state", "state", "--audit-log", "log", "--bundle", "one")
+        assert done.exit_code == code
+    assert "node1#1 was perhaps not killed: /bin/false: it ended with status 1" in done.stderr
+    assert [each["ok"] for each in records(site / "log", "admin")] == [True, True, True, False]

@@ -7,7 +7,7 @@ quick. The table lists all commands, with their lines of ``negotiator --help``, 
 #: The line of each command in the list of commands.
 COMMANDS = {
     "access": "Print the permissions of a user, and the rules that decide.",
-    "admin": "Move, hold and release applications; change the configuration.",
+    "admin": "Move, hold, release and kill applications; change the configuration.",
     "audit": "Verify the audit log, and read the bundles that it names.",
     "check": "Print every problem of a policy bundle.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",

@@ -43,7 +43,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group(short_help="Move, hold and release applications; change the configuration.")
+@click.group(short_help="Move, hold, release and kill applications; change the configuration.")
 def admin() -> None:
     """Act on applications and on the configuration, as an administrator.
 
@@ -100,6 +100,16 @@ def release(program: ProgramContext, /, **given: Any) -> None:
     from negotiator.cli import admin as implementation
 
     implementation.release(program, **given)
+
+
+@admin.command(short_help="End the jobs of an application.")
+@click.argument("application", callback=_bounded)
+@_common
+def kill(program: ProgramContext, /, **given: Any) -> None:
+    """End the jobs of APPLICATION, by the command that the bundle names (kill: command:); its owner may, too."""
+    from negotiator.cli import admin as implementation
+
+    implementation.kill(program, **given)
 
 
 @admin.command(short_help="Make the running negotiator reload its bundle.")

@@ -19,6 +19,7 @@ class AdminAction(StrEnum):
     MOVE = "move"
     HOLD = "hold"
     RELEASE = "release"
+    KILL = "kill"
     RELOAD = "reload"
     CHANGE = "change"  # a file of the bundle was replaced
     CHANGE_QUEUES = "change_queues"  # the file of the queues was replaced
