@@ -7,6 +7,7 @@ import pytest
 
 from ledger_model import Postings, charge_all
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LedgerError
+from negotiator.ledger.copies import fitting_copies
 from negotiator.records import Mode
 
 SUE, BOB, APPS = ("user", "sue"), ("user", "bob"), ("apps", "sue")
@@ -197,3 +198,10 @@ def test_the_members_of_a_family_are_keys():
     assert list(family[1:]) == [("host", "memory", "h1"), ("host", "memory", "h2")]
     assert ("host", "memory", "h2") in family
     assert len(family) == 3
+
+
+def test_no_more_copies_are_examined_than_can_be_granted():
+    """Copies of a known application do not exceed the limit; those after the last slot are not counted as refused."""
+    charges = [KeyCharge(APPS, ["a1", "a2", "a1", "a3", "a1", "a1"], 1)]
+    served = fitting_copies(Ledger().counters(), charges, 6, 2)
+    assert (list(served.fitting), list(served.stops)) == ([0, 2], [-1, 0, -1])

@@ -174,6 +174,14 @@ def test_a_probe_is_refused_where_more_is_used_than_allowed(copies, used, limit,
     assert dict(ledger.counters()) == ({("a",): used} if used else {})
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_probe_is_examined_after_a_charge_with_an_amount(copies):
+    ledger = charged({("a",): 1, ("b",): 4})
+    charges = [Charge(("a",), 1, 9, probes=True), Charge(("b",), 0, 3, probes=True)]
+    admission = ledger.admit(charges, (), np.arange(3), copies)
+    assert (len(admission), admission.refused) == (0, (0, 3))
+
+
 def test_an_owner_is_put_before_each_key_once():
     """One object for each owner, so that its counters are looked up once; another owner has other counters."""
     for keys in (Family(("host",), ["h0", "h1"]), [("host", "h0"), ("host", "h1")]):

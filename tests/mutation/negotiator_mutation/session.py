@@ -126,8 +126,10 @@ def _fresh(items: list[pytest.Item], limit: float) -> str:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return "time limit"
-    lines = [line for line in output.splitlines() if line.strip()]
-    return "" if process.returncode == 0 else (lines[-1] if lines else "no output")
+    if process.returncode == 0:
+        return ""
+    failed = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return failed[-1].partition(" ")[2] if failed else f"exit status {process.returncode}"
 
 
 def _forked(change: Callable[[], None], items: list[pytest.Item], limit: float) -> str:
