@@ -168,6 +168,15 @@ def test_slots_with_different_requirements_are_evaluated_separately(bare):
             assert candidates(matcher, job_ad, bare) == expected
 
 
+@pytest.mark.parametrize("start", ["isUndefined(Start)", "isUndefined(MY.Start)", "Again =?= undefined"])
+def test_an_expression_that_refers_to_itself_is_not_evaluated_apart(bare, start):
+    """The reference is undefined within the evaluation of the attribute only."""
+    offered = [slot(n, Requirements="Start", Start=start, Again="MY.Start") for n in range(3)]
+    matcher = SlotMatcher.of(Table.from_ads(offered), ENV)
+    expected = [is_true(evaluate(parse("MY.Requirements"), each, job())) for each in offered]
+    assert candidates(matcher, job(), bare) == expected
+
+
 RANKS = st.sampled_from(["TARGET.Mips", "TARGET.Mips * MY.Factor", "0.0", 'real("NaN")', "TARGET.Text", None])
 NUMBERS = st.sampled_from(["1", "2", "2.5", "-1", 'real("NaN")', 'real("-INF")', '"x"', None])
 

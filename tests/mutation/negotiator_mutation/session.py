@@ -80,7 +80,7 @@ class MutantRunner:
             each for each in (*reaching, *others) if seconds[each] <= (self._plan.longest or seconds[each])
         ]
         chosen = [items[each] for each in numbers]
-        limit = 60 + 10 * sum(seconds[each] for each in numbers)
+        limit = 30 + 5 * sum(seconds[each] for each in numbers)
         path, before = Path(mutant.path), Path(mutant.path).read_text()
         codes = changed_functions(path, before, mutant.text)
         imported = self._coverage.is_imported(mutant.path, mutant.lines)
