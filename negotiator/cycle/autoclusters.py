@@ -75,9 +75,8 @@ def _autoclusters(
         groups, first = jobs.take(rows).group(sorted(known | set(further)))
         order = np.argsort(groups, kind="stable")
         members_of = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
-        for first_row, places in zip(first, members_of, strict=True):
+        for reached, places in zip(closure.of_jobs(jobs, rows[first], known), members_of, strict=True):
             members = rows[places]
-            reached = closure.of_job(jobs.ad(int(rows[first_row])), known)
             # Unknown reads: jobs that look alike may be treated differently, so each is an autocluster of its own.
             if reached is None:
                 ids[members] = np.arange(len(significant), len(significant) + len(members))
@@ -120,11 +119,20 @@ class _Closure:
             pending += _reached(owner, found, exact=self.exact)
         return self._follow(pending, None)
 
+    def of_jobs(
+        self, jobs: Table, rows: NDArray[np.intp], names: frozenset[str]
+    ) -> list[frozenset[str] | None]:
+        """Return what ``of_job`` returns for some rows; found once for rows with the same expressions."""
+        written = sorted(filter(jobs.has_expressions, names))
+        groups, first = jobs.take(rows).group(written)
+        found = [self.of_job(jobs.ad(int(rows[each])), names) for each in first]
+        return [found[group] for group in groups.tolist()]
+
     def of_job(self, job: ClassAd, names: frozenset[str]) -> frozenset[str] | None:
         """Return ``names`` and all attributes that a job's expressions in these read; None if they cannot be found."""
         # Jobs of one submission share the trees of their expressions: the closure is computed once for all of them.
         written = sorted(
-            (name, expr) for name in names if type(expr := job.get(name)) not in (Literal, NoneType)
+            (name, expr) for name in names if type(expr := job.folded(name)) not in (Literal, NoneType)
         )
         if not written:
             return names
@@ -152,7 +160,7 @@ class _Closure:
         return frozenset(name for side, name in seen if side is _JOB)
 
     def _job_scans(self, job: ClassAd | None, name: str) -> tuple[ReferenceScan, ...]:
-        expr = None if job is None else job.get(name)
+        expr = None if job is None else job.folded(name)
         if expr is None or type(expr) is Literal:
             return ()
         if id(expr) not in self._scans:

@@ -65,6 +65,13 @@ def index_names(names: tuple[str, ...]) -> NameIndex:
     return NameIndex(names, tuple(distinct), index, tuple(pick), frozenset(repeated))
 
 
+@lru_cache(maxsize=4096)
+def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tuple[int, ...]]:
+    """Return the shape of an ad with only these names, and their positions in ``shape``."""
+    positions = sorted({shape.index[name] for name in map(fold, names) if name in shape.index})
+    return index_names(tuple(shape.names[each] for each in positions)), tuple(positions)
+
+
 def _literal(value: Expr | LiteralValue) -> Expr:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("the integer does not fit 64 bits")
@@ -134,10 +141,9 @@ class AttributeMap:
 
     def project(self, names: Iterable[str]) -> Self:
         """Return an ad with only the named attributes, in this ad's order."""
-        index = self.shape.index
-        positions = sorted({index[name] for name in map(fold, names) if name in index})
+        shape, positions = _projected(self.shape, frozenset(names))
         # Only these expressions are read: those of an ad in a table are made on demand.
-        return type(self)([(self.shape.names[each], self.expressions[each]) for each in positions])
+        return self.of(shape, tuple([self.expressions[each] for each in positions]))
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
         """Return an ad with these attributes added or replaced."""

@@ -1,11 +1,13 @@
 """What the ads of one hostile user (or one hostile host) add to a cycle, beside as many plain ads.
 
-Each pool is read and negotiated in a process of its own, from files, as ``negotiator run`` does. Run as a module this is
-that process: it prints the seconds of the processor and the most resident bytes as JSON.
+Each pool is negotiated by ``negotiator run`` in a process of its own: two cycles with a state and an audit log, so that the
+second one reads the journal of the first. Run as a module this is that process: it prints the seconds of the processor, the
+most resident memory, and the size of the audit log of a cycle as JSON.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -13,13 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Final
 
-from negotiator.bundle import default_bundle, load_bundle
-from negotiator.cycle.loop import run_cycle
-from negotiator.hooks.records import Cycle
-from negotiator.pool.reading import read_pool
+from negotiator.cli import main
 from negotiator_bench.attacks import ATTACKS
 from negotiator_bench.errors import PeerError
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
@@ -29,8 +29,12 @@ from negotiator_bench.slots import plain_slot, texts
 
 SECONDS: Final = SpeedTarget("ours", at_most=2)
 MEGABYTES: Final = SpeedTarget("ours", at_most=256)
+#: Of the audit log of a cycle: what the reasons of one owner may take, and the record of each denial beside its reasons.
+_REASONS_KILOBYTES: Final = 200
+_RECORD_KILOBYTES: Final = 1
 
-_NOW: Final = 1_700_000_000.0
+_NOW: Final = 1_700_000_000
+_CYCLES: Final = 2
 _PATIENCE: Final = 600  # seconds of one process, after which an attack has succeeded
 
 
@@ -50,8 +54,9 @@ def _figures(folder: Path, plan: Plan) -> Iterator[Figure]:
         hostile.write_text(made.text())
         plain.write_text(made.as_plain().text())
         own, other = _cycle(folder, hostile), _cycle(folder, plain)
+        audit = SpeedTarget("ours", at_most=_REASONS_KILOBYTES + _RECORD_KILOBYTES * len(made.jobs))
         facts = {"slots": plan.hostile_slots, "ads": len(made.jobs) + len(made.slots)}
-        for quantity, unit, target in (("seconds", "s", SECONDS), ("megabytes", "MB", MEGABYTES)):
+        for quantity, unit, target in (*_QUANTITIES, ("audit kilobytes", "KB", audit)):
             yield Figure(
                 Area.HOSTILE,
                 f"{attack}: {quantity} more",
@@ -75,12 +80,28 @@ def _cycle(folder: Path, ads: Path) -> dict[str, float]:
     return found
 
 
-def _measure_here(paths: list[Path]) -> dict[str, float]:
-    bundle = load_bundle(default_bundle())
-    start = time.process_time()
-    run_cycle(read_pool(paths), bundle, Cycle(1, _NOW, bundle.digest))
-    seconds = time.process_time() - start
-    return {"seconds": seconds, "megabytes": _peak_megabytes()}
+_QUANTITIES: Final = (
+    ("seconds", "s", SECONDS),
+    ("megabytes", "MB", MEGABYTES),
+)
+
+
+def _measure_here(paths: list[str]) -> dict[str, float]:
+    """Run the cycles, and return the figures of one of them."""
+    with tempfile.TemporaryDirectory() as name:
+        audit = Path(name, "audit")
+        options = ["--audit-log", str(audit), "--state", str(Path(name, "state"))]
+        options += ["--cycles", str(_CYCLES), "--now", str(_NOW)]
+        start = time.process_time()
+        with redirect_stdout(io.StringIO()), suppress(SystemExit):
+            main(["run", *options, *paths], standalone_mode=False)
+        seconds = time.process_time() - start
+        size = sum(file.stat().st_size for file in audit.iterdir())
+    return {
+        "seconds": seconds / _CYCLES,
+        "megabytes": _peak_megabytes(),
+        "audit kilobytes": size / 1000 / _CYCLES,
+    }
 
 
 def _peak_megabytes() -> float:
@@ -92,4 +113,4 @@ def _peak_megabytes() -> float:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_measure_here([Path(path) for path in sys.argv[1:]])))
+    sys.stdout.write(json.dumps(_measure_here(sys.argv[1:])))
