@@ -57,6 +57,12 @@ def test_a_job_that_has_an_ad_is_counted_once(bundle):
     assert vcore(used(bundle, [by_job], [running])[0]) == 1000
 
 
+@pytest.mark.parametrize("name", ['"7."', '".0"', '"7"', '""', '"x.0"', '"7.y"', "7", "undefined"])
+def test_a_claimed_slot_with_an_invalid_job_id_counts_too(bundle, name):
+    """A machine writes what it likes."""
+    assert vcore(used(bundle, [claimed(0, JobId=name)])[0]) == vcore(used(bundle, [claimed(0)])[0]) > 0
+
+
 def test_running_jobs_use_up_the_limit(bundle):
     waiting = [app(cluster, RequestCpus="1", RequestMemory="1") for cluster in range(3)]
     _, result = used(bundle, [claimed(0), claimed(1, Cpus="1"), slot(2), slot(3)], waiting)

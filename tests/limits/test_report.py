@@ -126,6 +126,14 @@ def test_limits_are_reported_before_anything_is_used():
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
+def test_a_group_has_the_users_of_its_running_applications():
+    """Not those whose application counts for another group, or uses nothing."""
+    groups, apps = counted("group", "tester", ("root.test", "app2"))
+    of_apps = {("user1", "app2"): "tester", ("user2", "app2"): "dev", ("user3", "app3"): "tester"}
+    (entry,) = negotiator_usage("groups-spec", CounterUsage(groups, apps, of_apps), QUEUES)
+    assert entry["users"] == ["user1"]
+
+
 def test_the_wildcard_is_reported_as_a_group_and_not_as_a_user():
     """With the queue of its limit, before anything is used."""
     limit = {"users": ["*"], "groups": ["dev"], "maxapplications": 2}

@@ -91,6 +91,16 @@ def test_a_placed_user_may_submit_to_the_queue(application):
         assert own.queues.view.get(placed.queue).leaf
 
 
+def test_a_constant_rule_below_a_filtered_one_is_evaluated_for_each_user():
+    """Users are placed together as each alone."""
+    above = {"name": "fixed", "value": "users", "filter": {"users": ["sue"]}}
+    own = pool([{"name": "fixed", "value": "new", "create": True, "parent": above}])
+    placed, _ = place(own, Application("sue"), Application("boss"), Application("sue"))
+    assert [each.queue for each in placed] == ["root.users.new", "", "root.users.new"]
+    placed, _ = place(own, Application("boss"), Application("sue"))
+    assert [each.queue for each in placed] == ["", "root.users.new"]
+
+
 def test_each_tried_rule_is_in_the_trace():
     """With its value, why it did not place the application, its plugin, and its place in the file."""
     (placed,), changes = place(pool(), Application("sue", queue="closed", tags={"dept": "hr"}))

@@ -166,6 +166,17 @@ def test_a_message_shows_the_beginning_of_a_long_text(config, text, message):
     assert 100 * "x" in "".join(lines[problem.source.line - 2 : problem.source.line])  # "? key" and ": value"
 
 
+def test_an_error_of_a_partition_or_of_the_root_queue_has_its_line():
+    twice = {"partitions": [{"name": "default", **root()}, {"name": "Default", **root()}]}
+    top = root(**memory(10))
+    for config, code, text in (
+        (twice, "duplicate_partition", "name: Default"),
+        (top, "root_resources_set", "max:"),
+    ):
+        problem = next(each for each in read(config).problems if each.code == code)
+        assert text in document(config).splitlines()[problem.source.line - 1]
+
+
 def test_the_error_of_a_blank_list_shows_80_of_its_spaces():
     (problem,) = read(root(queue(submitacl=200 * " "))).problems
     assert problem.message == f"submitacl: blank list {80 * ' '!r}: an empty list is '' or a single space"
