@@ -166,14 +166,9 @@ def _admit(
             heavy = among & (allowance.weights >= allowance.weights[granted[found.too_heavy]].min())
             heavy[granted[found.places]] = False
             among, too_heavy = among & ~heavy, too_heavy + int(np.count_nonzero(heavy))
-        else:
-            copies = len(found.places)
-            if not copies:
-                return attrs.evolve(
-                    _fitting(charges, request, among & False, 1, matcher, ledger, cycle),
-                    too_heavy=too_heavy,
-                    stopped=True,
-                )
+        else:  # the turn may take no more slots than these
+            among = np.zeros_like(among)
+            among[granted[found.places]] = True
 
 
 def _fitting(

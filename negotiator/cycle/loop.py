@@ -79,6 +79,8 @@ def run_cycle(
         feedback = feedback_of(queued, candidates, granted)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
+    for queued in requests:
+        outcomes.add_without_turn(queued)
     in_use.ledger.verify()
     ended = order.ended()
 

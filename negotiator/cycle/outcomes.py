@@ -14,7 +14,14 @@ from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.matched_attributes import Attributes
-from negotiator.cycle.result import ALLOWANCE_USED, Removal, RequestOutcome, merged_removals
+from negotiator.cycle.result import (
+    ALLOWANCE_USED,
+    NO_SLOTS,
+    NO_TURN,
+    Removal,
+    RequestOutcome,
+    merged_removals,
+)
 from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, StopCause
@@ -58,6 +65,19 @@ class Outcomes:
             candidates=candidates.left,
             removals=merged_removals(before.removals if before else (), removals),
         )
+
+    def add_without_turn(self, queued: QueuedRequest) -> None:
+        """Add a request that had no turn."""
+        if queued.number not in self._by_number:
+            slots = len(self.slots)
+            self._by_number[queued.number] = RequestOutcome(
+                request=queued.request,
+                matches=(),
+                first_unmatched=queued.request.first_job,
+                candidates=0,
+                removals=(Removal(NO_TURN if slots else NO_SLOTS, slots, slots),),
+                jobs_left=self._job_ids.ranges(queued.ads),
+            )
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""

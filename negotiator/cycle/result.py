@@ -34,6 +34,12 @@ ALLOWANCE_USED = core_reason(
 )
 
 
+#: The reason of a request without a turn: perhaps its submitter is not advertised, or has no share left.
+NO_TURN = core_reason(
+    Station.ORDER, Verdict.WAITING, "no_turn", "the order gave the request no turn in this cycle"
+)
+
+
 #: The reason of all requests of a cycle without slots.
 NO_SLOTS = core_reason(
     Station.MATCH,

@@ -19,12 +19,12 @@ from negotiator.plugin import (
     evaluate_table,
 )
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.rows import from_row, to_row
+from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.pie.order import FairShareOrder
 from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads
+from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
 
@@ -67,6 +67,8 @@ class SubmitterOrder(RequestOrder):
             if name:
                 use.add(name, weight)
         submitters = submitter_ads(context.submitters)
+        if not len(context.submitters):  # a pool of files
+            submitters = submitters_of_jobs(context.requests)
         accounts = _read(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([ROOT_GROUP, *(each.name for each in submitters)], own)
@@ -102,7 +104,8 @@ class SubmitterOrder(RequestOrder):
         accounts = self.accounts.recounted(self.use)
         rows: dict[str, Mapping[str, Any]] = {_CLOCK: {"last_update": accounts.last_update}}
         for name, record in accounts.records.items():
-            rows[_ACCOUNT + name] = to_row(name, record)
+            if _is_valid(name):
+                rows[_ACCOUNT + name] = to_row(name, record)
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections))
         return OrderResult(rows, happened)
 
@@ -140,6 +143,15 @@ def _read(rows: Mapping[str, Mapping[str, Any]], now: int) -> Accounts:
     """Return the accounts that the last cycle left."""
     records = dict(from_row(row) for key, row in rows.items() if key.startswith(_ACCOUNT))
     return Accounts(records=records, last_update=rows.get(_CLOCK, {}).get("last_update", now))
+
+
+def _is_valid(name: str) -> bool:
+    """True if a name can be stored: those of slot ads may be anything."""
+    try:
+        check_name(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _counted(context: OrderContext, settings: FairShareSettings) -> Mask:

@@ -96,6 +96,61 @@ def negotiator_charges(request, slots):
     assert shares(run(bundle, pool(SLOTS, ann=20, sue=20))) == {"ann": 2, "sue": 8}
 
 
+def test_a_pool_without_submitter_ads_divides_among_the_submitters_of_jobs(fair):
+    jobs = [*jobs_of("ann", 20, 1), *jobs_of("sue", 20, 2)]
+    assert shares(run(fair, snapshot(SLOTS, jobs))) == {"ann": 5, "sue": 5}
+
+
+def test_jobs_of_a_submitter_without_an_ad_wait_with_that_reason(fair):
+    found = snapshot(SLOTS, [*jobs_of("ann", 2, 1), *jobs_of("sue", 3, 2)], submitters=[submitter("ann", 2)])
+    result = run(fair, found)
+    (rejection,) = result.rejections
+    assert (rejection.submitter, rejection.jobs, rejection.reason.code) == ("sue@d", 3, "no_turn")
+    assert rejection.reason.provenance.station == "order"
+
+
+@pytest.mark.parametrize("weight", ['real("INF")', 'real("NaN")', "1e300", "-5", "error", '"heavy"'])
+def test_weights_and_names_of_hostile_ads_harm_nobody(fair, weight):
+    odd = slot(77, State='"Claimed"', RemoteUser='"\\t\\n odd"', SlotWeight=weight)
+    submitters = [submitter("ann", 4), ad(Name='"bob@d"', IdleJobs=weight, RunningJobs="1e300")]
+    found = snapshot([*SLOTS, odd], jobs_of("ann", 4, 1), submitters=submitters)
+    first = run(fair, found)
+    second = run(fair, found, attrs.evolve(first.state, journal=()), NOW + 60)
+    assert shares(first) == shares(second) == {"ann": 4}
+
+
+KEYS = """
+from negotiator.plugin import KeyCharge, Quota, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_charges(request, slots):
+    label = Quota(rule="one", text="one application")
+    yield KeyCharge((request.submitter,), request.applications, 1, label)
+"""
+
+
+def test_jobs_that_a_quota_refuses_leave_the_share_to_the_others_of_the_request(tmp_path):
+    """The second request has the applications 2 and 5, and only 5 is running."""
+    bundle = write_bundle(tmp_path / "keys", FAIR, plugins={"q": KEYS})
+    ann = [
+        *jobs_of("ann", 1, 5, JobPrio="9", RequestMemory="7"),
+        *jobs_of("ann", 2, 2),
+        *(job(proc, **IN_FIVE, GlobalJobId=f'"h#5.{proc}#1"') for proc in (1, 2)),
+    ]
+    found = snapshot(
+        SLOTS[:4], [*ann, *jobs_of("sue", 4, 9)], submitters=[submitter("ann", 5), submitter("sue", 4)]
+    )
+    jobs = {entry.job for entry in run(bundle, found).journal}
+    assert {name for name in jobs if not name.startswith("9")} == {"5.0", "5.1"}
+
+
+IN_FIVE = {"Owner": '"ann"', "User": '"ann@d"', "ClusterId": "5"}
+
+
 def test_an_unknown_order_is_an_error_with_the_known_ones(tmp_path):
     with pytest.raises(BundleError, match="unknown order submiters: known are names, submitters"):
         write_bundle(tmp_path / "wrong", "order: submiters\n")

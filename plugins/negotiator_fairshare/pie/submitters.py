@@ -8,10 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Environment, Expr, Mask, Table, bind, evaluate_table, parse
+from negotiator.plugin import Environment, Expr, Mask, QueuedRequest, Table, bind, evaluate_table, parse
 
 _SLOT_WEIGHT = bind(parse("MY.SlotWeight"))
 _USER = bind(parse("MY.AccountingGroup ?: MY.RemoteUser"))
+#: No machine is heavier: sums of weights stay exact.
+_HEAVIEST = 2.0**30
+_LARGEST = 2.0**53
 #: States of a slot that is in use (HTCondor manual, Machine ClassAd Attributes, State).
 _CLAIMED = ("claimed", "preempting")
 
@@ -36,8 +39,7 @@ class SubmitterAd:
 def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
     """Return the submitters that take part; without a valid name, with no jobs, or with SkipMatchmaking none does."""
     idle, running, heard = (
-        submitters.numbers(name, default=0.0).astype(np.int64).tolist()
-        for name in ("IdleJobs", "RunningJobs", "LastHeardFrom")
+        _whole(submitters.numbers(name, default=0.0)) for name in ("IdleJobs", "RunningJobs", "LastHeardFrom")
     )
     skip = evaluate_table(parse("MY.SkipMatchmaking"), submitters).is_true()
     names, schedds = submitters.strings("Name"), submitters.strings("ScheddName")
@@ -45,6 +47,19 @@ def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
         SubmitterAd(name, schedds[row] or "", idle[row], running[row], heard[row], row)
         for row, name in enumerate(names)
         if name and not any(map(str.isspace, name)) and idle[row] + running[row] > 0 and not skip[row]
+    )
+
+
+def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, ...]:
+    """Return the submitters of requests, for a pool without submitter ads."""
+    idle: dict[tuple[str, str], int] = {}
+    for queued in requests:
+        key = queued.request.submitter, queued.request.schedd
+        idle[key] = idle.get(key, 0) + queued.request.count
+    return tuple(
+        SubmitterAd(name, schedd, count, 0, 0, place)
+        for place, ((name, schedd), count) in enumerate(sorted(idle.items()))
+        if name
     )
 
 
@@ -61,8 +76,9 @@ def slot_weights(
     own = np.full(len(slots), np.nan)
     if not force_default:
         own = evaluate_table(_SLOT_WEIGHT, slots, env=env).numbers()
-    weights = np.where(np.isnan(own), evaluate_table(default, slots, env=env).numbers(1.0), own)
-    return np.where(weights < 0, 1.0, weights)
+    weights = np.where(np.isfinite(own), own, evaluate_table(default, slots, env=env).numbers(1.0))
+    weights = np.where(np.isfinite(weights), weights, 1.0)
+    return np.where(weights < 0, 1.0, weights.clip(max=_HEAVIEST))
 
 
 @attrs.frozen(eq=False)
@@ -85,3 +101,9 @@ class SlotUse:
 def distinct(submitters: Sequence[SubmitterAd]) -> tuple[str, ...]:
     """Return the names of submitters, each once, in their order."""
     return tuple(dict.fromkeys(each.name for each in submitters))
+
+
+def _whole(numbers: NDArray[np.float64]) -> list[int]:
+    """Return numbers of hostile ads as integers; what is not a number is 0."""
+    found: list[int] = np.nan_to_num(numbers).clip(-_LARGEST, _LARGEST).astype(np.int64).tolist()
+    return found
