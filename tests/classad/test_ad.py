@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +53,8 @@ def test_project():
     """A projection has the named attributes in the order of the ad."""
     ad = parse_ad("[a = 1; b = 2; c = 3]")
     assert list(ad.project(["C", "a", "x"]).items()) == [("a", Literal(1)), ("c", Literal(3))]
+    copied = pickle.loads(pickle.dumps(ad.project(["c"])))  # noqa: S301 - made here
+    assert list(copied.items()) == [("c", Literal(3))]
 
 
 def test_with_items():

@@ -7,8 +7,9 @@ shared through the parser's cache.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, overload
 
 import attrs
 
@@ -16,7 +17,7 @@ from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
 _NODES: Final = frozenset(Expr.__args__)
@@ -78,6 +79,32 @@ def _literal(value: Expr | LiteralValue) -> Expr:
     if isinstance(value, _LITERALS):
         return Literal(value)
     raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
+
+
+class _ProjectedExpressions(Sequence["Expr"]):
+    """Some of the expressions of an ad, read on demand: those of an ad in a table are made then."""
+
+    __slots__ = ("_all", "_positions")
+
+    def __init__(self, expressions: Sequence[Expr], positions: tuple[int, ...]) -> None:
+        self._all = expressions
+        self._positions = positions
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, place: int) -> Expr: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Expr]: ...
+    def __getitem__(self, place: int | slice) -> Expr | Sequence[Expr]:
+        if isinstance(place, slice):
+            return tuple([self._all[each] for each in self._positions[place]])
+        return self._all[self._positions[place]]
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Expr, ...]]]:
+        """Pickle the expressions alone, not the table that they come from."""
+        return tuple, (tuple(self),)
 
 
 class AttributeMap:
@@ -142,8 +169,7 @@ class AttributeMap:
     def project(self, names: Iterable[str]) -> Self:
         """Return an ad with only the named attributes, in this ad's order."""
         shape, positions = _projected(self.shape, frozenset(names))
-        # Only these expressions are read: those of an ad in a table are made on demand.
-        return self.of(shape, tuple([self.expressions[each] for each in positions]))
+        return self.of(shape, _ProjectedExpressions(self.expressions, positions))
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
         """Return an ad with these attributes added or replaced."""
