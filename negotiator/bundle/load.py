@@ -21,6 +21,7 @@ from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.ordering import read_ordering
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
+from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, knob_entries, lay_out, settings_of, unknown_keys
@@ -208,12 +209,12 @@ class _Loading:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
+        ordering, problems = read_ordering(top, hooks, settings)
+        self.problems += problems
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None:
             return None
-        ordering, problems = read_ordering(top, hooks)
-        self.problems += problems
         commands = SiteCommands(kill, notify)
         return attrs.evolve(bundle, accounting=accounting, ordering=ordering, site_commands=commands)
 
@@ -369,12 +370,8 @@ class _Loading:
         """Ask plugins for constraints and attributes; failures of plugins whose settings are invalid are ignored."""
         constraints = hooks.ask(specs.negotiator_constraints, settings=settings)
         attributes, failures = hooks.job_attributes(settings)
-        origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
-        self.problems += (
-            Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
-            for failure in (*constraints.failures, *failures)
-            if failure.plugin not in wrong
-        )
+        failed = (each for each in (*constraints.failures, *failures) if each.plugin not in wrong)
+        self.problems += failure_problems(hooks, failed)
         placement = placement.bound()
         queues = read_queues(self._queues(), placement, hooks)
         self.problems += queues.problems

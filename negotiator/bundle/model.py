@@ -16,7 +16,7 @@ from negotiator.classad import Expr, JobExpression, bind, parse
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.order import RequestOrderType, SlotRanks
+from negotiator.hooks.order import DEFAULT_RANKS, RequestOrderType, SlotRanks
 from negotiator.hooks.records import Expression
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
@@ -98,6 +98,20 @@ class PlacementSettings:
 
 
 @attrs.frozen
+class Ordering:
+    """Who decides whose turn it is.
+
+    ``chosen`` is the order that the bundle names, None for owners and submitters by name; ``settings`` are those of its
+    plugin, and ``ranks`` the pool's own order of slots. ``known`` has the orders of all plugins by name.
+    """
+
+    chosen: Attributed[RequestOrderType] | None = None
+    settings: Any = None
+    ranks: SlotRanks = DEFAULT_RANKS
+    known: Mapping[str, RequestOrderType] = attrs.field(factory=dict)
+
+
+@attrs.frozen
 class Bundle:
     """A policy bundle that passed every check."""
 
@@ -115,19 +129,12 @@ class Bundle:
     chain: Chain | None  # None: no plugin brings placement rules, so that jobs have no queues
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
-    ordering: Attributed[RequestOrderType] | None = None  # decides whose turn it is; None: submitters by name
+    ordering: Ordering = attrs.field(factory=Ordering)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices
     files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name
-
-    @cached_property
-    def slot_ranks(self) -> SlotRanks:
-        """The pool's own order of slots."""
-        if self.ordering is None:
-            return SlotRanks()
-        return self.ordering.record.ranks(self.settings.get(self.ordering.plugin))
 
     @cached_property
     def resource_expressions(self) -> Mapping[str, JobExpression]:

@@ -2,49 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
+from negotiator.bundle.model import Ordering
 from negotiator.bundle.nodes import MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
+from negotiator.bundle.paths import no_files
+from negotiator.bundle.plugin_failures import failure_problems, plugin_source
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
+from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.order import RequestOrderType
-from negotiator.records import Problem, Severity, Source
+from negotiator.hooks.order import RequestOrderType, SlotRanks
+from negotiator.records import Problem, Severity
 from negotiator.records.text import printable, suggest
 
 KEY: Final = "order"
-#: The order that no plugin brings: submitters by name.
+#: The order that no plugin brings: owners and submitters by name.
 NAMES: Final = "names"
 
 
 def read_ordering(
-    top: MapNode, hooks: HookManager
-) -> tuple[Attributed[RequestOrderType] | None, tuple[Problem, ...]]:
-    """Return the way to order requests that a bundle chose; None for the order by names."""
+    top: MapNode, hooks: HookManager, settings: Mapping[str, Any]
+) -> tuple[Ordering, tuple[Problem, ...]]:
+    """Return who decides whose turn it is in a bundle, and the problems of all orders.
+
+    :param settings: of the plugins, by their names.
+    """
     answers = hooks.ask(specs.negotiator_orders)
-    origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
-    problems = [
-        Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
-        for failure in answers.failures
-    ]
     found: dict[str, Attributed[RequestOrderType]] = {}
+    problems = [*failure_problems(hooks, answers.failures)]
     for each in answers.records:
-        name = each.record.name
-        if name == NAMES or name in found:
-            owner = f"plugin {found[name].plugin}" if name in found else "the core"
-            message = f"the order {name} of plugin {each.plugin} already belongs to {owner}"
-            source = Source(origins.get(each.plugin, each.plugin))
-            problems.append(Problem(Severity.ERROR, source, message, "disable one of the two plugins"))
-        else:
-            found[name] = each
+        problems += _taken(each, found, hooks)
+        found.setdefault(each.record.name, each)
+    chosen, wrong = _chosen(top, found)
+    problems += wrong
+    known = {name: each.record for name, each in found.items()}
+    if chosen is None:
+        return Ordering(known=known), tuple(problems)
+    own = settings.get(chosen.plugin)
+    try:
+        ranks = chosen.record.ranks(own)
+        if type(ranks) is not SlotRanks:
+            raise TypeError(f"expected SlotRanks, got {type(ranks).__name__}")  # noqa: TRY301 - reported like any other
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        raise_if_interrupted(error)
+        message = f"plugin {chosen.plugin}: ranks of the order {chosen.record.name}: {describe_error(error)}"
+        problems.append(Problem(Severity.ERROR, plugin_source(hooks, chosen.plugin), message))
+        return Ordering(known=known), tuple(problems)
+    return Ordering(chosen, own, ranks, known), tuple(problems)
+
+
+def _taken(
+    order: Attributed[RequestOrderType], found: Mapping[str, Attributed[RequestOrderType]], hooks: HookManager
+) -> Iterator[Problem]:
+    """Yield an error if the name of an order belongs to another one."""
+    name = order.record.name
+    if name == NAMES or name in found:
+        owner = f"plugin {found[name].plugin}" if name in found else "the core"
+        message = f"the order {name} of plugin {order.plugin} already belongs to {owner}"
+        source = plugin_source(hooks, order.plugin)
+        yield Problem(Severity.ERROR, source, message, "disable one of the two plugins")
+
+
+def _chosen(
+    top: MapNode, found: Mapping[str, Attributed[RequestOrderType]]
+) -> tuple[Attributed[RequestOrderType] | None, list[Problem]]:
+    """Return the order that the bundle names; None for the order by names."""
     if KEY not in top.entries:
-        return None, tuple(problems)
-    entry = top.entries[KEY]
-    builder = ObjectBuilder(lambda _: ("files are not supported here", ""))
+        return None, []
+    entry, builder = top.entries[KEY], ObjectBuilder(no_files)
     wanted = builder.value(entry.value, str)
-    problems += builder.problems
-    if wanted is not INVALID and wanted != NAMES and wanted not in found:
-        message = f"unknown order {printable(str(wanted))}: known are {', '.join(sorted({NAMES, *found}))}"
-        problems.append(top.file.error(entry.at, message, suggest(str(wanted), {NAMES, *found})))
-    return found.get(str(wanted)), tuple(problems)
+    if wanted is INVALID or wanted == NAMES:
+        return None, builder.problems
+    if wanted in found:
+        return found[wanted], []
+    known = sorted({NAMES, *found})
+    message = f"unknown order {printable(wanted)}: known are {', '.join(known)}"
+    return None, [top.file.error(entry.at, message, suggest(wanted, known, listed=False))]

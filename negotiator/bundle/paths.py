@@ -10,6 +10,12 @@ import attrs
 from negotiator.bundle.folder import leads_out
 
 
+def no_files(text: str) -> tuple[str, str]:
+    """Refuse every path, for settings that name no files."""
+    del text
+    return "files are not supported here", ""
+
+
 @attrs.frozen
 class FileOfBundle:
     """Resolves the name of a file of the bundle, relative to its folder; the digest must cover the file."""

@@ -11,6 +11,8 @@ import attrs
 from negotiator.bundle.folder import QUEUES
 from negotiator.bundle.model import PlacementSettings
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
+from negotiator.bundle.paths import no_files
+from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, bind, parse
@@ -20,7 +22,7 @@ from negotiator.placement import Chain, make_chain
 from negotiator.queues import PartitionConfig, QueueConfig
 from negotiator.queues.checks import check_configuration
 from negotiator.queues.config import ConfigurationEntry
-from negotiator.records import Problem, Severity, Source
+from negotiator.records import Problem, Severity
 
 #: HTCondor counts memory in MiB and cores; queues.yaml counts bytes and thousandths of a core.
 _RESOURCES = {
@@ -59,11 +61,7 @@ def read_queues(
     if not default:
         problems += found
     answers = hooks.ask(specs.negotiator_placement_rules)
-    origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
-    problems += tuple(
-        Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
-        for failure in answers.failures
-    )
+    problems += tuple(failure_problems(hooks, answers.failures))
     if partition is None or (default and not answers.records):
         return QueueConfiguration(partition or _NOTHING, None, problems)
     chain, wrong = make_chain(partition, answers.records, settings.fallback)
@@ -86,7 +84,7 @@ def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Prob
     if not top.entries:
         message = "empty configuration: all jobs go to root.default"
         return ConfigurationEntry(), (*unread, file.problem(Severity.NOTICE, 0, message))
-    builder = ObjectBuilder(lambda _: ("files are not supported here", ""), tolerant=True)
+    builder = ObjectBuilder(no_files, tolerant=True)
     entry = builder.value(top, ConfigurationEntry)
     problems = (*unread, *_coded(builder.problems, "yaml_schema"))
     return (None if entry is INVALID else entry), problems

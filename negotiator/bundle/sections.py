@@ -15,6 +15,7 @@ from negotiator.bundle.negotiator_knobs import EMPTY
 from negotiator.bundle.no_effect import not_checked, unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
+from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
 from negotiator.hooks import specs
@@ -45,10 +46,7 @@ def lay_out(hooks: HookManager) -> SectionLayout:
     """Ask the plugins for their sections; each key belongs to one plugin."""
     answers = hooks.ask(specs.negotiator_section)
     origins = {plugin.name: plugin.origin for plugin in hooks.plugins}
-    problems = [
-        Problem(Severity.ERROR, Source(origins.get(failure.plugin, failure.plugin)), str(failure))
-        for failure in answers.failures
-    ]
+    problems = [*failure_problems(hooks, answers.failures)]
     owners = dict.fromkeys(CORE_KEYS, CORE)
     folded = {key.lower(): key for key in owners}
     sections = []

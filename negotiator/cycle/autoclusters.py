@@ -172,9 +172,8 @@ def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]
     """Yield the side that is MY in each expression of the bundle, and its references."""
     if isinstance(bundle.audit.denials, Expression):
         yield _JOB, scan(bundle.audit.denials.tree)
-    yield _SLOT, scan(bundle.slot_ranks.before)
-    if bundle.slot_ranks.after is not None:
-        yield _SLOT, scan(bundle.slot_ranks.after)
+    ranks = bundle.ordering.ranks
+    yield from ((_SLOT, scan(rank)) for rank in (ranks.before, ranks.after) if rank is not None)
     for constraint in bundle.constraints:
         owner = _SLOT if constraint.slot_side is _JOB else _JOB
         yield owner, scan(constraint.record.expression)

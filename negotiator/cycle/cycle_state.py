@@ -23,10 +23,11 @@ from negotiator.cycle.state_values import (
     to_registry,
 )
 from negotiator.errors import NegotiatorError
+from negotiator.hooks.order import OrderRows
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry
 
-FORMAT: Final = "negotiator-cycle-state 2"
+FORMAT: Final = "negotiator-cycle-state 3"
 """The first value of an encoded state; another format or version is refused."""
 
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
@@ -49,16 +50,21 @@ class CycleState:
     held: Mapping[ApplicationId, ApplicationHold] = attrs.field(factory=dict)
     journal: tuple[JournalEntry, ...] = ()  # matches not yet visible in the pool, oldest first
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
-    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)  # of the allocator, by key
+    order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)  # of allocators, by the name of the order
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
         """Return the first state: the configured queues, and nothing in them."""
         return cls(QueueTree.of(bundle.partition.root, now))
 
-    def after(self, entries: tuple[JournalEntry, ...], order_rows: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Return the state with further matches in its journal, and the rows that the allocator left."""
-        return attrs.evolve(self, journal=(*self.journal, *entries), order_rows=order_rows)
+    def after(self, entries: tuple[JournalEntry, ...], order: str, rows: OrderRows | None) -> Self:
+        """Return the state with further matches in its journal, and the rows that the allocator of an order left.
+
+        :param rows: None leaves them as they are; those of other orders stay.
+        """
+        journal = (*self.journal, *entries)
+        kept = self.order_rows if rows is None else {**self.order_rows, order: rows}
+        return attrs.evolve(self, journal=journal, order_rows=kept)
 
     def encode(self) -> bytes:
         """Return the canonical form: JSON in UTF-8 (lone surrogates included), equal for equal states."""
@@ -69,7 +75,10 @@ class CycleState:
             "held": from_holds(self.held),
             "journal": list(map(from_entry, self.journal)),
             "groups": dict(self.groups),
-            "order": {key: dict(row) for key, row in self.order_rows.items()},
+            "orders": {
+                order: {key: dict(row) for key, row in rows.items()}
+                for order, rows in self.order_rows.items()
+            },
         }
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
@@ -110,5 +119,8 @@ class CycleState:
                 user: None if groups is None else tuple(groups)
                 for user, groups in dict(values["groups"]).items()
             },
-            {key: dict(row) for key, row in dict(values["order"]).items()},
+            {
+                order: {key: dict(row) for key, row in dict(rows).items()}
+                for order, rows in dict(values["orders"]).items()
+            },
         )

@@ -14,6 +14,7 @@ from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.order import feedback_of
@@ -25,7 +26,7 @@ from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
-from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrderType
+from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
 
@@ -52,15 +53,19 @@ def run_cycle(
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
     in_use = recount(placed, snapshot.slots, bundle, of_jobs, work)
-    ordering, settings = _ordering(bundle)
+    kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
     requests = queued_requests(
-        *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment), apart=ordering.apart
+        *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment),
+        in_queue_order=kind.in_queue_order,
     )
     work.before_matching(len(requests))
 
-    context = OrderContext(requests, admitted.slots, snapshot.submitters, cycle, settings, state.order_rows)
-    order = (make_order or ordering.make)(context)
-    matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.slot_ranks)
+    rows = state.order_rows.get(kind.name, {})
+    context = OrderContext(
+        requests, admitted.slots, snapshot.submitters, cycle, bundle.ordering.settings, rows
+    )
+    order = make_order(context) if make_order is not None else _allocator(bundle, context)
+    matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.ordering.ranks)
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
@@ -102,18 +107,16 @@ def run_cycle(
         failures=tuple(dict.fromkeys(failures)),  # each once, however many requests it met
         placements=placed.placements,
         changes=placed.changes,
-        state=placed.state.after(journal, ended.rows),
+        state=placed.state.after(journal, kind.name, ended.rows),
         ledger=in_use.ledger,
         journal=journal,
         order=ended.record,
     )
 
 
-def _ordering(bundle: Bundle) -> tuple[RequestOrderType, object]:
-    """Return the way to order requests, and the settings of the plugin that brings it."""
-    if bundle.ordering is None:
-        return BY_NAME, None
-    return bundle.ordering.record, bundle.settings.get(bundle.ordering.plugin)
+def _allocator(bundle: Bundle, context: OrderContext) -> RequestOrder:
+    chosen = bundle.ordering.chosen
+    return BY_NAME.make(context) if chosen is None else GuardedOrder.of(chosen, context)
 
 
 def _counts(snapshot: Snapshot, admitted: Admitted, placed: PlacedPool, requests: int) -> CycleCounts:

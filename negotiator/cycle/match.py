@@ -20,7 +20,7 @@ from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import SlotRanks
+from negotiator.hooks.order import DEFAULT_RANKS, SlotRanks
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -43,7 +43,7 @@ class SlotMatcher:
     taken: Mask  # (N,) slots granted to an earlier request of this cycle
 
     @classmethod
-    def of(cls, slots: Table, environment: Environment, pool: SlotRanks = SlotRanks()) -> SlotMatcher:  # noqa: B008 - frozen
+    def of(cls, slots: Table, environment: Environment, pool: SlotRanks = DEFAULT_RANKS) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
         :param pool: the pool's own order of slots.

@@ -27,12 +27,18 @@ MAX_COPIES = 100_000
 
 
 def queued_requests(
-    slots: Table, placed: PlacedJobs, bundle: Bundle, groups: Groups, env: Environment, *, apart: bool = False
+    slots: Table,
+    placed: PlacedJobs,
+    bundle: Bundle,
+    groups: Groups,
+    env: Environment,
+    *,
+    in_queue_order: bool = False,
 ) -> tuple[QueuedRequest, ...]:
     """Group the idle jobs into requests, each with an allowance of all its jobs.
 
-    ``groups`` are those of users whose jobs do not name them. ``apart`` keeps alike jobs apart where other jobs are
-    between them in the schedd's order.
+    ``groups`` are those of users whose jobs do not name them. ``in_queue_order`` keeps alike jobs in separate
+    requests where other jobs are between them in the schedd's order.
     """
     jobs = placed.jobs
     if not len(jobs):
@@ -45,13 +51,13 @@ def queued_requests(
     copies = _copies(jobs)
     queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
-    priorities = () if apart else _priorities(jobs)
+    priorities = () if in_queue_order else _priorities(jobs)
     columns = (autoclusters.ids, submitters, schedds, *priorities, *_placements(placed))
     # An owner who chose the name of a group would choose whose turn it is.
     first = submitters if bundle.accounting.trust_names else owner_names(jobs)
     order = _schedd_order(jobs, (first, submitters, schedds))
     kinds = combined(*columns)[0]
-    for number, members in enumerate(_runs(kinds, order) if apart else _groups(kinds, order)):
+    for number, members in enumerate(_runs(kinds, order) if in_queue_order else _groups(kinds, order)):
         rows = _repeated(members, copies, len(slots))
         request = requests.of(rows, int(copies[members].sum()))
         kind = int(kinds[members[0]])

@@ -29,21 +29,19 @@ def admit_slots(allowance: SlotAllowance, rows: RowNumbers, jobs: int) -> Admitt
     after the other, so that they are rounded as in HTCondor.
     """
     weights = allowance.weights[rows]
-    used, taken = allowance.used, allowance.taken
+    used = allowance.used
     left = np.arange(len(rows), dtype=np.intp)
     admitted: list[RowNumbers] = []
     heavy: list[RowNumbers] = []
     while len(left) and jobs:
-        if taken >= allowance.stop:
-            return _admitted(admitted, heavy, stopped=True)
         own = weights[left[:jobs]]
-        uses, takes = np.cumsum(np.append(used, own)), np.cumsum(np.append(taken, own))
+        uses = np.cumsum(np.append(used, own))
         fits = (uses[1:] <= allowance.limit) | ((uses[:-1] <= 0) & (allowance.limit > 0))
-        begins = takes[:-1] < allowance.stop
+        begins = uses[:-1] < allowance.stop
         ends = np.flatnonzero(~(fits & begins))
         count = int(ends[0]) if len(ends) else len(own)
         admitted.append(left[:count])
-        used, taken, jobs = float(uses[count]), float(takes[count]), jobs - count
+        used, jobs = float(uses[count]), jobs - count
         if count == len(own):
             left = left[count:]
             continue
@@ -53,7 +51,7 @@ def admit_slots(allowance: SlotAllowance, rows: RowNumbers, jobs: int) -> Admitt
         room = (used + weights[left] <= allowance.limit) | (used <= 0 < allowance.limit)
         heavy.append(left[~room])
         left = left[room]
-    return _admitted(admitted, heavy, stopped=bool(jobs) and taken >= allowance.stop)
+    return _admitted(admitted, heavy, stopped=bool(jobs) and used >= allowance.stop)
 
 
 def _admitted(admitted: list[RowNumbers], heavy: list[RowNumbers], *, stopped: bool) -> AdmittedSlots:

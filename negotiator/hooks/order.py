@@ -30,14 +30,13 @@ class SlotAllowance:
     """How much of the pool one turn may take, in the weights of slots, (S,).
 
     A slot of weight w is granted if ``used + w <= limit``, or if ``used <= 0`` and the limit is positive: the first slot is
-    rounded up. Before each grant the turn ends if what it has taken in all, ``taken``, has reached ``stop``.
+    rounded up. The turn ends before the next grant if what it has ``used``, earlier requests included, has reached ``stop``.
     """
 
     weights: Weights
     limit: float
     stop: float
     used: float = 0.0
-    taken: float = 0.0
 
 
 @attrs.frozen(eq=False)
@@ -48,8 +47,8 @@ class QueuedRequest:
     in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
     jobs are matched now, with slots that ``slots`` allows; None allows all slots. ``ads`` are the rows of the ads of all
-    its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests whose
-    jobs are alike in all that decisions read.
+    its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests whose jobs are alike in all that
+    decisions read.
     """
 
     number: int
@@ -136,15 +135,23 @@ class SlotRanks:
     after: Expr | None = None
 
 
+#: The ranks of a pool whose order brings none.
+DEFAULT_RANKS = SlotRanks()
+
+#: Plain data (JSON objects) that an allocator keeps from cycle to cycle, by key.
+OrderRows: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+
 @attrs.frozen
 class OrderResult:
     """What an allocator leaves at the end of its cycle.
 
-    ``rows`` are plain data (JSON objects) by key: the next cycle gets them as ``OrderContext.rows``. They are stored in
-    one transaction with the matches. ``record`` describes the decisions; the result of the cycle has it.
+    ``rows`` replace those of the cycle before, and the next cycle gets them as ``OrderContext.rows``; None leaves them as
+    they are. They are stored in one transaction with the matches. ``record`` describes the decisions; the result of the
+    cycle has it.
     """
 
-    rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    rows: OrderRows | None = None
     record: object = None
 
 
@@ -177,12 +184,12 @@ class OrderContext:
     submitters: Table
     cycle: Cycle
     settings: Any = None  # of the plugin that orders
-    rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)  # that the last cycle left, by key
+    rows: OrderRows = attrs.field(factory=dict)  # that the last cycle under this order left
 
 
 def _default_ranks(settings: Any) -> SlotRanks:
     del settings
-    return SlotRanks()
+    return DEFAULT_RANKS
 
 
 def _no_check(key: str, row: Mapping[str, Any]) -> None:
@@ -197,14 +204,14 @@ OrderMaker: TypeAlias = Callable[[OrderContext], RequestOrder]
 class RequestOrderType:
     """A way to order requests, for the key ``order:`` of ``pool.yaml``.
 
-    ``apart`` keeps alike jobs of one submitter in separate requests where other jobs are between them in the schedd's
-    order, so that the order of the queue is followed exactly. ``ranks`` is called with the settings of the plugin, and
+    ``in_queue_order`` keeps alike jobs of one submitter in separate requests where other jobs are between them in the
+    schedd's order, so that the order of the queue is followed exactly. ``ranks`` is called with the settings of the plugin, and
     returns the pool's own order of slots. ``check_row`` is called with the key and the value of each row that an earlier
     process left, and raises ValueError for one that is damaged: it is reported and set aside.
     """
 
     name: str
     make: OrderMaker
-    apart: bool = False
+    in_queue_order: bool = False
     ranks: Callable[[Any], SlotRanks] = _default_ranks
     check_row: Callable[[str, Mapping[str, Any]], None] = _no_check

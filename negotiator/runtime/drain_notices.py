@@ -45,14 +45,14 @@ class DrainNotifier:
     _waiting: deque[str] = attrs.field(factory=deque)
     _running: list[tuple[QueueNotice, str, SiteCommand]] = attrs.field(factory=list)
 
-    def look(self, manager: StateManager) -> None:
+    def find_draining(self, manager: StateManager) -> None:
         """Find the draining queues without a notice, after a cycle."""
         settings = manager.bundle.site_commands.notify
         enabled = settings.command or settings.address or settings.domain
         found = [queue.path for queue in manager.queues if queue.draining and not queue.notified]
         self._waiting = deque(found if enabled else ())
 
-    def step(self, manager: StateManager) -> Iterator[DrainNotified]:
+    def advance(self, manager: StateManager) -> Iterator[DrainNotified]:
         """Yield the commands that ended, and start those of the next queue; nothing waits.
 
         :raises StateError: the start can't be noted in the state: nobody is notified yet.
@@ -82,7 +82,7 @@ class DrainNotifier:
                 yield DrainNotified(notice, program, command.wait())
             if left <= 0:
                 return  # the next process notifies of the others
-            yield from self.step(manager)
+            yield from self.advance(manager)
 
 
 def _messages(notice: QueueNotice, settings: NotifySettings) -> Iterator[tuple[tuple[str, ...], bytes]]:

@@ -126,7 +126,7 @@ class Runtime:
             with suppress(StateError):
                 self.store.move_mark(self.audit.head, self._last_match)
         observers = self._tell_observers(result, deliveries, cycle, seconds)
-        self.notifier.look(self.state_manager)
+        self.notifier.find_draining(self.state_manager)
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         jump = self.state_manager.clock_jump
@@ -152,8 +152,8 @@ class Runtime:
         :raises AuditError: the end of a command could not be recorded.
         :raises StateError: the start of a command could not be noted; nobody is notified yet.
         """
-        step = self.notifier.finish if finish else self.notifier.step
-        ended = tuple(step(self.state_manager))
+        advance = self.notifier.finish if finish else self.notifier.advance
+        ended = tuple(advance(self.state_manager))
         if ended:
             self._record([self._drain_record(each) for each in ended])
         return ended

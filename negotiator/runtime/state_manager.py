@@ -21,6 +21,7 @@ from negotiator.cycle.text_columns import Strings
 from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.order import OrderRows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, QueueConfig, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
@@ -29,6 +30,7 @@ from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import Journal
 from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.state import AdminAnswer, StateStore
+from negotiator.runtime.state.cycle_rows import RowName, damaged_order_row
 
 _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiator admin move)"
 
@@ -52,8 +54,9 @@ class StateManager:
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
     damaged: tuple[str, ...] = ()
-    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
+    _written_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
     _last: float = 0.0  # time of the last snapshot
     clock_jump: float = 0.0
 
@@ -87,7 +90,8 @@ class StateManager:
         for entry in stored.journal:
             # An entry without a time counts from now on.
             state_manager.journal.add([entry], stored.made.get(entry.key) or time.time)
-        state_manager.order_rows, unknown = _valid_rows(bundle, stored.order_rows)
+        state_manager._written_rows, unknown = _valid_rows(bundle, stored.order_rows)
+        state_manager.order_rows = _by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.folder}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
         state_manager._written = state_manager.registry.mark(state_manager._last)
@@ -143,12 +147,10 @@ class StateManager:
         """
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
-            before, self.order_rows = self.order_rows, result.state.order_rows
-        else:
-            before = self.order_rows
+            self.order_rows = result.state.order_rows
         self.changes.clear()
         self.journal.add(result.journal, self.time.time)
-        self.write(queues=self.queues, matches=result.journal, mark=mark, order_before=before)
+        self.write(queues=self.queues, matches=result.journal, mark=mark)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""
@@ -195,7 +197,6 @@ class StateManager:
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
         mark: tuple[str, str] | None = None,
-        order_before: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Save what changed since the last call, with the answer to a request; nothing without a store.
 
@@ -207,7 +208,7 @@ class StateManager:
         if self.store is None:
             return
         changed, gone = self.registry.since(self._written, self._last)
-        before = self.order_rows if order_before is None else order_before
+        rows = {(order, key): row for order, own in self.order_rows.items() for key, row in own.items()}
         self.store.save(
             changed,
             gone,
@@ -218,9 +219,10 @@ class StateManager:
             last=self._last,
             mark=mark,
             now=self.time,
-            order_rows={key: row for key, row in self.order_rows.items() if before.get(key) != row},
-            order_gone=before.keys() - self.order_rows.keys(),
+            order_rows={name: row for name, row in rows.items() if self._written_rows.get(name) != row},
+            order_gone=self._written_rows.keys() - rows.keys(),
         )
+        self._written_rows = rows
         self._written = self.registry.mark(self._last)
 
     def notices(self, result: CycleResult) -> tuple[QueueNotice, ...]:
@@ -276,18 +278,23 @@ class StateManager:
 
 
 def _valid_rows(
-    bundle: Bundle, rows: Mapping[str, Mapping[str, Any]]
-) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
-    """Return the rows that the allocator of a bundle can read, and a sentence on each other one."""
-    if bundle.ordering is None:
-        return rows, ()
+    bundle: Bundle, rows: Mapping[RowName, Mapping[str, Any]]
+) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
+    """Return the rows that the orders of a bundle's plugins can read, and a sentence on each other one."""
     valid, damaged = {}, []
-    for key, row in rows.items():
+    for name, row in rows.items():
+        order = bundle.ordering.known.get(name[0])
         try:
-            bundle.ordering.record.check_row(key, row)
-            valid[key] = row
+            if order is not None:
+                order.check_row(name[1], row)
+            valid[name] = row
         except ValueError as error:
-            damaged.append(
-                f"row {key[:200]!r} of the table order_rows is damaged and was set aside ({error})"
-            )
+            damaged.append(damaged_order_row(name, str(error)))
     return valid, tuple(damaged)
+
+
+def _by_order(rows: Mapping[RowName, Mapping[str, Any]]) -> dict[str, OrderRows]:
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for (order, key), row in rows.items():
+        found.setdefault(order, {})[key] = row
+    return dict(found)

@@ -23,7 +23,7 @@ def negotiator_section() -> Section:
 def negotiator_orders() -> Iterable[RequestOrderType]:
     """Bring the order of HTCondor's negotiator."""
     yield RequestOrderType(
-        name="submitters", make=SubmitterOrder.of, apart=True, ranks=_ranks, check_row=check_row
+        name="submitters", make=SubmitterOrder.of, in_queue_order=True, ranks=_ranks, check_row=check_row
     )
 
 

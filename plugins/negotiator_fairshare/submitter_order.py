@@ -20,6 +20,7 @@ from negotiator.plugin import (
 )
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
+from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.pie.order import FairShareOrder
@@ -45,9 +46,7 @@ class FairShareRecord:
 class SubmitterOrder(RequestOrder):
     """Submitters by effective priority, each within its share of the pool."""
 
-    settings: FairShareSettings
     accounts: Accounts
-    use: UseCounter
     pie: FairShareOrder
 
     @classmethod
@@ -79,29 +78,27 @@ class SubmitterOrder(RequestOrder):
         pie = FairShareOrder(
             submitters=submitters,
             queues=queues,
-            accounts=_Reader(accounts, settings),
+            accounts=_Reader(accounts, use, settings.accounts),
+            use=use,
             weights=weights,
             total=_sum(weights[counted]),
             counted=int(np.count_nonzero(counted)),
             free=int(np.count_nonzero(settings.NEGOTIATOR_CONSIDER_PREEMPTION | ~in_use.claimed)),
             settings=settings.pie,
         )
-        return cls(settings, accounts, use, pie)
+        return cls(accounts, pie)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
         return self.pie.next()
 
     def feedback(self, feedback: Feedback) -> None:
-        """Count the matches of a turn as use."""
-        name = self.pie.serving
-        for weight in self.pie.weights[feedback.slots].tolist():
-            self.use.add(name, weight)
+        """Learn the outcome of a turn."""
         self.pie.feedback(feedback)
 
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
-        accounts = self.accounts.recounted(self.use)
+        accounts = self.accounts.recounted(self.pie.use)
         rows: dict[str, Mapping[str, Any]] = {_CLOCK: {"last_update": accounts.last_update}}
         for name, record in accounts.records.items():
             if _is_valid(name):
@@ -112,17 +109,18 @@ class SubmitterOrder(RequestOrder):
 
 @attrs.frozen
 class _Reader:
-    """Reads the accounts of one cycle for the pie."""
+    """Reads the accounts of one cycle for the pie, with their usage now."""
 
     accounts: Accounts
-    settings: FairShareSettings
+    use: UseCounter
+    settings: AccountSettings
 
     def __call__(self, name: str) -> ShareAccount:
-        own, record = self.settings.accounts, self.accounts.get(name)
+        record = self.accounts.get(name)
         return ShareAccount(
-            priority=self.accounts.effective_priority(name, own),
-            factor=self.accounts.factor(name, own),
-            usage=record.weighted_resources_used,
+            priority=self.accounts.effective_priority(name, self.settings),
+            factor=self.accounts.factor(name, self.settings),
+            usage=self.use.weighted(name),
             ceiling=record.ceiling,
             floor=record.floor,
         )

@@ -4,6 +4,7 @@ import pytest
 
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.submitter_name_order import SubmitterNameOrder
+from negotiator.errors import BundleError, PluginFailureError
 from negotiator.plugin import Cycle, RequestOrder, StopCause
 from pools import NOW, job, matched, slot, snapshot, write_bundle
 
@@ -68,6 +69,47 @@ class Spins(RequestOrder):
         rest = feedback.queued.without(feedback.copies, allowance=1)
         if rest is not None and feedback.cause is StopCause.ALLOWANCE:
             self.waiting.append(rest)
+
+
+FAILING = """
+from negotiator.plugin import OrderResult, RequestOrder, RequestOrderType, hookimpl
+
+class Failing(RequestOrder):
+    def __init__(self, context):
+        self.context = context
+    def next(self):
+        BODY
+    def feedback(self, feedback):
+        pass
+
+@hookimpl
+def negotiator_orders():
+    yield RequestOrderType(name="failing", make=Failing)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("raise KeyError('no such user')", "KeyError: 'no such user'"),
+        ("return 7", "wrong answer: expected a QueuedRequest or None, got int"),
+    ],
+)
+def test_an_allocator_that_fails_ends_the_cycle_with_its_plugin_and_line(tmp_path, body, text):
+    bundle = write_bundle(tmp_path / "b", "order: failing\n", {"f": FAILING.replace("BODY", body)})
+    with pytest.raises(PluginFailureError, match="plugin f: its order failed: ") as failed:
+        run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+    assert text in str(failed.value)
+    if "raise" in body:
+        assert str(failed.value).endswith("f.py:8)")
+
+
+def test_ranks_that_a_plugin_cannot_give_refuse_the_bundle(tmp_path):
+    source = FAILING.replace("BODY", "return None").replace(
+        "make=Failing", "make=Failing, ranks=lambda settings: 1 / 0"
+    )
+    with pytest.raises(BundleError, match="ranks of the order failing: ZeroDivisionError"):
+        write_bundle(tmp_path / "b", "order: failing\n", {"f": source})
 
 
 def jobs_of(user, count):

@@ -6,6 +6,7 @@ import sqlite3
 import attrs
 import pytest
 
+from negotiator.cycle import loop
 from negotiator.cycle.loop import run_cycle
 from negotiator.errors import BundleError
 from negotiator.plugin import Cycle
@@ -119,6 +120,32 @@ def test_weights_and_names_of_hostile_ads_harm_nobody(fair, weight):
     assert shares(first) == shares(second) == {"ann": 4}
 
 
+def test_accounts_survive_cycles_under_another_order(fair, tmp_path):
+    first = run(fair, pool(SLOTS, ann=10))
+    by_name = write_bundle(tmp_path / "named", "order: names\n")
+    later = run(by_name, pool(SLOTS, ann=10), first.state)
+    assert later.state.order_rows == first.state.order_rows
+
+
+def test_a_request_without_a_slot_is_matched_once_however_many_spins_there_are(fair, monkeypatch):
+    """Ann's large jobs fit nowhere, and the others take turns in several spins."""
+    calls = []
+    before = loop.match
+    monkeypatch.setattr(
+        loop, "match", lambda request, *rest: calls.append(request.submitter) or before(request, *rest)
+    )
+    large = jobs_of("ann", 3, 1, Requirements="TARGET.Memory > 99999")
+    found = snapshot(
+        SLOTS,
+        [*large, *jobs_of("sue", 5, 2), *jobs_of("tim", 5, 3)],
+        submitters=[submitter("ann", 3), submitter("sue", 5), submitter("tim", 5)],
+    )
+    result = run(fair, found)
+    (pie,) = result.order.pies
+    assert len(pie.spins) > 1
+    assert calls.count("ann@d") == 1
+
+
 KEYS = """
 from negotiator.plugin import KeyCharge, Quota, hookimpl
 
@@ -166,7 +193,7 @@ def test_accounts_are_stored_with_the_matches_and_read_by_the_next_process(fair,
         state, _ = manager.cycle_state(found, NOW)
         manager.adopt(run(fair, found, state))
     with StateStore.open(tmp_path / "state") as store:
-        rows = restored(store).order_rows
+        rows = restored(store).order_rows["submitters"]
     assert rows["account:ann@d"]["WeightedResourcesUsed"] == 4
     assert rows["clock"] == {"last_update": int(NOW)}
 
@@ -182,7 +209,7 @@ def test_a_damaged_account_is_reported_and_set_aside_and_the_others_are_kept(fai
         db.execute("UPDATE order_rows SET row = '[' WHERE key = 'clock'")
     with StateStore.open(tmp_path / "state") as store:
         manager = StateManager.begin(fair, NOW, store)
-    assert "account:sue@d" in manager.order_rows
-    assert "account:ann@d" not in manager.order_rows
+    assert "account:sue@d" in manager.order_rows["submitters"]
+    assert "account:ann@d" not in manager.order_rows["submitters"]
     assert len(manager.damaged) == 2
-    assert all("of the table order_rows is damaged and was set aside" in each for each in manager.damaged)
+    assert all("of the order submitters is damaged and was set aside" in each for each in manager.damaged)

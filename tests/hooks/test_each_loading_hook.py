@@ -118,7 +118,7 @@ def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
         from negotiator.plugin import RequestOrderType
         @hookimpl
         def negotiator_orders():
-            yield RequestOrderType(name="youngest", make=lambda context: context, apart=True)
+            yield RequestOrderType(name="youngest", make=lambda context: context, in_queue_order=True)
         """,
     )
     plugins.write(
@@ -132,7 +132,7 @@ def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
     )
     answers = plugins.load().ask(specs.negotiator_orders)
     (order,) = answers.records
-    assert (order.plugin, order.record.name, order.record.apart) == ("a", "youngest", True)
+    assert (order.plugin, order.record.name, order.record.in_queue_order) == ("a", "youngest", True)
     assert order.record.make("context") == "context"
     (failure,) = answers.failures
     assert "expected letters, digits and _ as name of a RequestOrderType" in str(failure)

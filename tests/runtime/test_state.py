@@ -271,9 +271,9 @@ def test_only_one_process_holds_the_lock(folder, store):
 def test_the_state_of_another_version_is_refused(folder, store):
     store.close()
     with sqlite3.connect(folder / "state.sqlite") as db:
-        db.execute("PRAGMA user_version = 7")
+        db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StateError, match=r"version 7, this program reads version 6"):
+    with pytest.raises(StateError, match=r"version 99, this program reads version 7"):
         StateStore.open(folder)
 
 

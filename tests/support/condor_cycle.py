@@ -66,7 +66,7 @@ def run(content, case, folder):
     (folder / "knobs.conf").write_text("".join(f"{name} = {value}\n" for name, value in knobs.items()))
     bundle = load_bundle(folder)
     cycle = Cycle(1, float(given["now"]), bundle.digest)
-    state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows=_rows(given))
+    state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows={"submitters": _rows(given)})
     return run_cycle(_pool(content, given), bundle, cycle, state)
 
 

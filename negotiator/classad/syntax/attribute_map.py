@@ -66,7 +66,7 @@ def index_names(names: tuple[str, ...]) -> NameIndex:
     return NameIndex(names, tuple(distinct), index, tuple(pick), frozenset(repeated))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tuple[int, ...]]:
     """Return the shape of an ad with only these names, and their positions in ``shape``."""
     positions = sorted({shape.index[name] for name in map(fold, names) if name in shape.index})

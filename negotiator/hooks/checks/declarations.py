@@ -107,7 +107,7 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     for function in (record.make, record.ranks, record.check_row):
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a RequestOrderType, got {kind_of(function)}")
-    check_exactly(record.apart, bool, "True or False as apart of a RequestOrderType")
+    check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")
     return record  # type: ignore[no-any-return]
 
 

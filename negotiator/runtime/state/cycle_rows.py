@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -16,6 +16,9 @@ from negotiator.queues import Queue, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime, Uptime
 from negotiator.runtime.state.schema import decode, encode
+
+#: The name of an order, and the key of one of its rows.
+RowName: TypeAlias = tuple[str, str]
 
 
 @attrs.frozen
@@ -34,7 +37,7 @@ class StoredState:
     damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
     made: Mapping[str, float] = attrs.field(factory=dict)
     time: JournalTime | None = None
-    order_rows: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    order_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
 
 
 def read_rows(db: Connection, now: float) -> StoredState:
@@ -79,12 +82,15 @@ def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]
     return tuple(entries), tuple(damaged)
 
 
-def _order_rows(db: Connection) -> tuple[dict[str, Mapping[str, Any]], tuple[str, ...]]:
-    """Return the rows of the allocator, and a sentence on each that is damaged: it stays in the table."""
-    rows: dict[str, Mapping[str, Any]] = {}
+def _order_rows(db: Connection) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
+    """Return the rows of allocators, and a sentence on each that is damaged: it stays in the table."""
+    rows: dict[RowName, Mapping[str, Any]] = {}
     damaged = []
-    for key, text in db.execute("SELECT CAST(key AS BLOB), CAST(row AS BLOB) FROM order_rows ORDER BY key"):
-        name = decode(key)
+    query = (
+        "SELECT CAST(order_name AS BLOB), CAST(key AS BLOB), CAST(row AS BLOB) FROM order_rows ORDER BY 1, 2"
+    )
+    for order, key, text in db.execute(query):
+        name = decode(order), decode(key)
         try:
             row = json.loads(text)
         except (ValueError, RecursionError):
@@ -92,18 +98,30 @@ def _order_rows(db: Connection) -> tuple[dict[str, Mapping[str, Any]], tuple[str
         if isinstance(row, dict):
             rows[name] = row
         else:
-            why = "it is not a JSON object"
-            damaged.append(f"row {name[:200]!r} of the table order_rows is damaged and was set aside ({why})")
+            damaged.append(damaged_order_row(name, "it is not a JSON object"))
     return rows, tuple(damaged)
 
 
-def write_order_rows(db: Connection, changed: Mapping[str, Mapping[str, Any]], gone: Iterable[str]) -> None:
-    """Add or replace rows of the allocator, and remove others."""
+def damaged_order_row(name: RowName, why: str) -> str:
+    """Return the sentence on a damaged row of an allocator."""
+    return f"row {name[1][:200]!r} of the order {name[0]} is damaged and was set aside ({why})"
+
+
+def write_order_rows(
+    db: Connection, changed: Mapping[RowName, Mapping[str, Any]], gone: Iterable[RowName]
+) -> None:
+    """Add or replace rows of allocators, and remove others."""
     db.executemany(
-        "INSERT OR REPLACE INTO order_rows VALUES (CAST(? AS TEXT), CAST(? AS TEXT))",
-        ((encode(key), encode(json.dumps(dict(row), allow_nan=False))) for key, row in changed.items()),
+        "INSERT OR REPLACE INTO order_rows VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
+        (
+            (encode(order), encode(key), encode(json.dumps(dict(row), allow_nan=False)))
+            for (order, key), row in changed.items()
+        ),
     )
-    db.executemany("DELETE FROM order_rows WHERE key = CAST(? AS TEXT)", ((encode(key),) for key in gone))
+    db.executemany(
+        "DELETE FROM order_rows WHERE order_name = CAST(? AS TEXT) AND key = CAST(? AS TEXT)",
+        ((encode(order), encode(key)) for order, key in gone),
+    )
 
 
 def write_queues(db: Connection, queues: QueueTree) -> None:

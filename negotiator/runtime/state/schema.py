@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 6
+VERSION: Final = 7
 
 TABLES: Final = """
 CREATE TABLE last_scan (time REAL) STRICT;
@@ -19,7 +19,9 @@ CREATE TABLE holds (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT, made REAL) STRICT;
 CREATE INDEX matches_by_key ON matches (key);
-CREATE TABLE order_rows (key TEXT PRIMARY KEY, row TEXT) STRICT, WITHOUT ROWID;
+CREATE TABLE order_rows (
+    order_name TEXT, key TEXT, row TEXT, PRIMARY KEY (order_name, key)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE admin_requests (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
     note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT

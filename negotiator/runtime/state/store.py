@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -15,7 +16,7 @@ from negotiator.runtime.journal_clock import JournalTime
 from negotiator.runtime.state import admin_request_rows, consistency_rows, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
 from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
-from negotiator.runtime.state.cycle_rows import StoredState
+from negotiator.runtime.state.cycle_rows import RowName, StoredState
 from negotiator.runtime.state.database import StateDatabase
 
 
@@ -49,8 +50,8 @@ class StateStore(StateDatabase):
         last: float = 0.0,
         mark: tuple[str, str] | None = None,
         now: JournalTime | None = None,
-        order_rows: Mapping[str, Mapping[str, Any]] | None = None,
-        order_gone: Iterable[str] = (),
+        order_rows: Mapping[RowName, Mapping[str, Any]] = MappingProxyType({}),
+        order_gone: Iterable[RowName] = (),
     ) -> None:
         """Write the changes in one transaction.
 
@@ -61,7 +62,7 @@ class StateStore(StateDatabase):
         :param answered: the number of a request and its answer.
         :param matches: journal entries to add; they need ``now``.
         :param last: the time of the last snapshot, in seconds since the epoch.
-        :param order_rows: rows of the allocator to add or replace; ``order_gone`` are the keys of rows to remove.
+        :param order_rows: rows of allocators to add or replace; ``order_gone`` names rows to remove.
         :param now: the proven time; None leaves it as it is.
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
         :raises StateError: nothing was written.
@@ -71,7 +72,7 @@ class StateStore(StateDatabase):
                 cycle_rows.write_queues(db, queues)
             cycle_rows.write_applications(db, changed, gone, last)
             cycle_rows.write_holds(db, held)
-            cycle_rows.write_order_rows(db, order_rows or {}, order_gone)
+            cycle_rows.write_order_rows(db, order_rows, order_gone)
             if now is not None:
                 cycle_rows.write_time(db, now)
                 cycle_rows.add_matches(db, matches, now.time)

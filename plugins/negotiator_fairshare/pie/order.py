@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, QueuedRequest, SlotAllowance
-from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, ShareAccount, Shares, divide
+from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, Shares, divide
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import (
     PieRecord,
@@ -51,12 +52,17 @@ class FairShareOrder:
     """The order of one cycle without accounting groups.
 
     ``weights`` (S,) are those of the slots, ``total`` the weight that is divided, of ``counted`` slots, and ``free``
-    the number of slots that are left. ``pies`` and ``rejections`` record what happened.
+    the number of slots that are left. ``accounts`` returns accounts with the usage that ``use`` counts, matches included.
+    ``pies`` and ``rejections`` record what happened.
+
+    Slots and quotas only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
+    matched again.
     """
 
     submitters: Sequence[SubmitterAd]
     queues: dict[tuple[str, str], list[QueuedRequest]]
     accounts: Accounts
+    use: UseCounter
     weights: NDArray[np.float64]
     total: float
     counted: int
@@ -64,8 +70,7 @@ class FairShareOrder:
     settings: PieSettings
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
-    serving: str = attrs.field(default="", init=False)  # the submitter whose turn it is
-    _matched: dict[str, float] = attrs.field(factory=dict, init=False)
+    hopeless: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that no slot is left for
     _pie_left: float = attrs.field(default=0.0, init=False)
     _turns: Turns = attrs.field(init=False)
     _feedback: Feedback | None = attrs.field(default=None, init=False)
@@ -84,11 +89,6 @@ class FairShareOrder:
         """Learn the outcome of the turn."""
         self._feedback = feedback
 
-    def account(self, name: str) -> ShareAccount:
-        """Return the account of a submitter, with the matches of this cycle in its usage."""
-        found = self.accounts(name)
-        return attrs.evolve(found, usage=found.usage + self._matched.get(name, 0.0))
-
     @property
     def min_slot_weight(self) -> float:
         """The least weight of all slots; the largest number if there are none."""
@@ -104,7 +104,7 @@ class FairShareOrder:
         return [each for each in self.submitters if each.idle or self.settings.consider_preemption]
 
     def _is_below_floor(self, submitter: SubmitterAd) -> bool:
-        account = self.account(submitter.name)
+        account = self.accounts(submitter.name)
         return account.floor > 0 and account.usage < account.floor
 
     def _pie(self, submitters: list[SubmitterAd], *, floor_round: bool = False) -> Turns:
@@ -145,14 +145,16 @@ class FairShareOrder:
         """Return the pie: a name at two schedds counts twice, as in condor_negotiator."""
         found = 0.0
         for each in submitters:
-            found += shares.limit(each.name, self.account(each.name))
+            found += shares.limit(each.name, self.accounts(each.name))
         return found
 
     def _divide(self, submitters: Sequence[SubmitterAd]) -> Shares:
-        return divide(submitters, self.account, self.total, ignore_priorities=self.settings.ignore_priorities)
+        return divide(
+            submitters, self.accounts, self.total, ignore_priorities=self.settings.ignore_priorities
+        )
 
     def _turn_key(self, submitter: SubmitterAd, shares: Shares) -> tuple[float, float, int, int]:
-        account = self.account(submitter.name)
+        account = self.accounts(submitter.name)
         whole = account.usage + shares.limit(submitter.name, account)
         starvation = account.usage / whole if whole > 0 else LARGEST
         return account.priority, starvation, submitter.heard % _HEARD_PERIOD, submitter.place
@@ -162,7 +164,7 @@ class FairShareOrder:
     ) -> Generator[QueuedRequest, Feedback, TurnRecord]:
         if not submitter.idle:
             return TurnRecord(submitter.name, submitter.schedd, TurnEnd.DONE, skip=TurnSkip.NO_IDLE_JOBS)
-        account, share = self.account(submitter.name), shares.of[submitter.name]
+        account, share = self.accounts(submitter.name), shares.of[submitter.name]
         own = shares.limit(submitter.name, account)
         bounded = min(own, float(account.floor)) if floor_round else own
         limit = min(bounded, self._pie_left)
@@ -184,7 +186,6 @@ class FairShareOrder:
             return attrs.evolve(record, skip=TurnSkip.PIE_TOO_SMALL)
         if account.headroom < least or account.headroom <= 0:
             return attrs.evolve(record, skip=TurnSkip.CEILING, end=TurnEnd.DONE)
-        self.serving = submitter.name
         serving = _Serving(self, submitter, limit, own, account.headroom, first=first)
         yield from serving.run()
         return attrs.evolve(
@@ -200,7 +201,7 @@ class FairShareOrder:
         """Count the matches of a submitter, one after the other, and return their weights."""
         weights: list[float] = self.weights[slots].tolist()
         for weight in weights:
-            self._matched[name] = self._matched.get(name, 0.0) + weight
+            self.use.add(name, weight)
             self._pie_left -= weight
         self.free -= len(weights)
         return weights
@@ -229,14 +230,17 @@ class _Serving:
         queue = self.order.queues.get(self.submitter.key, [])
         numbers = {queued.number: int(queued.rows[0]) for queued in queue}
         passed_over: set[int] = set()
+        place = 0  # all requests before it were passed over
         while not self._is_over():
             self.only_startd_rank = self.only_startd_rank or self.used >= self.limit
-            place = next((at for at, each in enumerate(queue) if each.kind not in passed_over), None)
-            if place is None:
+            while place < len(queue) and queue[place].kind in passed_over:
+                place += 1
+            if place == len(queue):
                 self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
                 return
             queued = queue[place]
-            if self.used >= self.limit:  # no slot prefers the job to the one that it runs
+            # Beyond the limit only slots that prefer the job to the one that they run: there are none.
+            if self.used >= self.limit or queued.number in self.order.hopeless:
                 self._reject(numbers[queued.number], RejectionText.NO_MATCH)
                 passed_over.add(queued.kind)
                 continue
@@ -245,7 +249,6 @@ class _Serving:
                 limit=self.unclaimed_limit,
                 stop=min(self.limit, self.headroom),
                 used=self.used,
-                taken=self.used,
             )
             feedback = yield attrs.evolve(queued, slots=allowance)
             for weight in self.order.take(self.submitter.name, feedback.slots):
@@ -259,6 +262,8 @@ class _Serving:
             if len(feedback.slots) and self.used >= allowance.stop:
                 continue
             limited = feedback.too_heavy > 0
+            if not limited:
+                self.order.hopeless.add(queued.number)
             self._reject(numbers[queued.number], RejectionText.LIMIT if limited else RejectionText.NO_MATCH)
             passed_over.add(queued.kind)
             if limited:

@@ -1,0 +1,76 @@
+"""The allocator of a plugin: what it raises, and what is no turn, ends the cycle with an error that names the plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import attrs
+
+from negotiator.errors import PluginFailureError
+from negotiator.hooks.answers import Attributed
+from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.order import (
+    Feedback,
+    OrderContext,
+    OrderResult,
+    QueuedRequest,
+    RequestOrder,
+    RequestOrderType,
+)
+
+R = TypeVar("R")
+
+
+@attrs.define(eq=False)
+class GuardedOrder(RequestOrder):
+    """Calls the allocator of a plugin.
+
+    :raises PluginFailureError: a call failed, or returned something else than its type.
+    """
+
+    plugin: str
+    order: RequestOrder
+
+    @classmethod
+    def of(cls, chosen: Attributed[RequestOrderType], context: OrderContext) -> GuardedOrder:
+        """Make the allocator of a cycle."""
+        return cls(chosen.plugin, _called(chosen.plugin, chosen.record.make, context))
+
+    def next(self) -> QueuedRequest | None:
+        """Return the request of the next turn."""
+        return _called(self.plugin, self._next, of=self.order.next)
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Give the outcome of a turn."""
+        _called(self.plugin, self.order.feedback, feedback)
+
+    def ended(self) -> OrderResult:
+        """Return what the allocator leaves."""
+        return _called(self.plugin, self._ended, of=self.order.ended)
+
+    def _next(self) -> QueuedRequest | None:
+        queued = self.order.next()
+        if queued is not None:
+            check_exactly(queued, QueuedRequest, "a QueuedRequest or None")
+        return queued
+
+    def _ended(self) -> OrderResult:
+        result = self.order.ended()
+        check_exactly(result, OrderResult, "an OrderResult")
+        return result
+
+
+def _called(plugin: str, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:
+    """Call ``function``; ``of`` is the plugin's function if it is another one."""
+    try:
+        return function(*args)
+    except BaseException as error:
+        raise_if_interrupted(error)
+        line = failed_line(error, of or function)
+        where = f" ({line})" if line else ""
+        raise PluginFailureError(
+            f"plugin {plugin}: its order failed: {describe_error(error)}{where}"
+        ) from error
