@@ -11,7 +11,6 @@ import attrs
 from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
 from negotiator.audit.key import read_key
-from negotiator.audit.search import records_of_job
 from negotiator.audit.verify import Verification as Verification
 from negotiator.audit.verify import verify
 
@@ -61,4 +60,6 @@ def decisions_about(folder: Path, job: str) -> Iterator[dict[str, Any]]:
 
     :raises AuditError: the log is missing or cannot be read.
     """
+    from negotiator.audit.search import records_of_job  # noqa: PLC0415 - imports NumPy
+
     return records_of_job(folder, job)

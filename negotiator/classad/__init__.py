@@ -2,11 +2,11 @@
 
 Text becomes a tree with ``parse`` (new syntax) or ``parse_old`` (right of the ``=`` of a long-form line); a tree is
 evaluated for one ad or a pair with ``evaluate``, and for a whole table of ads at once with ``evaluate_table``, with
-the same values. See ``values`` for the kinds of values.
+the same values. See ``values`` for the kinds of values. What works on tables is imported when it is used first, with NumPy.
 """
 
-from negotiator.classad.columnar import Table as Table
-from negotiator.classad.columnar import evaluate_table as evaluate_table
+from typing import TYPE_CHECKING
+
 from negotiator.classad.context import Allowance as Allowance
 from negotiator.classad.context import Environment as Environment
 from negotiator.classad.context import Payers as Payers
@@ -30,7 +30,21 @@ from negotiator.classad.syntax import parse as parse
 from negotiator.classad.syntax import parse_old as parse_old
 from negotiator.classad.syntax import references as references
 from negotiator.classad.syntax import unparse as unparse
-from negotiator.classad.tables import Column as Column
 from negotiator.classad.values import ERROR as ERROR
 from negotiator.classad.values import UNDEFINED as UNDEFINED
 from negotiator.classad.values import Kind as Kind
+from negotiator.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from negotiator.classad.columnar import Table as Table
+    from negotiator.classad.columnar import evaluate_table as evaluate_table
+    from negotiator.classad.tables import Column as Column
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "Table": "negotiator.classad.columnar",
+            "evaluate_table": "negotiator.classad.columnar",
+            "Column": "negotiator.classad.tables",
+        },
+    )

@@ -11,7 +11,7 @@ import click
 
 from negotiator.classad import ClassAd
 from negotiator.cli.render import printable
-from negotiator.pool import PoolError, read_ads
+from negotiator.errors import PoolError
 from negotiator.records import Severity
 
 
@@ -25,6 +25,8 @@ class Ads:
 
 def load(path: Path) -> Ads:
     """Return the ads of a file or folder, of standard input for ``-``; print problems to standard error."""
+    from negotiator.pool import read_ads
+
     try:
         file = read_ads("-" if str(path) == "-" else path, sys.stdin.buffer if sys.stdin else None)
     except PoolError as error:

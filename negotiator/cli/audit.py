@@ -10,7 +10,6 @@ import attrs
 import click
 
 from negotiator.app.audit import Verification, decisions_about, stored_bundle, verify_log
-from negotiator.app.status import status_of
 from negotiator.cli.errors import print_error
 from negotiator.cli.render import print_table, printable
 from negotiator.errors import NegotiatorError
@@ -26,6 +25,8 @@ def verify_command(
     try:
         found = verify_log(folder, head, key_file)
     except NegotiatorError as error:
+        from negotiator.app.status import status_of
+
         click.echo(
             json.dumps({"ok": None, "error": str(error)}) if as_json else f"error: {printable(str(error))}",
             err=not as_json,

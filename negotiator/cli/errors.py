@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from negotiator.app.status import status_of
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.errors import BundleError, NegotiatorError
@@ -13,6 +12,8 @@ from negotiator.exit_codes import ExitCode
 
 def print_error(error: NegotiatorError) -> ExitCode:
     """Print an exception to standard error, the problems of a bundle with their lines; return its exit code."""
+    from negotiator.app.status import status_of
+
     if isinstance(error, BundleError):
         print_problems(error.problems, folder=error.folder, err=True)
     click.echo(f"error: {printable(error_text(error))}", err=True)

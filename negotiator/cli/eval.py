@@ -9,12 +9,11 @@ from pathlib import Path
 
 import click
 
-from negotiator.classad import ClassAd, Environment, Expr, Table, evaluate_table, unparse_value
+from negotiator.classad import ClassAd, Environment, Expr, evaluate, unparse_value
 from negotiator.classad.scalar import trace
 from negotiator.cli.ads import Ads, label, load
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import printable
-from negotiator.cli.steps import print_trace
 from negotiator.exit_codes import ExitCode
 
 
@@ -39,13 +38,14 @@ def evaluate_command(
 
 
 def _values(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
-    values = evaluate_table(tree, Table.from_ads(mine), other, env=env)
     for row, ad in enumerate(mine):
         name = f"{label(ad, row)}: " if len(mine) > 1 else ""
-        click.echo(printable(f"{name}{unparse_value(values.value(row))}"))
+        click.echo(printable(f"{name}{unparse_value(evaluate(tree, ad, other, env))}"))
 
 
 def _trace(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
+    from negotiator.cli.steps import print_trace
+
     for row, ad in enumerate(mine):
         if len(mine) > 1:
             click.secho(f"{printable(label(ad, row))}:", bold=True)

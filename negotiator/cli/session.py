@@ -18,7 +18,6 @@ from negotiator.classad.syntax import SIDES, Attr, fold
 from negotiator.cli.ads import label, load, named
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
 from negotiator.cli.render import printable
-from negotiator.cli.steps import print_trace
 from negotiator.errors import CommandError
 from negotiator.pool.secrets import redact
 
@@ -238,6 +237,8 @@ def _shown(name: str, expr: Expr) -> str:
 
 
 def _trace(session: Session, line: TypedLine) -> None:
+    from negotiator.cli.steps import print_trace
+
     print_trace(trace(line.expression(), session.my, session.target, session.environment))
 
 

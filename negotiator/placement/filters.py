@@ -23,6 +23,8 @@ _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
 _COMMA = re.compile(r",(?![^({\[]*[)}\]])")  # outside brackets
 _MAX_MEMORY = 8 << 20  # of one expression, as RE2 counts it
 _CACHED = 65_536  # results for names
+_LONGEST_HINT = 200  # characters of a name; a part of an expression would be wrong
+_WHOLE_NAME = "the escaped name between ^ and $"
 _TYPES = ("", "allow", "deny")
 
 Names = Callable[[str], bool]
@@ -105,7 +107,8 @@ def _names(subject: str, entries: Sequence[ScalarText], valid: Names, form: str,
 def _warn_of_name(subject: str, entry: ScalarText, findings: Findings) -> None:
     """Warn of a name that is a regular expression because it is the only entry: ``pc$``, as in YuniKorn."""
     message = f"the single entry {entry.text[:80]} is a regular expression, not the {subject} of that name"
-    hint = f"write ^{re.escape(entry.text[:80])}$ for that {subject} alone"
+    is_shown = len(entry.text) <= _LONGEST_HINT
+    hint = f"write {f'^{re.escape(entry.text)}$' if is_shown else _WHOLE_NAME} for that {subject} alone"
     findings.warning(entry.source, message, hint)
 
 

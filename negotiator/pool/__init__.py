@@ -1,9 +1,24 @@
 """The pool: reads the ads that its daemons print, in any format, into tables."""
 
+from typing import TYPE_CHECKING
+
 from negotiator.errors import PoolError as PoolError
-from negotiator.pool.reading import AdFile as AdFile
-from negotiator.pool.reading import read_ads as read_ads
-from negotiator.pool.reading import read_pool as read_pool
-from negotiator.pool.reading import read_pool_with_claims as read_pool_with_claims
-from negotiator.pool.snapshot import Snapshot as Snapshot
-from negotiator.pool.vault import ClaimVault as ClaimVault
+from negotiator.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from negotiator.pool.reading import AdFile as AdFile
+    from negotiator.pool.reading import read_ads as read_ads
+    from negotiator.pool.reading import read_pool as read_pool
+    from negotiator.pool.reading import read_pool_with_claims as read_pool_with_claims
+    from negotiator.pool.snapshot import Snapshot as Snapshot
+    from negotiator.pool.vault import ClaimVault as ClaimVault
+else:
+    _READING = ("AdFile", "read_ads", "read_pool", "read_pool_with_claims")
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            **dict.fromkeys(_READING, "negotiator.pool.reading"),
+            "Snapshot": "negotiator.pool.snapshot",
+            "ClaimVault": "negotiator.pool.vault",
+        },
+    )

@@ -95,3 +95,43 @@ def test_without_an_owner_the_budget_is_that_of_the_user_then_of_the_submitter(s
     outcomes = [RequestOutcome(request, (), "1.0", 0, removals) for request in requests]
     short = [request for request, fields in bounded_denials(outcomes) if len(fields["reasons"]) == 1]
     assert bool(short) is shared
+
+
+def reason_of(size):
+    """Return a removal whose fields take so many bytes."""
+    where = Provenance(Station.MATCH, "expressions", "1.0", "rule")
+    (fields,) = reasons_of([outcome_with([Removal(Reason(Verdict.DENIED, "code", "", where), 10, 0)])])[0]
+    text = "t" * (size - len(json.dumps(fields)))
+    return Removal(Reason(Verdict.DENIED, "code", text, where), 10, 0)
+
+
+def outcome_with(removals):
+    return RequestOutcome(Request("zoe", "s", ClassAd([]), 1, "1.0"), (), "1.0", 0, tuple(removals))
+
+
+def reasons_of(outcomes):
+    return [fields["reasons"] for _, fields in bounded_denials(outcomes)]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_reasons_that_take_exactly_the_budget_of_a_record_are_recorded(more):
+    *full, last = [500] * (RECORD_BYTES // 500)
+    (reasons,) = reasons_of([outcome_with(map(reason_of, [*full, last + more]))])
+    assert len(reasons) == len(full) + (not more)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_reasons_that_take_exactly_the_budget_of_an_owner_are_recorded(more):
+    full = [outcome_with([reason_of(500)] * 10)] * (OWNER_BYTES // 5000 - 1)
+    *_, last = reasons_of([*full, outcome_with([*[reason_of(500)] * 9, reason_of(500 + more)])])
+    assert len(last) == 10 - more
+
+
+@pytest.mark.parametrize(("length", "shown"), [(120, "t" * 120), (121, "t" * 119 + "…")])
+def test_the_one_reason_beyond_the_budget_has_texts_of_120_characters(length, shown):
+    where = Provenance(Station.MATCH, "expressions", "1.0", "t" * length)
+    reason = Reason(Verdict.DENIED, "t" * length, "t" * length, where, numbers={"n": 1.0})
+    full = [outcome_with([reason_of(500)] * 10)] * (OWNER_BYTES // 5000)
+    *_, (last,) = reasons_of([*full, outcome_with([Removal(reason, 1, 0)])])
+    assert (last["text"], last["code"], last["provenance"]["rule"]) == (shown, shown, shown)
+    assert last["numbers"] == {}

@@ -411,3 +411,13 @@ def test_a_rollback_that_fails_too_closes_the_log(folder, monkeypatch):
         assert len(log.notices) == 1
     assert [record["kind"] for record in objects(folder)] == ["note", "repair"]
     assert verify(folder).fault is None
+
+
+def test_a_log_that_cannot_be_continued_closes_no_descriptor_of_others(folder):
+    written(folder, notes("a"))
+    (file,) = folder.glob("audit-*")
+    file.write_bytes(file.read_bytes().replace(b'"a"', b'"b"'))
+    others = [os.fstat(fd).st_ino for fd in (0, 1, 2)]
+    with pytest.raises(AuditError):
+        opened(folder)
+    assert [os.fstat(fd).st_ino for fd in (0, 1, 2)] == others

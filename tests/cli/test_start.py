@@ -1,4 +1,4 @@
-"""The start of the program: help, version and completion import neither plugins nor the libraries that only commands need."""
+"""The start of the program: what a command does not need, of plugins and libraries, is not imported."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from click.testing import CliRunner
 
 from negotiator.cli import bundled, main
 from negotiator.cli.commands import COMMANDS
@@ -43,7 +44,8 @@ finally:
 def imported(*words, **variables):
     """Return the names of the modules that a call of the program imported, and what it printed."""
     command = [sys.executable, "-c", LIST, *words]
-    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    environment = os.environ | variables
+    done = subprocess.run(command, env=environment, input="", capture_output=True, text=True, check=False)
     return set(done.stderr.splitlines()[-1].split()), done.stdout
 
 
@@ -57,6 +59,26 @@ def test_help_imports_neither_plugins_nor_numpy_nor_rich(words):
     modules, printed = imported(*words.split())
     assert printed
     assert sorted(SLOW & modules) == []
+    assert not [name for name in modules if name.startswith("negotiator_")]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("eval 1+1", "2"),
+        ("repl", ""),
+        ("audit verify {log}", "ok: "),
+        ("audit bundle {digest} {log}", "Bundle "),
+    ],
+)
+def test_commands_without_a_pool_import_neither_plugins_nor_numpy(tmp_path, words, expected):
+    log = tmp_path / "log"
+    pool = str(ROOT / "examples" / "first-pool")
+    assert CliRunner().invoke(main, ["run", pool, "--audit-log", str(log)]).exit_code == 0
+    digest = next((log / "bundles").iterdir()).stem
+    modules, printed = imported(*words.format(log=log, digest=digest).split())
+    assert printed.startswith(expected)
+    assert sorted({"numpy", "pluggy", "structlog", "yaml", "rich.console"} & modules) == []
     assert not [name for name in modules if name.startswith("negotiator_")]
 
 

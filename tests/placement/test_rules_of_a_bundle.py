@@ -126,6 +126,19 @@ def test_expressions_have_no_look_around_as_in_yunikorn():
         assert not made.applies("ab", ())
 
 
+@pytest.mark.parametrize(
+    ("length", "hint"),
+    [
+        (1, r"write ^a\$$ for that user alone"),
+        (199, rf"write ^{'a' * 199}\$$ for that user alone"),
+        (200, "write the escaped name between ^ and $ for that user alone"),
+    ],
+)
+def test_the_hint_at_a_name_that_is_an_expression_is_an_expression_for_the_whole_name(length, hint):
+    _, (problem,) = filter_of(users=["a" * length + "$"])
+    assert problem.hint == hint
+
+
 def test_no_expression_is_slow():
     """Not even one that needs exponential time by backtracking."""
     made, problems = filter_of(groups=["^(a+)+$"])
