@@ -16,6 +16,7 @@ from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_file, read_folder, unread
+from negotiator.bundle.knob_entries import knob_entries
 from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
@@ -24,7 +25,7 @@ from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
-from negotiator.bundle.sections import SectionLayout, knob_entries, lay_out, settings_of, unknown_keys
+from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
@@ -321,7 +322,7 @@ class _Loading:
             builder = ObjectBuilder(FileOfBundle(self.folder, self.contents.names))
             files = self._files_of(attributed)
             own = {**entries, **dict(self._apart(attributed, entries))}
-            built = settings_of(attributed, own, builder, top.file, files)
+            built = settings_of(attributed, own, layout.owners, builder, top.file, files)
             self.problems += builder.problems
             if built is not INVALID:
                 settings[attributed.plugin] = built

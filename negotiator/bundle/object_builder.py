@@ -92,7 +92,9 @@ class ObjectBuilder:
         entries: Mapping[str, MapEntry],
         source: Source,
         refuse: Refuse,
+        *,
         files: Mapping[str, str] = MappingProxyType({}),
+        knobs: Mapping[str, Any] = MappingProxyType({}),
     ) -> Any:
         """Return an instance of an attrs class, or INVALID.
 
@@ -100,6 +102,7 @@ class ObjectBuilder:
         :param source: the place of the object.
         :param refuse: makes a problem of the whole object from a message.
         :param files: the texts of the plugin's files, for a class with the field ``files``.
+        :param knobs: the values, or INVALID, of the knobs that it owns by patterns, for a class with the field ``knobs``.
         """
         values: dict[str, Any] = {}
         class_schema = self._schema(schema)
@@ -115,9 +118,10 @@ class ObjectBuilder:
                 for name, value in values.items()
                 if value is not INVALID or class_schema.keys[name].required
             }
-        if _any_invalid(values.values()):
+        if _any_invalid((*values.values(), *knobs.values())):
             return INVALID
         values |= dict.fromkeys(class_schema.source, source) | dict.fromkeys(class_schema.files, files)
+        values |= dict.fromkeys(class_schema.knobs, MappingProxyType(dict(sorted(knobs.items()))))
         if class_schema.sources:
             values |= dict.fromkeys(class_schema.sources, MappingProxyType(dict(_sources(entries))))
         try:

@@ -34,14 +34,16 @@ class SchemaKey:
 class ClassSchema:
     """The keys of a class by name, and the arguments that the loader fills in.
 
-    ``source`` arguments get the place of the object, ``sources`` arguments the place of each of its values, and
-    ``files`` arguments the texts of the files that belong to the plugin.
+    ``source`` arguments get the place of the object, ``sources`` arguments the place of each of its values,
+    ``files`` arguments the texts of the files that belong to the plugin, and ``knobs`` arguments the knobs that it owns
+    by patterns.
     """
 
     keys: Mapping[str, SchemaKey]
     source: tuple[str, ...]
     sources: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, schema: type) -> ClassSchema:
@@ -52,8 +54,7 @@ class ClassSchema:
         keys = {key.name: key for key in keys_of(schema)}
         fields = [field for field in attrs.fields(schema) if field.init]
         filled = (
-            tuple(field.alias or field.name for field in fields if is_filled(field))
-            for is_filled in (is_source, is_sources, is_files)
+            tuple(field.alias or field.name for field in fields if is_filled(field)) for is_filled in _FILLED
         )
         return cls(keys, *filled)
 
@@ -64,7 +65,7 @@ def keys_of(schema: type) -> Iterator[SchemaKey]:
     :raises Exception: any exception of Python for annotations that can't be resolved.
     """
     for field in attrs.fields(attrs.resolve_types(schema)):
-        if field.init and not (is_source(field) or is_sources(field) or is_files(field)):
+        if field.init and not any(is_filled(field) for is_filled in _FILLED):
             yield SchemaKey(field.alias or field.name, field)
 
 
@@ -86,6 +87,16 @@ def is_files(field: attrs.Attribute[Any]) -> bool:
     """True if the loader fills a field with the texts of the plugin's files, by name."""
     wanted = field.type
     return field.name == "files" and get_origin(wanted) is Mapping and get_args(wanted) == (str, str)
+
+
+def is_knobs(field: attrs.Attribute[Any]) -> bool:
+    """True if the loader fills a field with the knobs that the plugin owns by patterns, by name."""
+    wanted = field.type
+    return field.name == "knobs" and get_origin(wanted) is Mapping and get_args(wanted) == (str, ScalarText)
+
+
+#: In the order of the fields of ``ClassSchema``.
+_FILLED = (is_source, is_sources, is_files, is_knobs)
 
 
 def is_enum(wanted: Any) -> bool:
@@ -130,8 +141,10 @@ def faults(schema: type) -> Iterator[str]:
         except Exception as error:  # noqa: BLE001 - annotations of a plugin's class may raise anything
             yield f"the annotations of {current.__name__} can't be resolved: {describe_error(error)}"
             continue
-        if current is not schema and any(map(is_files, attrs.fields(current))):
-            yield f"{current.__name__}.files: only the class of the section itself can have files"
+        for field in attrs.fields(current) if current is not schema else ():
+            if is_files(field) or is_knobs(field):
+                name = field.name
+                yield f"{current.__name__}.{name}: only the class of the section itself can have {name}"
         for key in keys:
             for leaf in _leaves(key.field.type):
                 if isinstance(leaf, type) and attrs.has(leaf):

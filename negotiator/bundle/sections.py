@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, pairwise
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import attrs
 
-from negotiator.bundle.condor_lines import Definition
-from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.file_owners import FileOwners, assign_files
-from negotiator.bundle.negotiator_knobs import EMPTY
-from negotiator.bundle.no_effect import not_checked, unused_knobs
-from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, shown
+from negotiator.bundle.knob_entries import CORE
+from negotiator.bundle.knob_owners import KnobOwners, assign_patterns
+from negotiator.bundle.no_effect import not_checked
+from negotiator.bundle.nodes import MapEntry, MapNode, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
@@ -23,10 +22,9 @@ from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.records import Section
-from negotiator.records import Problem, Severity, Source
+from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
-CORE = "the core"
 CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order", "kill", "notify")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
@@ -37,7 +35,7 @@ class SectionLayout:
 
     sections: tuple[Attributed[Section], ...]
     refused: frozenset[str]  # the plugins whose section was refused or failed
-    owners: Mapping[str, str]
+    owners: KnobOwners
     problems: tuple[Problem, ...]
     file_owners: FileOwners
 
@@ -49,6 +47,7 @@ def lay_out(hooks: HookManager) -> SectionLayout:
     problems = [*failure_problems(hooks, answers.failures)]
     owners = dict.fromkeys(CORE_KEYS, CORE)
     folded = {key.lower(): key for key in owners}
+    patterns: dict[str, str] = {}
     sections = []
     refused = {failure.plugin for failure in answers.failures}
     for attributed in answers.records:
@@ -71,9 +70,11 @@ def lay_out(hooks: HookManager) -> SectionLayout:
             else:
                 owners[key] = attributed.plugin
                 folded[key.lower()] = key
+        problems += assign_patterns(attributed.plugin, attributed.record, source, patterns)
         sections.append(attributed)
     file_owners, more = assign_files(sections, origins)
-    return SectionLayout(tuple(sections), frozenset(refused), owners, (*problems, *more), file_owners)
+    known = KnobOwners(owners, patterns)
+    return SectionLayout(tuple(sections), frozenset(refused), known, (*problems, *more), file_owners)
 
 
 def _faults(section: Section) -> Iterator[str]:
@@ -82,24 +83,28 @@ def _faults(section: Section) -> Iterator[str]:
     yield from found
     if found:
         return
-    name, wanted = section.schema.__name__, "files: Mapping[str, str]"
-    filled = bool(ClassSchema.of(section.schema).files)
-    if section.files and not filled:
-        yield f"{name} needs a field `{wanted}` for the files that its section names"
-    if filled and not section.files:
-        yield f"{name} has a field `{wanted}`, but its section names no files"
+    name, schema = section.schema.__name__, ClassSchema.of(section.schema)
+    for what, wanted, patterns, fields in (
+        ("files", "files: Mapping[str, str]", section.files, schema.files),
+        ("knobs", "knobs: Mapping[str, ScalarText]", section.knobs, schema.knobs),
+    ):
+        if patterns and not fields:
+            yield f"{name} needs a field `{wanted}` for the {what} that its section names"
+        if fields and not patterns:
+            yield f"{name} has a field `{wanted}`, but its section names no {what}"
     for key in {*section.apart} - {key.name for key in keys_of(section.schema)}:
         yield f"{name} has no key {shown(key)}, which its section reads from a file of its own"
 
 
-def unknown_keys(top: MapNode, owners: Iterable[str], refusal: str = "") -> Iterator[Problem]:
+def unknown_keys(top: MapNode, owners: KnobOwners, refusal: str = "") -> Iterator[Problem]:
     """Yield a problem for each top-level key of ``pool.yaml`` without owner.
 
     :param refusal: why a plugin was refused, which may own some of the keys; empty if none was.
     """
-    known = set(owners)
+    known = set(owners.keys)
+    yield from owners.repeated(top)
     for key, entry in top.entries.items():
-        if key in known:
+        if key in known or owners.of_pattern(key):
             continue
         near = suggest(key, known, listed=not refusal)
         if not refusal:
@@ -110,74 +115,10 @@ def unknown_keys(top: MapNode, owners: Iterable[str], refusal: str = "") -> Iter
             yield top.file.problem(Severity.WARNING, entry.at, message, hint)
 
 
-@attrs.frozen(eq=False)
-class KnobEntries:
-    """The values of HTCondor-style files by the keys that plugins own, macros replaced.
-
-    ``ignored`` has a notice for each of the settings that the problems only sum up, ``unset`` a warning for each without value.
-    """
-
-    entries: Mapping[str, MapEntry]
-    problems: tuple[Problem, ...]
-    ignored: tuple[Problem, ...]
-    unset: tuple[Problem, ...]
-
-
-def knob_entries(knobs: Knobs, top: MapNode, owners: Mapping[str, str], refusal: str = "") -> KnobEntries:
-    """Return the values of HTCondor-style files by the keys that plugins own, and the problems of all others.
-
-    :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
-    """
-    owned = {key.lower(): key for key, owner in owners.items() if owner != CORE}
-    entries: dict[str, MapEntry] = {}
-    problems: list[Problem] = []
-    unset: list[Problem] = []
-    rest = []
-    for name in knobs.names():
-        plain = name.removeprefix(SUBSYSTEM)
-        if plain not in owned:
-            rest.append(name)
-            continue
-        definition = knobs.definitions(name)[-1]
-        problems += _overridden(knobs, name)
-        if name == plain and SUBSYSTEM + name in knobs.names():
-            message = f"{definition.name} has no effect: {SUBSYSTEM}{name} takes precedence"
-            problems.append(
-                definition.file.problem(Severity.WARNING, definition.at, message, "remove one of the two")
-            )
-            continue
-        key = owned[plain]
-        value = knobs.expand(name)
-        if isinstance(value, Problem):
-            problems.append(value)
-            entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
-        elif not value.text.strip():
-            unset += _unset(definition, plain)  # "NAME =" unsets it
-            continue
-        else:
-            entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
-        if key in top.entries:
-            here, there = definition.file.place(definition.at), top.file.place(top.entries[key].at)
-            message = f"{key} is set here and in {there}; neither takes precedence"
-            problems.append(
-                definition.file.error(definition.at, message, f"remove it here or in {there.file}")
-            )
-            problems.append(top.file.error(top.entries[key].at, f"{key} is set here and in {here}"))
-    unused = unused_knobs(knobs, rest, owned, refusal)
-    return KnobEntries(entries, (*problems, *unused.problems), unused.others, tuple(unset))
-
-
-def _unset(definition: Definition, name: str) -> Iterator[Problem]:
-    """Yield a warning for a setting without a value, unless HTCondor has none for it either."""
-    if name not in EMPTY:
-        message = f"{definition.name} has no value: it sets no policy"
-        hint = "write an expression, or remove the line"
-        yield definition.file.problem(Severity.WARNING, definition.at, message, hint)
-
-
 def settings_of(
     attributed: Attributed[Section],
     entries: Mapping[str, MapEntry],
+    owners: KnobOwners,
     builder: ObjectBuilder,
     file: SourceText,
     files: Mapping[str, str] | None,
@@ -190,8 +131,10 @@ def settings_of(
     """
     section = attributed.record
     own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
+    knobs = owners.of_plugin(attributed.plugin, entries)
+    written = (*own.values(), *knobs.values())
     place = min(
-        ((entry.value.file.name != file.name, entry.at, entry.value.file) for entry in own.values()),
+        ((entry.value.file.name != file.name, entry.at, entry.value.file) for entry in written),
         key=lambda each: each[:2],
         default=None,
     )
@@ -201,7 +144,8 @@ def settings_of(
         return where.error(at, f"plugin {attributed.plugin}: {message}")
 
     source = where.place(at) if place else Source(file.name)
-    settings = builder.build(section.schema, own, source, refuse, files or {})
+    texts = {name: builder.value(entry.value, ScalarText) for name, entry in knobs.items()}
+    settings = builder.build(section.schema, own, source, refuse, files=files or {}, knobs=texts)
     if files is None:  # other files would be reported for names that the broken file defines
         return INVALID
     if settings is not INVALID and section.check is not None:
@@ -220,10 +164,3 @@ def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Proble
     except BaseException as error:  # noqa: BLE001 - the check of a plugin may raise anything
         raise_if_interrupted(error)
         yield refuse(f"its check failed: {describe_error(error)}")
-
-
-def _overridden(knobs: Knobs, name: str) -> Iterator[Problem]:
-    for earlier, later in pairwise(knobs.definitions(name)):
-        if earlier.value.source != later.value.source and not knobs.refers_to_itself(later):
-            message = f"{earlier.name} is overridden in {later.file.place(later.at)}"
-            yield earlier.file.problem(Severity.NOTICE, earlier.at, message, "remove one of the two")

@@ -198,6 +198,11 @@ class Section:
     ``apart`` are keys of the class that may be in a separate file at the top level of the bundle, ``KEY.yaml``, instead of
     ``pool.yaml``: the whole file is then the key's value.
 
+    ``knobs`` are patterns of settings whose names are not known beforehand (``GROUP_QUOTA_*``; ``*`` and ``?`` as in
+    ``fnmatch``, upper and lower case are equal). The field ``knobs`` of the class, of type ``Mapping[str, ScalarText]``, is
+    filled in with those that ``pool.yaml`` or an HTCondor-style file has, by name as it is written, each with its place. A
+    key that a plugin names goes before patterns; of several patterns that match a name, the longest decides.
+
     ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
     bundle and a line is shown with that line.
     """
@@ -206,6 +211,7 @@ class Section:
     check: Callable[[Any], Iterable[Problem]] | None = None
     files: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
 
     @property
     def patterns(self) -> tuple[str, ...]:

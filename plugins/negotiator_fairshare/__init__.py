@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_order import SubmitterOrder, check_row
 
@@ -16,7 +17,7 @@ from negotiator_fairshare.submitter_order import SubmitterOrder, check_row
 @hookimpl
 def negotiator_section() -> Section:
     """Declare the knobs."""
-    return Section(schema=FairShareSettings)
+    return Section(schema=FairShareSettings, check=FairShareSettings.problems, knobs=PATTERNS)
 
 
 @hookimpl

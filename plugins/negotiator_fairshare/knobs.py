@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
-from negotiator.plugin import ClassAd, Expr, NegotiatorError, Problem, Severity, Source, Value, parse
+from negotiator.plugin import ClassAd, NegotiatorError, Problem, ScalarText, Severity, Source, Value, parse
 
 
 class KnobReader:
     """Texts of knobs, and the problems found while they are read.
 
     :param knobs: texts by name, macros replaced. Names are compared without regard to case; an empty text is not set.
-    :param source_of: returns where a knob is set, given its name as in ``knobs``, or as documented if it is missing.
+    :param sources: the places of further knobs, by name.
     """
 
-    def __init__(self, knobs: Mapping[str, str], source_of: Callable[[str], Source] = Source) -> None:
-        self._texts = {name.lower(): (name, text.strip()) for name, text in knobs.items()}
-        self._source_of = source_of
+    def __init__(
+        self, knobs: Mapping[str, ScalarText], sources: Mapping[str, Source] = MappingProxyType({})
+    ) -> None:
+        self._texts = {name.lower(): (name, knob.text.strip()) for name, knob in knobs.items()}
+        places = {name: knob.source for name, knob in knobs.items()}
+        self._sources = {name.lower(): source for name, source in {**sources, **places}.items()}
         self.problems: list[Problem] = []
-
-    @property
-    def has_errors(self) -> bool:
-        """True if a knob read so far is invalid."""
-        return any(problem.severity is Severity.ERROR for problem in self.problems)
 
     def names(self) -> Iterator[str]:
         """Yield the names of all knobs that are set."""
@@ -52,15 +51,6 @@ class KnobReader:
         self.error(name, f"{name} must be a number {limits}: {text}")
         return default
 
-    def expression(self, name: str, default: Expr) -> Expr:
-        """Return the value of a knob that is an expression; the default if it is not set, or with an error invalid."""
-        text = self.text(name)
-        try:
-            return parse(text) if text else default
-        except NegotiatorError as error:
-            self.error(name, f"{name} is not an expression: {error}")
-            return default
-
     def error(self, name: str, message: str, hint: str = "") -> None:
         """Report an invalid knob."""
         self._report(Severity.ERROR, name, message, hint)
@@ -70,8 +60,8 @@ class KnobReader:
         self._report(Severity.WARNING, name, message, hint)
 
     def _report(self, severity: Severity, name: str, message: str, hint: str) -> None:
-        written, _ = self._texts.get(name.lower(), (name, ""))
-        self.problems.append(Problem(severity, self._source_of(written), message, hint))
+        source = self._sources.get(name.lower(), Source(""))
+        self.problems.append(Problem(severity, source, message, hint))
 
 
 def _constant(text: str) -> Value | None:

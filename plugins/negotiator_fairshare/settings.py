@@ -5,10 +5,14 @@ Source: HTCondor manual, "Configuration Macros", condor_negotiator.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
 import attrs
 
-from negotiator.plugin import Expression, SlotRanks, parse
+from negotiator.plugin import Expression, Problem, SlotRanks, parse
 from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.pie.order import PieSettings
 
 
@@ -25,11 +29,9 @@ def _post_job_rank() -> Expression:
 
 
 @attrs.frozen
-class FairShareSettings:
+class FairShareSettings(GroupKnobs):
     """What ``order: submitters`` reads of a bundle."""
 
-    NEGOTIATOR_CONSIDER_PREEMPTION: bool = True
-    NEGOTIATOR_USE_SLOT_WEIGHTS: bool = True
     NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
     SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
     FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False
@@ -42,10 +44,23 @@ class FairShareSettings:
     REMOTE_PRIO_FACTOR: float = attrs.field(default=1e7, validator=attrs.validators.gt(0))
     ACCOUNTANT_LOCAL_DOMAIN: str = ""
 
+    @cached_property
+    def groups(self) -> GroupConfiguration:
+        """The accounting groups."""
+        return read_groups(self)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problems of knobs that contradict each other or are not used as written."""
+        yield from self.groups.problems
+
     @property
     def accounts(self) -> AccountSettings:
         """The knobs of the accounts."""
+        groups = self.groups
         return AccountSettings(
+            group_factors=groups.factors,
+            group_of=groups.tree.group_of,
+            groups=tuple(groups.tree.nodes),
             halflife=self.PRIORITY_HALFLIFE,
             default_factor=self.DEFAULT_PRIO_FACTOR,
             nice_factor=self.NICE_USER_PRIO_FACTOR,

@@ -174,7 +174,7 @@ def test_a_dump_of_the_configuration_loads_and_its_policies_count(bare, at):
     bare.write("condor_config", DUMP.format(at=at))
     loaded = load_bundle(bare.path)
     (summary,) = (problem.message for problem in loaded.problems)
-    assert summary.startswith("12 settings of HTCondor have no effect here: ABORT_ON_EXCEPTION, ")
+    assert summary.startswith("11 settings of HTCondor have no effect here: ABORT_ON_EXCEPTION, ")
     assert loaded.settings["expressions"].startd_only.text == "MY.Memory < 128"
 
 

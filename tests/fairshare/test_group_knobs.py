@@ -2,27 +2,22 @@
 
 import pytest
 
-from negotiator.plugin import BundleError, Source, parse
-from negotiator_fairshare.groups.knobs import read_group_settings
+from fair_share import problems_of, settings_of
+from negotiator.plugin import parse
 from negotiator_fairshare.groups.settings import ConfiguredGroup, GroupSettings
-from negotiator_fairshare.knobs import KnobReader
+from pools import write_bundle
 
 
 def read(**knobs):
-    return read_group_settings(KnobReader(knobs))
+    return settings_of(knobs).groups.settings
 
 
 def problems(**knobs):
-    reader = KnobReader(knobs, lambda name: Source("condor_config", list(knobs).index(name) + 1))
-    with pytest.raises(BundleError) as raised:
-        read_group_settings(reader)
-    return str(raised.value)
+    return "\n".join(problems_of(knobs))
 
 
 def warnings(**knobs):
-    reader = KnobReader(knobs)
-    read_group_settings(reader)
-    return [problem.message for problem in reader.problems]
+    return [line.partition(": warning: ")[2].partition(" (")[0] for line in problems_of(knobs)]
 
 
 def test_without_knobs_the_defaults_are_those_of_condor():
@@ -41,7 +36,7 @@ def test_each_knob_sets_its_field():
         GROUP_QUOTA_MAX_ALLOCATION_ROUNDS="5",
         GROUP_QUOTA_ROUND_ROBIN_RATE="2",
         NEGOTIATOR_STRICT_ENFORCE_QUOTA="false",
-        NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION="0",
+        NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION="False",
         NEGOTIATOR_USE_SLOT_WEIGHTS="false",
         NEGOTIATOR_USE_WEIGHTED_DEMAND="false",
         NEGOTIATOR_CONSIDER_PREEMPTION="false",
@@ -67,12 +62,12 @@ def test_each_knob_sets_its_field():
 @pytest.mark.parametrize(
     ("knobs", "message"),
     [
-        ({"GROUP_NAMES": "a, <none>"}, "condor_config:1: error: <none> is the name of the root group"),
+        ({"GROUP_NAMES": "a, <none>"}, "condor_config:1:1: error: <none> is the name of the root group"),
         ({"GROUP_NAMES": "a..b"}, "invalid group name a..b: a level has no name"),
         ({"GROUP_NAMES": ".".join("a" * 101)}, "has more than 100 levels"),
         (
             {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "-1"},
-            "condor_config:2: error: GROUP_QUOTA_a must be a number from 0",
+            "condor_config:2:17: error: GROUP_QUOTA_a must be a number from 0",
         ),
         ({"GROUP_NAMES": "a", "GROUP_QUOTA_a": "many"}, "GROUP_QUOTA_a must be a number"),
         ({"GROUP_NAMES": "a", "GROUP_QUOTA_a": 'real("inf")'}, "GROUP_QUOTA_a must be a number"),
@@ -82,21 +77,29 @@ def test_each_knob_sets_its_field():
         ),
         (
             {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "1", "group_quota_dynamic_a": "0.5"},
-            "condor_config:3: error: group a has GROUP_QUOTA_a too (remove one of them)",
+            "condor_config:3:25: error: group a has GROUP_QUOTA_a too (remove one of them)",
         ),
-        ({"GROUP_ACCEPT_SURPLUS": "maybe"}, "GROUP_ACCEPT_SURPLUS must be true or false: maybe"),
-        ({"GROUP_SORT_EXPR": "1 +"}, "GROUP_SORT_EXPR is not an expression"),
+        ({"GROUP_ACCEPT_SURPLUS": "maybe"}, "expected true or false, got"),
+        (
+            {"GROUP_NAMES": "a", "GROUP_AUTOREGROUP_a": "5 +"},
+            "GROUP_AUTOREGROUP_a must be true or false: 5 +",
+        ),
+        (
+            {"GROUP_NAMES": "a", "GROUP_PRIO_FACTOR_a": "0"},
+            "condor_config:2:23: error: GROUP_PRIO_FACTOR_a must be a positive number",
+        ),
+        ({"GROUP_SORT_EXPR": "1 +"}, "condor_config:1:"),
         (
             {"GROUP_QUOTA_MAX_ALLOCATION_ROUNDS": "0"},
-            "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS must be a number from 1",
+            "condor_config:1:1: error: GROUP_QUOTA_MAX_ALLOCATION_ROUNDS must be at least 1",
         ),
         (
             {"GROUP_QUOTA_ROUND_ROBIN_RATE": "0"},
-            "GROUP_QUOTA_ROUND_ROBIN_RATE must be a number of at least 1",
+            "condor_config:1:1: error: GROUP_QUOTA_ROUND_ROBIN_RATE must be at least 1",
         ),
         (
             {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "1e9", "GROUP_QUOTA_ROUND_ROBIN_RATE": "1"},
-            "condor_config:3: error: 1 a turn takes 1e+09 turns to fill the largest quota",
+            "condor_config:3:1: error: 1 a turn takes 1e+09 turns to fill the largest quota",
         ),
     ],
 )
@@ -105,7 +108,7 @@ def test_invalid_knobs_are_refused_with_their_place(knobs, message):
 
 
 def test_all_invalid_knobs_are_reported_at_once():
-    assert problems(GROUP_NAMES="a", GROUP_QUOTA_a="x", GROUP_AUTOREGROUP="y").count("error:") == 2
+    assert problems(GROUP_NAMES="a", GROUP_QUOTA_a="x", GROUP_AUTOREGROUP_a="y +").count("error:") == 2
 
 
 @pytest.mark.parametrize(
@@ -115,6 +118,7 @@ def test_all_invalid_knobs_are_reported_at_once():
         ({"GROUP_NAMES": "a, A", "GROUP_QUOTA_a": "1"}, "group A is listed twice, first as a"),
         ({"GROUP_NAMES": "a.b", "GROUP_QUOTA_a.b": "1"}, "group a.b is ignored: a is not listed"),
         ({"GROUP_QUOTA_DYNAMIC_a": "1"}, "no effect: group a is not listed"),
+        ({"GROUP_PRIO_FACTOR_a": "1"}, "no effect: group a is not listed"),
         (
             {"GROUP_NAMES": "a b", "GROUP_QUOTA_DYNAMIC_a": "1", "GROUP_QUOTA_DYNAMIC_b": "0.5"},
             "dynamic quotas of a, b are divided by their sum, 1.5",
@@ -135,3 +139,16 @@ def test_settings_of_an_ignored_group_have_no_effect():
 
 def test_a_group_may_have_the_name_of_a_family_of_knobs():
     assert warnings(GROUP_NAMES="dynamic_a", GROUP_QUOTA_DYNAMIC_a="3") == []
+
+
+def test_the_factor_of_a_group_is_that_of_its_submitters_and_of_the_group_itself():
+    knobs = {"GROUP_NAMES": "Phys, phys.x", "GROUP_QUOTA_phys": "1", "group_quota_phys.X": "1"}
+    found = settings_of(knobs | {"GROUP_PRIO_FACTOR_phys": "7"}).accounts
+    factors = [found.factor_of(name) for name in ("phys.ann@d", "Phys", "phys.x.sue@d", "tim@d")]
+    assert factors == [7.0, 7.0, 1000.0, 1000.0]
+
+
+def test_a_knob_of_a_group_may_be_in_the_main_file_too(tmp_path):
+    bundle = write_bundle(tmp_path / "b", "order: submitters\nGROUP_NAMES: a\nGROUP_QUOTA_a: 3\n")
+    (group,) = bundle.settings["fairshare"].groups.settings.groups
+    assert group == ConfiguredGroup("a", 3.0, static=True)

@@ -4,13 +4,11 @@ import math
 from collections import Counter
 
 from condor_cases import slot_ads, value_of
+from fair_share import settings_of
 from negotiator.classad import is_true
 from negotiator_fairshare.groups.demand import SubmitterDemand, demand_of_groups
-from negotiator_fairshare.groups.knobs import read_group_settings
 from negotiator_fairshare.groups.quotas import assign_quotas
 from negotiator_fairshare.groups.rounds import NegotiationRounds
-from negotiator_fairshare.groups.tree import GroupTree
-from negotiator_fairshare.knobs import KnobReader
 
 
 def differences(content, case):
@@ -22,8 +20,8 @@ class _Replay:
     def __init__(self, content, case):
         self.knobs = {name: str(text) for name, text in case["given"]["knobs"].items()}
         self.expected = case["expect"]["groups"]
-        self.settings = read_group_settings(KnobReader(self.knobs))
-        self.tree = GroupTree.of_groups(self.settings.groups, autoregroup=self.settings.any_autoregroups)
+        groups = settings_of(self.knobs).groups
+        self.settings, self.tree = groups.settings, groups.tree
         self.ads = [_demand(each) for each in case["given"]["submitters"] if _takes_part(each)]
         self.demand = demand_of_groups(self.tree, self.ads, weighted=self.settings.weighted_demand)
         self.slots = slot_ads(content, case["given"]["slots"])

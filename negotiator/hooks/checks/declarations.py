@@ -24,14 +24,15 @@ from negotiator.hooks.order import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Section
 
-MAX_PATTERNS = 100  # of the files of a Section
+MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
+_KNOBS = re.compile(r"[A-Za-z0-9_.*?]*[A-Za-z0-9][A-Za-z0-9_.*?]*", re.ASCII)
 _RULE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
-    """Return a Section with an attrs class and, if given, a check that can be called and patterns of files."""
+    """Return a Section with an attrs class and, if given, a check that can be called and patterns of files and knobs."""
     del arguments
     check_exactly(record, Section, "a Section")
     if not (isinstance(record.schema, type) and attrs.has(record.schema)):
@@ -40,12 +41,17 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         )
     if record.check is not None and not callable(record.check):
         raise WrongAnswerError(f"expected a function as check of a Section, got {kind_of(record.check)}")
-    if type(record.files) is not tuple or len(record.files) > MAX_PATTERNS:
-        raise WrongAnswerError(
-            f"expected a tuple of up to {MAX_PATTERNS} patterns as files of a Section, got {kind_of(record.files)}"
-        )
+    for what, patterns in (("files", record.files), ("knobs", record.knobs)):
+        if type(patterns) is not tuple or len(patterns) > MAX_PATTERNS:
+            raise WrongAnswerError(
+                f"expected a tuple of up to {MAX_PATTERNS} patterns as {what} of a Section, got {kind_of(patterns)}"
+            )
     for pattern in record.files:
         _check_pattern(pattern)
+    for pattern in record.knobs:
+        checked_name(pattern, "pattern of knobs of a Section")
+        if _KNOBS.fullmatch(pattern) is None:
+            raise WrongAnswerError(f"the knobs {pattern!r} of a Section: expected a name with * or ?")
     if type(record.apart) is not tuple or not all(
         isinstance(key, str) and key.isidentifier() for key in record.apart
     ):

@@ -1,12 +1,21 @@
-"""Read the settings of accounting groups from HTCondor's knobs."""
+"""The settings of accounting groups, by their names in HTCondor's configuration, with its defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from negotiator.plugin import BundleError
-from negotiator_fairshare.groups.settings import ROOT_GROUP, ConfiguredGroup, GroupQuirks, GroupSettings
+import attrs
+
+from negotiator.plugin import Expression, Problem, ScalarText, Source, parse
+from negotiator_fairshare.groups.settings import (
+    DEFAULT_SORT_EXPRESSION,
+    ROOT_GROUP,
+    ConfiguredGroup,
+    GroupQuirks,
+    GroupSettings,
+)
 from negotiator_fairshare.groups.tree import GroupNode, GroupTree, folded
 from negotiator_fairshare.knobs import KnobReader
 
@@ -20,53 +29,90 @@ _STATIC: Final = "GROUP_QUOTA_"
 _DYNAMIC: Final = "GROUP_QUOTA_DYNAMIC_"
 _SURPLUS: Final = "GROUP_ACCEPT_SURPLUS_"
 _REGROUP: Final = "GROUP_AUTOREGROUP_"
+_FACTOR: Final = "GROUP_PRIO_FACTOR_"
 _ROUNDS: Final = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"
 _RATE: Final = "GROUP_QUOTA_ROUND_ROBIN_RATE"
+#: Of two that fit a name, the longer comes first.
+_FAMILIES: Final = (_DYNAMIC, _STATIC, _SURPLUS, _REGROUP, _FACTOR)
+
+#: The knobs of single groups: those of ``Section.knobs``.
+PATTERNS: Final = tuple(f"{family}*" for family in _FAMILIES)
 
 
-def read_group_settings(knobs: KnobReader, quirks: GroupQuirks | None = None) -> GroupSettings:
-    """Return the settings; what was ignored is in ``knobs.problems``.
+def _sort_expression() -> Expression:
+    return Expression(parse(DEFAULT_SORT_EXPRESSION), DEFAULT_SORT_EXPRESSION)
+
+
+@attrs.frozen
+class GroupKnobs:
+    """The knobs that accounting groups read; ``knobs`` has those of single groups, as ``GROUP_QUOTA_physics``.
+
+    Source: HTCondor manual, "Configuration Macros", condor_negotiator.
+    """
+
+    NEGOTIATOR_CONSIDER_PREEMPTION: bool = True
+    NEGOTIATOR_USE_SLOT_WEIGHTS: bool = True
+    NEGOTIATOR_USE_WEIGHTED_DEMAND: bool = True
+    NEGOTIATOR_STRICT_ENFORCE_QUOTA: bool = True
+    NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION: bool = True
+    GROUP_NAMES: str = ""
+    GROUP_ACCEPT_SURPLUS: bool = False
+    GROUP_AUTOREGROUP: bool = False
+    GROUP_SORT_EXPR: Expression = attrs.field(factory=_sort_expression)
+    GROUP_QUOTA_MAX_ALLOCATION_ROUNDS: int = 3
+    GROUP_QUOTA_ROUND_ROBIN_RATE: float = 1e100
+    knobs: Mapping[str, ScalarText] = attrs.field(factory=dict)
+    sources: Mapping[str, Source] = attrs.field(factory=dict, eq=False)
+
+
+@attrs.frozen
+class GroupConfiguration:
+    """The accounting groups of a bundle.
+
+    ``factors`` are the GROUP_PRIO_FACTOR of groups by name. ``problems`` has the knobs that are invalid, contradict each
+    other, or are not used as written; without an error among them, the rest is valid.
+    """
+
+    settings: GroupSettings
+    tree: GroupTree
+    factors: Mapping[str, float]
+    problems: tuple[Problem, ...]
+
+
+def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupConfiguration:
+    """Return the groups that the knobs configure.
 
     :param quirks: which quirks of condor_negotiator are reproduced; all of them by default.
-    :raises BundleError: knobs are invalid or contradict each other; it has all problems.
     """
-    defaults = GroupSettings()
-    accept_surplus = knobs.boolean("GROUP_ACCEPT_SURPLUS", default=defaults.accept_surplus)
-    autoregroup = knobs.boolean("GROUP_AUTOREGROUP", default=defaults.autoregroup)
-    names = tuple(_group_names(knobs))
-    groups = tuple(
-        _group(knobs, name, accept_surplus=accept_surplus, autoregroup=autoregroup) for name in names
-    )
-    tree = GroupTree.of_groups(groups)
-    _check_tree(knobs, tree)
-    _check_unknown_groups(knobs, names)
+    reader = KnobReader(knobs.knobs, knobs.sources)
+    names = tuple(_group_names(reader, knobs.GROUP_NAMES))
+    listed = tuple(_group(reader, name, knobs) for name in names)
+    tree = GroupTree.of_groups(listed, autoregroup=False)
+    _check_tree(reader, tree)
+    _check_unknown_groups(reader, names)
+    _check_rounds(reader, knobs, listed)
     settings = GroupSettings(
-        groups=tuple(group for group in groups if group.name in tree.nodes),
-        accept_surplus=accept_surplus,
-        autoregroup=autoregroup,
-        sort_expression=knobs.expression("GROUP_SORT_EXPR", defaults.sort_expression),
-        max_rounds=int(knobs.number(_ROUNDS, defaults.max_rounds, least=1, most=2**31 - 1)),
-        round_robin_rate=_rate(knobs, groups, defaults.round_robin_rate),
-        strict=knobs.boolean("NEGOTIATOR_STRICT_ENFORCE_QUOTA", default=defaults.strict),
-        oversubscription=knobs.boolean(
-            "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", default=defaults.oversubscription
-        ),
-        slot_weights=knobs.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", default=defaults.slot_weights),
-        weighted_demand=knobs.boolean("NEGOTIATOR_USE_WEIGHTED_DEMAND", default=defaults.weighted_demand),
-        consider_preemption=knobs.boolean(
-            "NEGOTIATOR_CONSIDER_PREEMPTION", default=defaults.consider_preemption
-        ),
-        quirks=quirks or defaults.quirks,
+        groups=tuple(group for group in listed if group.name in tree.nodes),
+        accept_surplus=knobs.GROUP_ACCEPT_SURPLUS,
+        autoregroup=knobs.GROUP_AUTOREGROUP,
+        sort_expression=knobs.GROUP_SORT_EXPR.tree,
+        max_rounds=max(1, knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS),
+        round_robin_rate=max(1.0, knobs.GROUP_QUOTA_ROUND_ROBIN_RATE),
+        strict=knobs.NEGOTIATOR_STRICT_ENFORCE_QUOTA,
+        oversubscription=knobs.NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION,
+        slot_weights=knobs.NEGOTIATOR_USE_SLOT_WEIGHTS,
+        weighted_demand=knobs.NEGOTIATOR_USE_WEIGHTED_DEMAND,
+        consider_preemption=knobs.NEGOTIATOR_CONSIDER_PREEMPTION,
+        quirks=quirks or GroupQuirks(),
     )
-    if knobs.has_errors:
-        raise BundleError(knobs.problems)
-    return settings
+    tree = GroupTree.of_groups(settings.groups, autoregroup=settings.any_autoregroups)
+    return GroupConfiguration(settings, tree, _factors(reader, tree), tuple(reader.problems))
 
 
-def _group_names(knobs: KnobReader) -> Iterator[str]:
+def _group_names(knobs: KnobReader, text: str) -> Iterator[str]:
     """Yield the valid names, each once."""
     known: dict[str, str] = {}
-    for name in knobs.text("GROUP_NAMES").replace(",", " ").split():
+    for name in text.replace(",", " ").split():
         key = folded(name)
         if key == ROOT_GROUP:
             knobs.error("GROUP_NAMES", f"{ROOT_GROUP} is the name of the root group", "remove it")
@@ -81,7 +127,7 @@ def _group_names(knobs: KnobReader) -> Iterator[str]:
             yield name
 
 
-def _group(knobs: KnobReader, name: str, *, accept_surplus: bool, autoregroup: bool) -> ConfiguredGroup:
+def _group(knobs: KnobReader, name: str, defaults: GroupKnobs) -> ConfiguredGroup:
     static, dynamic = bool(knobs.text(_STATIC + name)), bool(knobs.text(_DYNAMIC + name))
     if static and dynamic:
         knobs.error(_DYNAMIC + name, f"group {name} has {_STATIC}{name} too", "remove one of them")
@@ -96,8 +142,8 @@ def _group(knobs: KnobReader, name: str, *, accept_surplus: bool, autoregroup: b
         name,
         quota,
         static=static,
-        accept_surplus=knobs.boolean(_SURPLUS + name, default=accept_surplus),
-        autoregroup=knobs.boolean(_REGROUP + name, default=autoregroup),
+        accept_surplus=knobs.boolean(_SURPLUS + name, default=defaults.GROUP_ACCEPT_SURPLUS),
+        autoregroup=knobs.boolean(_REGROUP + name, default=defaults.GROUP_AUTOREGROUP),
     )
 
 
@@ -122,19 +168,33 @@ def _check_fractions(knobs: KnobReader, tree: GroupTree, node: GroupNode) -> Non
 
 def _check_unknown_groups(knobs: KnobReader, names: Sequence[str]) -> None:
     """Warn of knobs of groups that are not listed."""
-    families = (_DYNAMIC, _STATIC, _SURPLUS, _REGROUP)  # of two that fit a name, the longer first
-    known = {folded(family + name) for family in families for name in names}
-    known |= {folded(_ROUNDS), folded(_RATE)}
+    known = {folded(family + name) for family in _FAMILIES for name in names}
     for name in knobs.names():
-        family = next((each for each in families if folded(name).startswith(folded(each))), None)
-        if family is not None and folded(name) not in known:
+        family = next(each for each in _FAMILIES if folded(name).startswith(folded(each)))
+        if folded(name) not in known and folded(name) != folded(_FACTOR + ROOT_GROUP):
             group = name[len(family) :]
             knobs.warn(name, f"no effect: group {group} is not listed", f"add {group} to GROUP_NAMES")
 
 
-def _rate(knobs: KnobReader, groups: Sequence[ConfiguredGroup], default: float) -> float:
-    rate = knobs.number(_RATE, default, least=1)
+def _check_rounds(reader: KnobReader, knobs: GroupKnobs, groups: Sequence[ConfiguredGroup]) -> None:
+    if knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS < 1:
+        reader.error(_ROUNDS, f"{_ROUNDS} must be at least 1: {knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS}")
+    rate = knobs.GROUP_QUOTA_ROUND_ROBIN_RATE
+    if rate < 1:
+        reader.error(_RATE, f"{_RATE} must be at least 1: {rate:g}")
+        return
     steps = max((group.quota for group in groups if group.static), default=0.0) / rate
     if steps > MAX_STEPS:
-        knobs.error(_RATE, f"{rate:g} a turn takes {steps:g} turns to fill the largest quota", "raise it")
-    return rate
+        reader.error(_RATE, f"{rate:g} a turn takes {steps:g} turns to fill the largest quota", "raise it")
+
+
+def _factors(knobs: KnobReader, tree: GroupTree) -> Mapping[str, float]:
+    """Return the priority factors of groups that have one."""
+    factors = {}
+    for name in tree.nodes:
+        knob = _FACTOR + name
+        if knobs.text(knob):
+            factors[name] = knobs.number(knob, 1.0, least=0)
+            if not 0 < factors[name] < math.inf:
+                knobs.error(knob, f"{knob} must be a positive number: {knobs.text(knob)}")
+    return factors

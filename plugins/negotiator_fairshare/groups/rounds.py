@@ -6,8 +6,8 @@ it to the others.
 
 An allocator drives the rounds. ``ads`` are its submitter ads, and ``pie`` shares the limit among some of them::
 
-    settings = read_group_settings(KnobReader(knobs))
-    tree = GroupTree.of_groups(settings.groups, autoregroup=settings.any_autoregroups)
+    groups = read_groups(knobs)
+    settings, tree = groups.settings, groups.tree
     demand = demand_of_groups(tree, ads, weighted=settings.weighted_demand)
     quotas = assign_quotas(tree, total, oversubscription=settings.oversubscription)
     rounds = NegotiationRounds(settings, tree, quotas, demand, usage)
