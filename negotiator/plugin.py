@@ -50,6 +50,7 @@ from negotiator.hooks.charges import Grouping as Grouping
 from negotiator.hooks.charges import KeyCharge as KeyCharge
 from negotiator.hooks.charges import Quota as Quota
 from negotiator.hooks.command_options import target_options as target_options
+from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
 from negotiator.hooks.order import Feedback as Feedback
 from negotiator.hooks.order import OrderContext as OrderContext
 from negotiator.hooks.order import OrderResult as OrderResult
@@ -74,6 +75,7 @@ from negotiator.hooks.records import Filter as Filter
 from negotiator.hooks.records import Gate as Gate
 from negotiator.hooks.records import Mask as Mask
 from negotiator.hooks.records import Match as Match
+from negotiator.hooks.records import RankExpression as RankExpression
 from negotiator.hooks.records import Request as Request
 from negotiator.hooks.records import Section as Section
 from negotiator.hooks.summary import CycleSummary as CycleSummary

@@ -32,11 +32,19 @@ from negotiator.bundle.nodes import (
     problem,
     shown,
 )
-from negotiator.bundle.schema import ClassSchema, is_dict, is_enum, is_list, is_union, union_members
+from negotiator.bundle.schema import (
+    ClassSchema,
+    is_dict,
+    is_enum,
+    is_expression,
+    is_list,
+    is_union,
+    union_members,
+)
 from negotiator.bundle.text import LocatedText
 from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.records import Expression
+from negotiator.hooks.records import Expression, RankExpression
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
@@ -74,8 +82,8 @@ class ObjectBuilder:
         """Return the value of type ``wanted`` that a node holds, or INVALID."""
         if isinstance(node, BadNode):
             return INVALID
-        if wanted is Expression:
-            return self._expression(node)
+        if is_expression(wanted):
+            return self._expression(node, wanted)
         if wanted is ScalarText:
             return self._scalar_text(node)
         if is_list(wanted):
@@ -261,7 +269,7 @@ class ObjectBuilder:
         value = float(text)
         return value if math.isfinite(value) else self._refuse(node, "a finite number")
 
-    def _expression(self, node: Node) -> Any:
+    def _expression(self, node: Node, wanted: type[Expression] = Expression) -> Any:
         if not isinstance(node, ScalarNode) or is_empty(node):
             return self._refuse(node, "a ClassAd expression", _list_hint(node))
         value = node.value.stripped()
@@ -273,20 +281,25 @@ class ObjectBuilder:
             hint = syntax_hint(value.text, value.offset(error.line, error.column)) or _expanded(value)
             self.problems.append(value.file.error(at, message, hint))
             return INVALID
-        self._check_calls(node.label, tree, value)
+        self._check_calls(node.label, tree, value, may_fail=wanted is RankExpression)
         for index, name in quoted_names(value.text):
             message = f"'{name}' is the attribute {name}, not a text"
             hint = f'write "{name}" for the text, or {name} for the attribute'
             self.problems.append(value.file.problem(Severity.WARNING, value.index(index), message, hint))
-        return Expression(tree=tree, text=value.text, source=value.source)
+        return wanted(tree=tree, text=value.text, source=value.source)
 
-    def _check_calls(self, label: str, tree: Expr, value: LocatedText) -> None:
-        """Refuse a call that can only give an error: a gate with a typo in it would admit every ad."""
+    def _check_calls(self, label: str, tree: Expr, value: LocatedText, *, may_fail: bool) -> None:
+        """Refuse a call that can only give an error: a gate with a typo in it would admit every ad.
+
+        If the expression may fail, it is a warning.
+        """
+        severity = Severity.WARNING if may_fail else Severity.ERROR
         for name, message in wrong_calls(tree):
             hit = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", value.text)
             at = value.index(hit.start() if hit else 0)
             hint = suggest(name, function_names(), listed=False)
-            self.problems.append(value.file.error(at, f"{label}: {message}" if label else message, hint))
+            text = f"{label}: {message}" if label else message
+            self.problems.append(value.file.problem(severity, at, text, hint))
 
     def _refuse(self, node: Node, expected: str, hint: str = "") -> Invalid:
         if isinstance(node, ScalarNode) and node.style is Style.KNOB and expected[:6] in {"a list", "a mapp"}:
@@ -320,7 +333,9 @@ def _is_none(node: Node, members: list[Any]) -> bool:
         return False
     if is_empty(node):
         return ScalarText not in members or not node.value.text
-    return node.style is Style.PLAIN and node.value.text in scalars.NULL and Expression not in members
+    return (
+        node.style is Style.PLAIN and node.value.text in scalars.NULL and not any(map(is_expression, members))
+    )
 
 
 def _expected(wanted: Any) -> str:

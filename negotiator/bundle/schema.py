@@ -99,6 +99,11 @@ def is_knobs(field: attrs.Attribute[Any]) -> bool:
 _FILLED = (is_source, is_sources, is_files, is_knobs)
 
 
+def is_expression(wanted: Any) -> bool:
+    """True for a ClassAd expression."""
+    return isinstance(wanted, type) and issubclass(wanted, Expression)
+
+
 def is_enum(wanted: Any) -> bool:
     """True for an enumeration."""
     return isinstance(wanted, type) and issubclass(wanted, enum.Enum)
@@ -165,5 +170,5 @@ def _leaves(wanted: Any) -> Iterator[Any]:
             waiting.append(get_args(current)[1])
         elif is_union(current):
             waiting += union_members(current)
-        elif current is not Expression:
+        elif not is_expression(current):
             yield current

@@ -30,8 +30,9 @@ _NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 @attrs.frozen
 class Admitted:
-    """The slots and jobs that go on to the next station, and the ads that were discarded."""
+    """The submitters, slots and jobs that go on to the next station, and the ads that were discarded."""
 
+    submitters: Table
     slots: Table
     jobs: Table
     discarded: tuple[DiscardedAds, ...]
@@ -80,7 +81,7 @@ def admit(
 
     parts = (schedds, submitters, slots, all_jobs, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
-    return Admitted(slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures))
+    return Admitted(submitters.kept_ads(), slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures))
 
 
 def _discard_matched(

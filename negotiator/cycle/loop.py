@@ -62,7 +62,9 @@ def run_cycle(
 
     rows = state.order_rows.get(kind.name, {})
     context = OrderContext(
-        requests, admitted.slots, snapshot.submitters, cycle, bundle.ordering.settings, rows
+        *(requests, admitted.slots, admitted.submitters, placed.idle.jobs, cycle),
+        settings=bundle.ordering.settings,
+        rows=rows,
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
     matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.ordering.ranks)

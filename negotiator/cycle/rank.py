@@ -21,6 +21,9 @@ from negotiator.hooks.records import Mask
 RankValues: TypeAlias = NDArray[np.float64]
 
 _NO_RANK: Expr = Literal(0.0)
+#: Of all jobs alike, if the pool ignores their ranks.
+_SAME_RANK: Expr = Literal(1.0)
+_NO_JOB = ClassAd([])
 _LOWEST = float(-np.finfo(np.float64).max)
 
 
@@ -42,9 +45,9 @@ class Ranks:
         are not numbers count as the lowest in the pool's, and as 0.0 in the job's. The pool's are rounded to float32, as
         condor_negotiator does, so that ties fall alike. ``env`` has the state of ``random``.
         """
+        job, written = self._read(job)
         slots = self._slots.take(rows)
         before = _pool_rank(evaluate_table(self._of_pool.before, slots, job, side=Side.MY, env=env))
-        written = job.get("Rank") or _NO_RANK
         own = _job_rank(evaluate_table(written, slots, job, side=Side.TARGET, env=env))
         if self._of_pool.after is None:
             return before, own
@@ -58,7 +61,7 @@ class Ranks:
         The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the order of the rows.
         ``env`` has the state of ``random``.
         """
-        written = job.get("Rank") or _NO_RANK
+        job, written = self._read(job)
         pool = self._pool.key(self._of_pool.before, job, Side.MY)
         rank = self._job.key(written, job, Side.TARGET)
         last = None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY)
@@ -72,6 +75,10 @@ class Ranks:
         keys = self.of(rows, job, env)
         first = best(min(count, len(rows)), *keys)
         return rows[first], keys[1][first]
+
+    def _read(self, job: ClassAd) -> tuple[ClassAd, Expr]:
+        """Return the ad that the pool's ranks read of a job, and the job's Rank."""
+        return (job, job.get("Rank") or _NO_RANK) if self._of_pool.of_job else (_NO_JOB, _SAME_RANK)
 
 
 @attrs.frozen(eq=False)

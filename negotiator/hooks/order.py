@@ -128,11 +128,15 @@ class SlotRanks:
     """The pool's own order of slots: expressions with MY = the slot and TARGET = the request.
 
     Slots are sorted by ``before``, then by the job's Rank, then by ``after`` (None for none), the largest first, then in
-    the order of the pool. Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK and NEGOTIATOR_POST_JOB_RANK.
+    the order of the pool. ``of_job`` False ignores all that jobs say: their Rank is 1, and the pool's expressions are
+    evaluated without a request.
+
+    Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK, NEGOTIATOR_POST_JOB_RANK and NEGOTIATOR_IGNORE_JOB_RANKS.
     """
 
     before: Expr = PRE_JOB_RANK
     after: Expr | None = None
+    of_job: bool = True
 
 
 #: The ranks of a pool whose order brings none.
@@ -176,12 +180,13 @@ class OrderContext:
     """What an allocator of one cycle is made of.
 
     ``requests`` come in the order of ``queued_requests``. ``slots`` (S,) are those that take part in the cycle, claimed
-    ones included; ``submitters`` the submitter ads.
+    ones included; ``submitters`` the submitter ads, and ``jobs`` the job ads, that do.
     """
 
     requests: Sequence[QueuedRequest]
     slots: Table
     submitters: Table
+    jobs: Table
     cycle: Cycle
     settings: Any = None  # of the plugin that orders
     rows: OrderRows = attrs.field(factory=dict)  # that the last cycle under this order left

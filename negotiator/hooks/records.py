@@ -115,6 +115,11 @@ class Expression:
 
 
 @attrs.frozen
+class RankExpression(Expression):
+    """An expression that sorts. If it is not a number, all are equal: a call that only gives an error is a warning."""
+
+
+@attrs.frozen
 class Request:
     """A resource request: jobs of one submitter that are equal in everything that policies read (an autocluster).
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import Expression, Problem, SlotRanks, parse
+from negotiator.plugin import PRE_JOB_RANK, Expression, Problem, RankExpression, SlotRanks, parse
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.pie.order import PieSettings
@@ -20,12 +20,12 @@ def _cpus() -> Expression:
     return Expression(parse("Cpus"), "Cpus")
 
 
-def _post_job_rank() -> Expression:
+def _post_job_rank() -> RankExpression:
     text = (
         "(RemoteOwner =?= UNDEFINED) * (ifThenElse(isUndefined(KFlops), 1000, KFlops)"
         " - SlotID - 1.0e10 * (Offline =?= True))"
     )
-    return Expression(parse(text), text)
+    return RankExpression(parse(text), text)
 
 
 @attrs.frozen
@@ -35,9 +35,14 @@ class FairShareSettings(GroupKnobs):
     NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
     SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
     FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False
-    NEGOTIATOR_PRE_JOB_RANK: Expression | None = None
-    NEGOTIATOR_POST_JOB_RANK: Expression = attrs.field(factory=_post_job_rank)
+    NEGOTIATOR_PRE_JOB_RANK: RankExpression | None = None
+    NEGOTIATOR_POST_JOB_RANK: RankExpression = attrs.field(factory=_post_job_rank)
     NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT: Expression | None = None
+    NEGOTIATOR_IGNORE_JOB_RANKS: bool = False
+    NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES: bool = False
+    NEGOTIATOR_DEPTH_FIRST: bool = False
+    USE_RESOURCE_REQUEST_COUNTS: bool = True
+    USE_GLOBAL_JOB_PRIOS: bool = False
     PRIORITY_HALFLIFE: float = attrs.field(default=86_400.0, validator=attrs.validators.gt(0))
     DEFAULT_PRIO_FACTOR: float = attrs.field(default=1e3, validator=attrs.validators.gt(0))
     NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
@@ -71,9 +76,10 @@ class FairShareSettings(GroupKnobs):
     @property
     def ranks(self) -> SlotRanks:
         """The pool's own order of slots."""
-        after = self.NEGOTIATOR_POST_JOB_RANK.tree
+        after, of_job = self.NEGOTIATOR_POST_JOB_RANK.tree, not self.NEGOTIATOR_IGNORE_JOB_RANKS
         own = self.NEGOTIATOR_PRE_JOB_RANK
-        return SlotRanks(after=after) if own is None else SlotRanks(own.tree, after)
+        before = PRE_JOB_RANK if own is None else own.tree
+        return SlotRanks(before, after, of_job=of_job)
 
     @property
     def pie(self) -> PieSettings:
@@ -82,4 +88,5 @@ class FairShareSettings(GroupKnobs):
             consider_preemption=self.NEGOTIATOR_CONSIDER_PREEMPTION,
             use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS,
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
+            use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
         )

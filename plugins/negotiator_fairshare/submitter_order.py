@@ -23,6 +23,8 @@ from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.pie.depth_first import DepthFirst
+from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder
 from negotiator_fairshare.pie.shares import ShareAccount
 from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads, submitters_of_jobs
@@ -60,14 +62,17 @@ class SubmitterOrder(RequestOrder):
             use_weights=settings.NEGOTIATOR_USE_SLOT_WEIGHTS,
             force_default=settings.FORCE_NEGOTIATOR_SLOT_WEIGHT,
         )
-        in_use = SlotUse.of(context.slots, env)
+        discounted = settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES
+        in_use = SlotUse.of(context.slots, env, discount_suspended=discounted)
         use = UseCounter(own.group_of)
-        for name, weight in zip(in_use.users, weights[in_use.claimed].tolist(), strict=True):
+        for name, weight in zip(in_use.users, weights[in_use.counted].tolist(), strict=True):
             if name:
                 use.add(name, weight)
         submitters = submitter_ads(context.submitters)
         if not len(context.submitters):  # a pool of files
             submitters = submitters_of_jobs(context.requests)
+        elif settings.USE_GLOBAL_JOB_PRIOS:
+            submitters = by_priority(submitters, context.submitters)
         accounts = _read(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([ROOT_GROUP, *(each.name for each in submitters)], own)
@@ -85,6 +90,8 @@ class SubmitterOrder(RequestOrder):
             counted=int(np.count_nonzero(counted)),
             free=int(np.count_nonzero(settings.NEGOTIATOR_CONSIDER_PREEMPTION | ~in_use.claimed)),
             settings=settings.pie,
+            priorities=JobPriorities(context.jobs),
+            depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
         )
         return cls(accounts, pie)
 

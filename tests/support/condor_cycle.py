@@ -16,15 +16,7 @@ BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: n
 #: Knobs that have no effect yet.
 NOT_BUILT = {
     "GROUP_NAMES": "accounting groups",
-    "USE_GLOBAL_JOB_PRIOS": "global job priorities",
-    "USE_RESOURCE_REQUEST_COUNTS": "requests one by one",
-    "NEGOTIATOR_SUBMITTER_CONSTRAINT": "constraints of queries",
-    "NEGOTIATOR_SLOT_CONSTRAINT": "constraints of queries",
-    "NEGOTIATOR_JOB_CONSTRAINT": "constraints of queries",
     "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD": "trimming of slots that shut down",
-    "NEGOTIATOR_IGNORE_JOB_RANKS": "ignored ranks of jobs",
-    "NEGOTIATOR_DEPTH_FIRST": "depth first",
-    "NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES": "suspended slots",
 }
 
 
@@ -48,8 +40,6 @@ def not_built(case):
         return "claim ids"
     if len({slot["name"] for slot in given["slots"]}) < len(given["slots"]):
         return "two ads of one slot"
-    if "abs(" in given.get("knobs", {}).get("NEGOTIATOR_PRE_JOB_RANK", ""):
-        return "unknown functions in knobs: the bundle is refused"
     if any("WantAdRevaluate" in slot for slot in given["slots"]):
         return "WantAdRevaluate"
     if any("NegotiatorRequirements" in slot for slot in given["slots"]):

@@ -5,7 +5,7 @@ It runs as one generator: a turn is yielded, and its feedback is what the yield 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, QueuedRequest, SlotAllowance
 from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.pie.depth_first import DepthFirst, JobCounts
+from negotiator_fairshare.pie.job_priorities import JobPriorities, joined
 from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, Shares, divide
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import (
@@ -39,12 +41,13 @@ class PieSettings:
     """The knobs that the pie reads.
 
     ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
-    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES.
+    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS.
     """
 
     consider_preemption: bool = True
     use_weights: bool = True
     ignore_priorities: bool = False
+    use_counts: bool = True
 
 
 @attrs.define(eq=False)
@@ -68,6 +71,8 @@ class FairShareOrder:
     counted: int
     free: int
     settings: PieSettings
+    priorities: JobPriorities
+    depth_first: DepthFirst | None = None
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
     hopeless: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that no slot is left for
@@ -115,6 +120,8 @@ class FairShareOrder:
             if not spins:
                 left = sorted(left, key=lambda each: self._turn_key(each, shares))
             began = self._pie_left = self._sum_of_limits(left, shares)
+            if not spins:
+                left = joined(left)
             if not self.settings.consider_preemption and began <= 0:
                 halted = "no pie left"
                 break
@@ -153,11 +160,12 @@ class FairShareOrder:
             submitters, self.accounts, self.total, ignore_priorities=self.settings.ignore_priorities
         )
 
-    def _turn_key(self, submitter: SubmitterAd, shares: Shares) -> tuple[float, float, int, int]:
+    def _turn_key(self, submitter: SubmitterAd, shares: Shares) -> tuple[float, int, float, int, int]:
         account = self.accounts(submitter.name)
         whole = account.usage + shares.limit(submitter.name, account)
         starvation = account.usage / whole if whole > 0 else LARGEST
-        return account.priority, starvation, submitter.heard % _HEARD_PERIOD, submitter.place
+        best = submitter.priorities[1] if submitter.priorities else 0
+        return account.priority, -best, starvation, submitter.heard % _HEARD_PERIOD, submitter.place
 
     def _turn(
         self, submitter: SubmitterAd, shares: Shares, *, first: bool, floor_round: bool
@@ -224,6 +232,9 @@ class _Serving:
     stop: TurnStop | None = None
     end: TurnEnd = TurnEnd.RESUME
     _limited: bool = False
+    _filled: dict[int, int] = attrs.field(
+        factory=dict
+    )  # jobs without a match that a slot was filled with, by request
 
     def run(self) -> Turns:
         """Serve the queue of the submitter."""
@@ -239,9 +250,13 @@ class _Serving:
                 self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
                 return
             queued = queue[place]
+            jobs = self._jobs_left(queued)
+            if jobs <= 0:
+                place += 1
+                continue
             # Beyond the limit only slots that prefer the job to the one that they run: there are none.
             if self.used >= self.limit or queued.number in self.order.hopeless:
-                self._reject(numbers[queued.number], RejectionText.NO_MATCH)
+                self._reject(self._named(queued, numbers), RejectionText.NO_MATCH)
                 passed_over.add(queued.kind)
                 continue
             allowance = SlotAllowance(
@@ -250,21 +265,28 @@ class _Serving:
                 stop=min(self.limit, self.headroom),
                 used=self.used,
             )
-            feedback = yield attrs.evolve(queued, slots=allowance)
+            per_slot = self._jobs_per_slot(queued)
+            turn = attrs.evolve(queued, slots=allowance, allowance=self._allowance(queued, jobs, per_slot))
+            feedback = yield turn
             for weight in self.order.take(self.submitter.name, feedback.slots):
                 self.used += weight
             self.matched += len(feedback.slots)
+            if per_slot is not None:
+                filled = int((per_slot[feedback.slots] - 1).sum())
+                self._filled[queued.number] = self._filled.get(queued.number, 0) + filled
             rest = queued.without(feedback.copies, len(queued.rows))
             if rest is None:
                 del queue[place]
                 continue
             queue[place] = rest
-            if len(feedback.slots) and self.used >= allowance.stop:
+            if len(feedback.slots) and (self.used >= allowance.stop or len(feedback.slots) == turn.allowance):
                 continue
             limited = feedback.too_heavy > 0
             if not limited:
                 self.order.hopeless.add(queued.number)
-            self._reject(numbers[queued.number], RejectionText.LIMIT if limited else RejectionText.NO_MATCH)
+            self._reject(
+                self._named(rest, numbers), RejectionText.LIMIT if limited else RejectionText.NO_MATCH
+            )
             passed_over.add(queued.kind)
             if limited:
                 self._limited = True
@@ -272,6 +294,26 @@ class _Serving:
                 if not (settings.consider_preemption or settings.use_weights):
                     self.stop = TurnStop.UNWEIGHTED_LIMIT
                     return
+
+    def _jobs_left(self, queued: QueuedRequest) -> int:
+        """Return how many jobs of a request may still be served in this turn."""
+        found = self.order.priorities.served(queued, self.submitter.priorities)
+        return found - self._filled.get(queued.number, 0)
+
+    def _jobs_per_slot(self, queued: QueuedRequest) -> JobCounts | None:
+        depth_first = self.order.depth_first
+        return None if depth_first is None else depth_first.jobs_per_slot(queued)
+
+    @staticmethod
+    def _allowance(queued: QueuedRequest, jobs: int, per_slot: JobCounts | None) -> int:
+        """Return how many jobs may be matched now, so that no slot is filled with more jobs than are left."""
+        if per_slot is not None:
+            jobs = -(-jobs // int(per_slot.max(initial=1)))
+        return min(jobs, len(queued.rows))
+
+    def _named(self, queued: QueuedRequest, numbers: Mapping[int, int]) -> int:
+        """Return the row of the job that a rejection names: the first of the request as the schedd sent it."""
+        return numbers[queued.number] if self.order.settings.use_counts else int(queued.rows[0])
 
     def _is_over(self) -> bool:
         if self.used >= self.limit and not (self.first and self.order.settings.consider_preemption):

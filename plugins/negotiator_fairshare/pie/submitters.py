@@ -12,6 +12,7 @@ from negotiator.plugin import Environment, Expr, Mask, QueuedRequest, Table, bin
 
 _SLOT_WEIGHT = bind(parse("MY.SlotWeight"))
 _USER = bind(parse("MY.AccountingGroup ?: MY.RemoteUser"))
+_SUSPENDED = bind(parse('MY.Activity == "Suspended"'))
 #: No machine is heavier: sums of weights stay exact.
 _HEAVIEST = 2.0**30
 _LARGEST = 2.0**53
@@ -21,7 +22,10 @@ _CLAIMED = ("claimed", "preempting")
 
 @attrs.frozen
 class SubmitterAd:
-    """One submitter at one schedd. ``heard`` is LastHeardFrom, in seconds since the epoch; ``place`` its place as read."""
+    """One submitter at one schedd. ``heard`` is LastHeardFrom, in seconds since the epoch; ``place`` its place as read.
+
+    ``priorities`` are the least and the largest JobPrio of its jobs; None for jobs of any.
+    """
 
     name: str
     schedd: str
@@ -29,6 +33,7 @@ class SubmitterAd:
     running: int
     heard: int
     place: int
+    priorities: tuple[int, int] | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -83,19 +88,26 @@ def slot_weights(
 
 @attrs.frozen(eq=False)
 class SlotUse:
-    """The slots in use: ``claimed`` (S,), and the ``users`` of these, (U,); an empty name for none."""
+    """The slots that are ``claimed``, (S,), those of them that are ``counted``, (S,), and the ``users`` of the latter, (U,).
+
+    A user is an empty name for none.
+    """
 
     claimed: Mask
+    counted: Mask
     users: tuple[str, ...]
 
     @classmethod
-    def of(cls, slots: Table, env: Environment) -> SlotUse:
-        """Find the claimed slots of a pool."""
+    def of(cls, slots: Table, env: Environment, *, discount_suspended: bool = False) -> SlotUse:
+        """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted."""
         states = np.array([state.lower() if state else "" for state in slots.strings("State")], np.object_)
         claimed = np.isin(states, _CLAIMED)
-        users = evaluate_table(_USER, slots.take(np.flatnonzero(claimed)), env=env)
+        counted = claimed
+        if discount_suspended:
+            counted = claimed & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
+        users = evaluate_table(_USER, slots.take(np.flatnonzero(counted)), env=env)
         values = users.values(np.arange(len(users)))
-        return cls(claimed, tuple(value if isinstance(value, str) else "" for value in values))
+        return cls(claimed, counted, tuple(value if isinstance(value, str) else "" for value in values))
 
 
 def distinct(submitters: Sequence[SubmitterAd]) -> tuple[str, ...]:
