@@ -10,7 +10,9 @@ import attrs
 from negotiator.app.pool_view import PoolView
 from negotiator.app.subject import Subject, resolve_subject
 from negotiator.audit.queueing import change_fields, placement_fields
+from negotiator.classad import Table
 from negotiator.cycle.admit import admit
+from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.place import PlacedJobs, place_idle
 from negotiator.cycle.result import ApplicationPlacement as ApplicationPlacement
 from negotiator.cycle.work_accounts import WorkAccounts
@@ -21,6 +23,7 @@ from negotiator.hooks.records import AdKind, Cycle
 from negotiator.placement import AccessCache, Chain, Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.pool import Snapshot
+from negotiator.queues.names import upwards
 
 GROUPS_UNKNOWN = "groups_unknown"
 _TEXTS = {
@@ -98,14 +101,37 @@ class PoolPlacement:
     """The result of the stations *admit* and *place* of a cycle over the pool of ``snapshot``."""
 
     snapshot: Snapshot
-    admitted: int
+    jobs: Table  # that were admitted
     result: PlacedJobs
     failures: tuple[HookFailure, ...]
+
+    @property
+    def admitted(self) -> int:
+        """The number of jobs that were admitted."""
+        return len(self.jobs)
 
     @property
     def placements(self) -> tuple[ApplicationPlacement, ...]:
         """The kinds of new applications: the rejected first, then those with most jobs."""
         return tuple(sorted(self.result.placements, key=lambda kind: (kind.placement.placed, -kind.jobs)))
+
+    def selected(self, user: str = "", queue: str = "", job: str = "") -> tuple[ApplicationPlacement, ...]:
+        """Return the placements of a user, of a queue and those below it, or of a job or a cluster; empty texts select all."""
+        result = attrs.evolve(self.result, placements=self._of_job(job)) if job else self.result
+        return tuple(
+            kind
+            for kind in attrs.evolve(self, result=result).placements
+            if (not user or kind.application.user.lower() == user.lower())
+            and (not queue or queue.lower() in upwards(kind.placement.queue.lower()))
+        )
+
+    def _of_job(self, job: str) -> tuple[ApplicationPlacement, ...]:
+        kinds = self.result.kinds
+        if kinds is None:
+            return ()
+        names = ({name, name.partition(".")[0]} for name in job_ids(self.jobs))
+        numbers = {kind for kind, each in zip(kinds.tolist(), names, strict=True) if job in each}
+        return tuple(self.result.placements[number] for number in sorted(numbers - {-1}))
 
     @property
     def already_placed(self) -> int:
@@ -149,7 +175,7 @@ def place_pool(view: PoolView) -> PoolPlacement:
     admitted = admit(view.snapshot, view.bundle, cycle, work)
     result = place_idle(admitted.jobs, view.bundle, cycle, state)
     failures = tuple(dict.fromkeys((*failures, *admitted.failures, *result.failures)))
-    return PoolPlacement(view.snapshot, len(admitted.jobs), result, failures)
+    return PoolPlacement(view.snapshot, admitted.jobs, result, failures)
 
 
 def _chain(view: PoolView) -> Chain:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from negotiator.cli.render import terminal_columns
+from collections.abc import Callable, Sequence
+
+from negotiator.cli.render import Row, terminal_columns
 
 #: The width of a bar in characters, and on terminals of fewer columns than these.
 _WIDTH, _NARROW_WIDTH = 20, 10
@@ -14,6 +16,19 @@ def limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
     if limit is None:
         return "", ""
     return shown, bar(used, limit) if limit else ""
+
+
+def used_part(used: int, limit: int | None) -> float:
+    """Return the part of a limit that is used: above 1 beyond the limit, below 0 without a limit."""
+    if limit is None:
+        return 1 / (used + 2) - 1  # the more is used, the nearer to -1: see most_used
+    return used / limit if limit else float(used > 0)
+
+
+def most_used(rows: Sequence[tuple[float, Row]]) -> Callable[[int], list[Row]]:
+    """Return a function that selects the rows of the most used limits; then rows without one; ``rows`` have ``used_part``."""
+    ranked = [row for _, row in sorted(rows, key=lambda each: -each[0])]
+    return lambda most: ranked[:most]
 
 
 def bar(used: int, limit: int) -> str:

@@ -13,13 +13,13 @@ from negotiator.app.cycle_report import CORE, CycleResult
 from negotiator.bundle.model import Bundle
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import coloured, printable, terminal_columns, uses_colour
+from negotiator.cli.screen import SCREEN
 from negotiator.cli.table_layout import cut
 from negotiator.records import Mode, Problem, Reason
 
 #: Entries of each part. An entry of a plugin's rule has two lines.
 SUBMITTERS, RULES, DISCARDS = 3, 3, 1
-#: Lines of the summary with the two that follow it; blank lines are left out where it has more.
-SCREEN = 24
+#: Lines that follow the summary; blank lines are left out where it would take more than a screen with them.
 _FOOTER = 2
 
 _Key: TypeAlias = tuple[object, ...]

@@ -78,6 +78,7 @@ def job_id(_context: click.Context, _parameter: click.Parameter, value: str | No
 
 QUEUE_PATH = _QueuePath()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+full = click.option("--full", is_flag=True, help="Print everything, instead of at most a screen.")
 user = click.option("--user", metavar="NAME", callback=_user, help="The user in question.")
 group = click.option(
     "--group",

@@ -23,6 +23,7 @@ from negotiator.cli.loading import load_view
 from negotiator.cli.place_pool import show_pool_placement
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, printable
+from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 
@@ -34,15 +35,20 @@ def place(
     tags: dict[str, str],
     targets: CommandTargets,
     *,
+    job: str | None,
+    full: bool,
     forced: bool,
     as_json: bool,
 ) -> None:
     """Print the queue that an application of a user would be placed in, and the result of each placement rule tried."""
-    about_one = bool(user or groups or queue or tags or forced)
-    if about_one and _from_environment("pool"):  # the command line takes precedence
-        targets = attrs.evolve(targets, pool=())
+    about_one = bool(groups or tags or forced)
+    about_pool = bool(job or full)
+    if (about_one or ((user or queue) and not about_pool)) and _from_environment("pool"):
+        targets = attrs.evolve(targets, pool=())  # the command line takes precedence
     if targets.pool and about_one:
         raise click.UsageError("--pool places all jobs of a pool: omit the options of a single application")
+    if about_pool and not targets.pool:
+        raise click.UsageError("--full and --job are for the jobs of a pool: use --pool PATH")
     if not targets.pool and not user:
         raise click.UsageError("missing user: use --user NAME, or --pool PATH for the jobs of a pool")
     view = load_view(targets)
@@ -52,7 +58,8 @@ def place(
         result = place_pool(view)
         print_problems(result.snapshot.problems, err=True)
         print_failures(result.failures)
-        show_pool_placement(result, as_json=as_json)
+        selection = Selection(full=full, user=user or "", queue=queue, job=job or "")
+        show_pool_placement(result, selection, as_json=as_json)
         if result.failures:
             sys.exit(ExitCode.PLUGIN)
         sys.exit(ExitCode.DONE if result.all_placed else ExitCode.NOT_DONE)

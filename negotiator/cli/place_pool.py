@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import click
 
 from negotiator.app.placement import ApplicationPlacement, PoolPlacement, rejection
-from negotiator.cli.render import print_table
+from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.cli.selection import Selection
 from negotiator.placement import Placement
 from negotiator.placement.trace import NO_RULE_MATCHED
 
+_DETAILS = "Details: --full, or --user NAME, --queue PATH, --job ID"
 
-def show_pool_placement(result: PoolPlacement, *, as_json: bool) -> None:
-    """Print the placements of a pool's applications."""
+
+def show_pool_placement(result: PoolPlacement, selection: Selection, *, as_json: bool) -> None:
+    """Print the placements of a pool's applications: the totals, and the selected ones or those that fit on a screen."""
     if as_json:
         click.echo(json.dumps(result.values, indent=2))
-    else:
-        _print(result)
+        return
+    chosen = result.selected(selection.user, selection.queue, selection.job)
+    new = {change.path for change in result.result.changes}
+    table = ScreenTable(
+        "Applications, grouped by everything that placement rules read",
+        ("JOBS", "USER", "REQUESTED", "PLACEMENT", "RULE", "FIRST JOB"),
+        [_row(kind, new) for kind in chosen],
+        (0,),
+        noun="kind",
+    )
+    print_tables([table], full=selection.is_detailed, details=_DETAILS, heading=[*_totals(result)])
+    if selection.is_part and not chosen:
+        click.echo("\nNo application that would be placed now is selected.")
 
 
-def _print(result: PoolPlacement) -> None:
+def _totals(result: PoolPlacement) -> Iterator[str]:
     rejected = sum(kind.jobs for kind in result.placements if not kind.placement.placed)
     total = sum(kind.jobs for kind in result.placements)
-    click.echo(f"Jobs: {total - rejected} placed, {rejected} rejected")
+    yield f"Jobs: {total - rejected} placed, {rejected} rejected"
     others = (
         (result.already_placed, "of applications that have a queue already"),
         (result.held, "of applications that an administrator holds"),
@@ -31,15 +46,7 @@ def _print(result: PoolPlacement) -> None:
     )
     for count, text in others:
         if count:
-            click.echo(f"      {count} {text}")
-    click.echo()
-    new = {change.path for change in result.result.changes}
-    print_table(
-        "Applications, grouped by everything that placement rules read",
-        ("JOBS", "USER", "REQUESTED", "PLACEMENT", "RULE", "FIRST JOB"),
-        [_row(kind, new) for kind in result.placements],
-        right=(0,),
-    )
+            yield f"      {count} {text}"
 
 
 def _row(kind: ApplicationPlacement, new: set[str]) -> tuple[str, ...]:

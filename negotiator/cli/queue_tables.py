@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
 
 from negotiator.app.queues import QueueUsage
-from negotiator.cli.bars import limited
-from negotiator.cli.render import print_table, printable
+from negotiator.cli.bars import limited, most_used, used_part
+from negotiator.cli.render import Row, printable
+from negotiator.cli.screen import ScreenTable
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.quantities import Resources, format_quantity
@@ -24,8 +26,11 @@ _NOTHING = QueueUsage({}, 0)
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
-def print_tree(shown: list[Queue], applications: Applications) -> None:
-    """Print queues with their state, applications and resources; the first is the top, with its full path."""
+def tree_table(shown: list[Queue], applications: Applications) -> ScreenTable:
+    """Return queues with their state, applications and resources; the first is the top, with its full path.
+
+    A short table has the upper levels of the tree.
+    """
     depth = shown[0].path.count(".")
     rows = [
         (
@@ -38,17 +43,37 @@ def print_tree(shown: list[Queue], applications: Applications) -> None:
         for queue in shown
     ]
     headers = ("QUEUE", "TYPE", "STATE", "APPLICATIONS", "RESOURCES")
-    print_table("Queues", headers, rows)
+    depths = [queue.path.count(".") for queue in shown]
+    return ScreenTable("Queues", headers, rows, noun="queue", shorten=lambda most: _upper(rows, depths, most))
 
 
-def print_usage(shown: list[Queue], usage: Usages) -> None:
-    """Print the usage of each resource that is used or limited, then of applications."""
-    rows = [row for queue in shown for row in _used(queue, usage.get(queue.path, _NOTHING))]
+def _upper(rows: Sequence[Row], depths: Sequence[int], most: int) -> list[Row]:
+    """Return the rows of as many upper levels as fit; of the first level that does not, the first rows."""
+    counts = Counter(depths)
+    left, deepest = most, -1
+    for depth in sorted(counts):
+        if counts[depth] > left:
+            break
+        left, deepest = left - counts[depth], depth
+    chosen = []
+    for row, depth in zip(rows, depths, strict=True):
+        if depth <= deepest:
+            chosen.append(row)
+        elif depth == deepest + 1 and left:
+            chosen.append(row)
+            left -= 1
+    return chosen
+
+
+def usage_table(shown: list[Queue], usage: Usages) -> ScreenTable:
+    """Return the usage of each resource that is used or limited, then of applications; a short table has the most used."""
+    found = [row for queue in shown for row in _used(queue, usage.get(queue.path, _NOTHING))]
     headers = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "")
-    print_table("Usage", headers, rows, right=(2, 3, 4))
+    return ScreenTable("Usage", headers, [row for _, row in found], (2, 3, 4), shorten=most_used(found))
 
 
-def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[str, ...]]:
+def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[float, Row]]:
+    """Yield the part of the limit that is used, with each row."""
     config, resources = queue.config, usage.resources
     named = (name for name in resources if resources[name])
     for resource in sorted({*config.max, *config.guaranteed, *named}):
@@ -57,43 +82,45 @@ def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[str, ...]]:
         amounts = [
             "" if each is None else format_quantity(resource, each) for each in (used, guaranteed, maximum)
         ]
-        yield queue.path, resource, amounts[0], amounts[1], *limited(used, maximum, amounts[2])
+        row = (queue.path, resource, amounts[0], amounts[1], *limited(used, maximum, amounts[2]))
+        yield used_part(used, maximum), row
     if usage.applications or config.applications:
         most = config.applications or None
         count = usage.applications
-        yield queue.path, "applications", str(count), "", *limited(count, most, str(most))
+        row = (queue.path, "applications", str(count), "", *limited(count, most, str(most)))
+        yield used_part(count, most), row
 
 
-def print_draining(shown: list[Queue], now: float) -> None:
-    """Print since when queues are draining: administrators wait for the end of that."""
+def draining_table(shown: list[Queue], now: float) -> ScreenTable:
+    """Return since when queues are draining: administrators wait for the end of that."""
     rows = [
         (queue.path, _instant(queue.since), _duration(now - queue.since)) for queue in shown if queue.draining
     ]
-    print_table("Draining", ("QUEUE", "SINCE", "DURATION"), rows)
+    return ScreenTable("Draining", ("QUEUE", "SINCE", "DURATION"), rows, noun="queue")
 
 
-def print_access(shown: list[Queue]) -> None:
-    """Print the access control lists of those queues that have any."""
+def access_table(shown: list[Queue]) -> ScreenTable:
+    """Return the access control lists of those queues that have any."""
     rows = [
         (queue.path, _names(queue.config.submit), _names(queue.config.admin))
         for queue in shown
         if queue.config.submit != Acl() or queue.config.admin != Acl()
     ]
-    print_table("Access control lists", ("QUEUE", "SUBMIT", "ADMINISTER"), rows)
+    return ScreenTable("Access control lists", ("QUEUE", "SUBMIT", "ADMINISTER"), rows, noun="queue")
 
 
-def print_limits(shown: list[Queue]) -> None:
-    """Print the limits of queues, with their sources."""
+def limits_table(shown: list[Queue]) -> ScreenTable:
+    """Return the limits of queues, with their sources."""
     rows = [
         (queue.path, _limited(limit), limit.text, str(limit.source))
         for queue in shown
         for limit in queue.config.limits
     ]
-    print_table("Limits", ("QUEUE", "LIMIT", "DESCRIPTION", "SOURCE"), rows)
+    return ScreenTable("Limits", ("QUEUE", "LIMIT", "DESCRIPTION", "SOURCE"), rows)
 
 
-def print_templates(shown: list[Queue]) -> None:
-    """Print the child templates: the initial settings of queues that placement rules create below these."""
+def templates_table(shown: list[Queue]) -> ScreenTable:
+    """Return the child templates: the initial settings of queues that placement rules create below these."""
     rows = [
         (
             queue.path,
@@ -105,7 +132,7 @@ def print_templates(shown: list[Queue]) -> None:
         if (template := queue.config.template)
     ]
     headers = ("QUEUE", "APPLICATIONS", "RESOURCES", "PROPERTIES")
-    print_table("Child templates", headers, rows)
+    return ScreenTable("Child templates", headers, rows)
 
 
 def print_source(queue: Queue) -> None:

@@ -13,21 +13,22 @@ from negotiator.cli.loading import load_view
 from negotiator.cli.problems import print_problems
 from negotiator.cli.queue_json import tree_json
 from negotiator.cli.queue_tables import (
-    print_access,
-    print_draining,
-    print_limits,
+    access_table,
+    draining_table,
+    limits_table,
     print_source,
-    print_templates,
-    print_tree,
-    print_usage,
+    templates_table,
+    tree_table,
+    usage_table,
 )
+from negotiator.cli.screen import print_tables
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 from negotiator.queues import ROOT
 from negotiator.queues.names import parent_of, upwards
 
 
-def queues(path: str | None, targets: CommandTargets, *, as_json: bool) -> None:
+def queues(path: str | None, targets: CommandTargets, *, full: bool, as_json: bool) -> None:
     """Print the queues of a policy bundle; with PATH those below it, with their limits."""
     view = load_view(targets)
     report = queue_report(view, path or ROOT)
@@ -41,20 +42,20 @@ def queues(path: str | None, targets: CommandTargets, *, as_json: bool) -> None:
     else:
         if view.bundle.chain is None:
             click.echo("No plugin brings placement rules: jobs have no queue.\n")
-        _print(report, view.now, detailed=path is not None)
+        _print(report, view.now, full=full, detailed=path is not None)
     sys.exit(ExitCode.PLUGIN if report.failures else ExitCode.DONE)
 
 
-def _print(report: QueueReport, now: float, *, detailed: bool) -> None:
+def _print(report: QueueReport, now: float, *, full: bool, detailed: bool) -> None:
     tree, top = report.tree, report.top
     shown = [queue for queue in tree if top in upwards(queue.path)]
-    print_tree(shown, report.applications)
+    tables = [tree_table(shown, report.applications)]
     if report.usage is not None:
-        print_usage(shown, report.usage)
-    print_draining(shown, now)
+        tables.append(usage_table(shown, report.usage))
     above = [queue for queue in map(tree.get, reversed([*upwards(parent_of(top))])) if queue]
-    print_access([*above, *shown])
+    tables += (draining_table(shown, now), access_table([*above, *shown]))
     if detailed:
-        print_limits(shown)
-        print_templates(shown)
+        tables += (limits_table(shown), templates_table(shown))
+    print_tables(tables, full=full or detailed, details="Details: --full, or the PATH of a queue")
+    if detailed:
         print_source(shown[0])

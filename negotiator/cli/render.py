@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import click
 
 from negotiator.cli import table_layout
 from negotiator.cli.table_layout import TableColumn
 from negotiator.records.text import printable as printable
+
+Row: TypeAlias = Sequence[str]
 
 #: Columns of sentences and expressions, whose long words may be broken; names never are.
 PROSE = {"REASON", "DETAIL", "RESULT", "DESCRIPTION", "LAST FAILURE", "WHAT"}
@@ -49,44 +52,52 @@ def coloured(header: str, cell: str) -> str:
 
 def print_wrapped(text: str, *, bold: bool = False) -> None:
     """Print a sentence; on a terminal in its width, wrapped between words."""
-    room = terminal_columns()
-    for line in [text] if room is None else table_layout.wrapped(text, room):
+    for line in _wrapped(text):
         click.echo(click.style(line, bold=True) if bold else line, color=uses_colour())
 
 
-def print_table(
-    title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()
-) -> None:
-    """Print a table below its title; ``right`` are the columns to align right. Without rows, print nothing.
+def _wrapped(text: str) -> Sequence[str]:
+    room = terminal_columns()
+    return [text] if room is None else table_layout.wrapped(text, room)
+
+
+def print_table(title: str, headers: Sequence[str], rows: Sequence[Row], right: Sequence[int] = ()) -> None:
+    """Print a table below its title, and a blank line; ``right`` are the columns to align right. Without rows, print nothing.
 
     On a terminal, long cells are wrapped to its width and empty columns are omitted. Where a name would have to be broken,
     the columns of a row are printed on several lines.
     """
+    lines = table_lines(title, headers, rows, right)
+    for line in lines:
+        click.echo(line, color=uses_colour())
+    if lines:
+        click.echo()
+
+
+def table_lines(
+    title: str, headers: Sequence[str], rows: Sequence[Row], right: Sequence[int] = ()
+) -> list[str]:
+    """Return the lines of a table as :func:`print_table` prints them, with colours, without the blank line."""
     if not rows:
-        return
+        return []
     cells = [[printable(cell) for cell in row] for row in rows]
     room = terminal_columns()
-    if room is not None:
-        _print_wrapped(title, _columns(headers, cells, right), room)
-        return
-    click.echo(title)
-    _print_plain(headers, cells, right)
-    click.echo()
+    if room is None:
+        return [title, *_plain_lines(headers, cells, right)]
+    return [*_lines_within(title, _columns(headers, cells, right), room)]
 
 
-def _print_plain(headers: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]) -> None:
+def _plain_lines(headers: Sequence[str], cells: Sequence[Row], right: Sequence[int]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
     for row in ([*headers], *cells):
         line = (
             cell.rjust(width) if column in right else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        click.echo(f"  {'  '.join(line)}".rstrip())
+        yield f"  {'  '.join(line)}".rstrip()
 
 
-def _columns(
-    headers: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[int]
-) -> list[TableColumn]:
+def _columns(headers: Sequence[str], cells: Sequence[Row], right: Sequence[int]) -> list[TableColumn]:
     """Return the columns that are not empty."""
     return [
         TableColumn(header, [row[place] for row in cells], right=place in right, prose=header in PROSE)
@@ -95,9 +106,8 @@ def _columns(
     ]
 
 
-def _print_wrapped(title: str, columns: Sequence[TableColumn], room: int) -> None:
-    colour = uses_colour()
-    print_wrapped(title, bold=True)
+def _lines_within(title: str, columns: Sequence[TableColumn], room: int) -> Iterator[str]:
+    yield from (click.style(text, bold=True) for text in _wrapped(title))
     lines = table_layout.lines_of_columns(columns, room)
     layout = []
     for number, line in enumerate(lines):
@@ -106,12 +116,11 @@ def _print_wrapped(title: str, columns: Sequence[TableColumn], room: int) -> Non
     longest = 0
     for indent, line, widths in layout:
         heads = (column.justified(column.header, width) for column, width in zip(line, widths, strict=True))
-        click.secho(f"{indent}{table_layout.GAP.join(heads)}".rstrip(), bold=True, color=colour)
+        yield click.style(f"{indent}{table_layout.GAP.join(heads)}".rstrip(), bold=True)
         longest = max(longest, len(indent) + sum(widths) + len(table_layout.GAP) * (len(widths) - 1))
-    click.echo("─" * min(longest, room))
+    yield "─" * min(longest, room)
     for row in range(len(columns[0].cells)):
         for indent, line, widths in layout:
             for cells in table_layout.row_lines(line, widths, row):
                 shown = (coloured(column.header, cell) for column, cell in zip(line, cells, strict=True))
-                click.echo(f"{indent}{table_layout.GAP.join(shown)}".rstrip(), color=colour)
-    click.echo()
+                yield f"{indent}{table_layout.GAP.join(shown)}".rstrip()

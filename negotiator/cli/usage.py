@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from negotiator.app.usage import entry_name, usage_report
-from negotiator.cli.bars import limited
+from negotiator.cli.bars import limited, most_used, used_part
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.problems import print_problems
-from negotiator.cli.render import print_table, printable
+from negotiator.cli.render import Row, printable
+from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 from negotiator.queues.quantities import format_quantity
@@ -22,8 +23,19 @@ from negotiator.queues.quantities import format_quantity
 #: The reports with the keys of the specification, of the plugin that reports users and groups.
 SPECIFICATION_REPORTS = {"users": "users-spec", "groups": "groups-spec"}
 
+_DETAILS = "Details: --full, --queue PATH, or the NAME of one"
 
-def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bool, spec_names: bool) -> None:
+
+def usage(
+    report: str,
+    name: str | None,
+    queue: str | None,
+    targets: CommandTargets,
+    *,
+    full: bool,
+    as_json: bool,
+    spec_names: bool,
+) -> None:
     """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone."""
     view = load_view(targets)
     print_problems(view.snapshot.problems, err=True)
@@ -33,7 +45,10 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
     if as_json:
         click.echo(json.dumps(result.entries, indent=2))
     elif result.entries:
-        _print(report, result.entries)
+        tables = _tables(report, result.entries, queue or "")
+        print_tables(tables, full=full or bool(name or queue), details=_DETAILS)
+        if not any(table.rows for table in tables):
+            click.echo(f"Nothing is used or limited in {queue}.")
     else:
         selection = f"{name} in the report" if name else "the report"
         click.echo(f"Nothing is used or limited: no plugin has {printable(selection)} {printable(report)}.")
@@ -43,29 +58,37 @@ def usage(report: str, name: str | None, targets: CommandTargets, *, as_json: bo
     sys.exit(ExitCode.DONE if is_found else ExitCode.NOT_DONE)
 
 
-def _print(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
+def _tables(report: str, entries: Sequence[Mapping[str, Any]], queue: str) -> list[ScreenTable]:
     trees = [entry for entry in entries if "queues" in entry]
     flat = [entry for entry in entries if "queues" not in entry]
-    if trees:
-        _print_trees(report, trees)
+    found = [_tree_table(report, trees, queue)]
     if flat:
         headers = tuple(dict.fromkeys(key for entry in flat for key in entry))
         rows = [tuple(printable(str(entry.get(key, ""))) for key in headers) for entry in flat]
-        print_table(f"Usage of {printable(report)}", tuple(printable(key).upper() for key in headers), rows)
+        shown = tuple(printable(key).upper() for key in headers)
+        found.append(ScreenTable(f"Usage of {printable(report)}", shown, rows))
+    return found
 
 
-def _print_trees(report: str, entries: Sequence[Mapping[str, Any]]) -> None:
-    rows = [row for entry in entries for row in _rows(entry_name(entry), entry.get("queues", {}))]
+def _tree_table(report: str, entries: Sequence[Mapping[str, Any]], queue: str) -> ScreenTable:
+    rows = [
+        (part, row)
+        for entry in entries
+        for part, row in _rows(entry_name(entry), entry.get("queues", {}))
+        if not queue or f"{row[1]}.".startswith(f"{queue}.")
+    ]
     headers = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
-    print_table(f"Usage of {printable(report)}", headers, rows, right=(3, 4))
+    return ScreenTable(
+        f"Usage of {printable(report)}", headers, [row for _, row in rows], (3, 4), shorten=most_used(rows)
+    )
 
 
 def _queue_path(node: Mapping[str, Any]) -> str:
     return str(node.get("queuePath") or node.get("queuename", ""))
 
 
-def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Return the rows of one user or group: each resource of each queue that is used or limited, then its applications."""
+def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[float, Row]]:
+    """Yield the rows of one user or group, each with the part of the limit that is used: each resource of each queue that is used or limited, then its applications."""
     stack = [node] if node else []
     while stack:
         queue = stack.pop()
@@ -73,20 +96,11 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         for resource in sorted({*used, *maximum}):
             shown = [format_quantity(resource, amount.get(resource, 0)) for amount in (used, maximum)]
             limit = maximum.get(resource)
-            yield (
-                name,
-                _queue_path(queue),
-                resource,
-                shown[0],
-                *limited(used.get(resource, 0), limit, shown[1]),
-            )
+            amount = used.get(resource, 0)
+            row = (name, _queue_path(queue), resource, shown[0], *limited(amount, limit, shown[1]))
+            yield used_part(amount, limit), row
         running, limit = len(queue.get("runningApplications", ())), queue.get("maxApplications")
         if running or limit:
-            yield (
-                name,
-                _queue_path(queue),
-                "applications",
-                str(running),
-                *limited(running, limit, str(limit)),
-            )
+            bounds = limited(running, limit, str(limit))
+            yield used_part(running, limit), (name, _queue_path(queue), "applications", str(running), *bounds)
         stack += reversed(queue.get("children", ()))

@@ -64,6 +64,8 @@ class PlacedJobs:
     placements: tuple[ApplicationPlacement, ...] = ()
     changes: tuple[QueueChange, ...] = ()
     noun: str = "job"
+    #: By row of the table that was placed, the number of the placement; -1 for an application that has its queue already.
+    kinds: Numbers | None = None
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """Return ``schedd#cluster`` of the application of each row."""
@@ -136,6 +138,8 @@ class PlacementPass:
         rows = np.flatnonzero(numbers < 0)  # held ones too: an application in no queue could not be released
         new = self.place_new(jobs, found, rows, _as_first(own[rows], found.kinds[rows]))
         numbers[rows] = np.array(self._assignments(new), np.int32)[new.kinds]
+        kinds_of_rows = np.full(len(jobs), -1, new.kinds.dtype)
+        kinds_of_rows[rows] = new.kinds
         for reason, kinds in rejections([each.placement for each in new.placements]):
             mask = np.zeros(len(jobs), np.bool_)
             mask[rows] = np.isin(new.kinds, kinds)
@@ -154,6 +158,7 @@ class PlacementPass:
             failures=tuple(dict.fromkeys((*failures, *new.failures))),
             placements=new.placements,
             changes=new.changes,
+            kinds=kinds_of_rows,
         )
 
     def current(self, entries: Sequence[JournalEntry]) -> tuple[JournalEntry, ...]:

@@ -15,7 +15,7 @@ WRONG = [
     (place, [], "missing user: use --user NAME"),
     (place, ["--user", ""], "missing user: use --user NAME"),
     (place, ["--user", "a\nb"], "the name of a user must have at most 200 printable characters"),
-    (place, ["--user", "sue", "--pool", "x"], "--pool places all jobs of a pool"),
+    (place, ["--user", "sue", "--group", "dev", "--pool", "x"], "--pool places all jobs of a pool"),
     (place, ["--user", "sue", "--tag", "namespace"], "'namespace': write NAME=VALUE"),
     (queues, ["dev.web"], "'dev.web' is not the full path of a queue: use root.dev.web"),
 ]

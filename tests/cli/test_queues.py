@@ -319,7 +319,7 @@ IN_USE = [
 @pytest.mark.parametrize("disabled", [(), ("--disable", "maxima", "--disable", "limits")])
 def test_with_a_pool_usage_is_printed_beside_the_limits(bundle, pool, disabled):
     """Of each queue with its children, created ones too; also if the plugins for limits are disabled."""
-    result = run("--bundle", bundle, "--pool", pool, *disabled)
+    result = run("--bundle", bundle, "--pool", pool, "--full", *disabled)
     assert (result.exit_code, result.stderr) == (0, "")
     assert usage_rows(result.stdout) == IN_USE
     assert ["sue", "dynamic leaf", "Active"] in [cells(line)[:3] for line in result.stdout.splitlines()]
@@ -332,8 +332,8 @@ def test_the_pool_may_be_set_in_the_environment(bundle, pool, monkeypatch):
     (pool / "other.ads").write_text(USED.format(9, 2, 1, "root.production"))
     paths = [str(pool / name) for name in ("jobs.ads", "other.ads")]
     monkeypatch.setenv("NEGOTIATOR_POOL", os.pathsep.join(paths))
-    assert usage_rows(run("--bundle", bundle).stdout)[0] == ["root", "memory", "4Gi"]
-    assert usage_rows(run("--bundle", bundle, "--pool", paths[0]).stdout) == IN_USE
+    assert usage_rows(run("--bundle", bundle, "--full").stdout)[0] == ["root", "memory", "4Gi"]
+    assert usage_rows(run("--bundle", bundle, "--pool", paths[0], "--full").stdout) == IN_USE
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_a_bar_is_printed_on_terminals_of_80_columns_too(bundle, pool, monkeypat
     """It is shorter there, and no line is longer than the terminal."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", str(columns))
-    text = re.sub(r"\x1b\[[0-9;]*m", "", run("--bundle", bundle, "--pool", pool).stdout)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", run("--bundle", bundle, "--pool", pool, "--full").stdout)
     rows = [line.split() for line in text[text.index("Usage") : text.index("Access control")].splitlines()]
     row = ["root.production", "applications", "2", "20", bar, "10%"]
     assert row in rows
@@ -380,7 +380,9 @@ def test_with_a_state_matches_not_yet_in_the_pool_count(bundle, pool, tmp_path):
     with world:
         world.cycle()
         before = (tmp_path / "state" / "state.sqlite").read_bytes()
-        result = run("--bundle", bundle, "--pool", pool, "--state", tmp_path / "state", "--now", NOW)
+        result = run(
+            "--bundle", bundle, "--pool", pool, "--full", "--state", tmp_path / "state", "--now", NOW
+        )
         assert result.exit_code == 0
         assert usage_rows(result.stdout)[:2] == [["root", "memory", "3584Mi"], ["root", "vcore", "5"]]
         assert usage_rows(result.stdout)[-1][:4] == ["root.production", "applications", "3", "20"]

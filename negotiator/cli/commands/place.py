@@ -22,7 +22,12 @@ def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[st
 @click.command(short_help="Print the queue that an application would be placed in, and why.")
 @options.user
 @options.group
-@click.option("--queue", default="", metavar="NAME", help="The queue that the application requests.")
+@click.option(
+    "--queue",
+    default="",
+    metavar="NAME",
+    help="The queue that the application requests; with --pool: print what is placed there and below only.",
+)
 @click.option(
     "--tag",
     "tags",
@@ -42,12 +47,20 @@ def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[st
     pool={"help": "Place the jobs of this folder or file of ads instead; may be repeated."},
     state=options.READ_STATE,
 )
+@click.option(
+    "--job",
+    metavar="ID",
+    callback=options.job_id,
+    help="With --pool: print the placement of a job only, such as 12.7, or of all jobs of cluster 12.",
+)
+@options.full
 @options.as_json
 def place(**given: Any) -> None:
     """Print the queue that an application of a user would be placed in, and the result of each placement rule tried.
 
     With --pool, place the jobs of a pool as a negotiation cycle would: jobs that are alike in everything that rules read
-    are printed together. Nothing is changed: no queue is created, nothing is written.
+    are printed together, on at most a screen: totals, rejected ones first. --full prints all, --user, --queue and --job those
+    of a user, a queue or a job. Nothing is changed: no queue is created, nothing is written.
 
     \b
     Exit codes:

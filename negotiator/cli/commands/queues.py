@@ -21,9 +21,12 @@ from negotiator.cli import options
     pool={"help": "Folder or file of ads to count the usage of; may be repeated."},
     state=options.READ_STATE,
 )
+@options.full
 @options.as_json
 def queues(**given: Any) -> None:
     """Print the queues of a policy bundle; with PATH those below it, with their limits.
+
+    At most a screen is printed: the upper levels of the tree, the limits that are used most. --full prints everything.
 
     An access control list applies to all queues below too. A draining queue accepts no new applications, and is removed
     when its last one ends.

@@ -25,6 +25,10 @@ from negotiator.cli import options
     },
     state=options.READ_STATE,
 )
+@click.option(
+    "--queue", type=options.QUEUE_PATH, help="Print the usage in this queue and those below it only."
+)
+@options.full
 @options.as_json
 @click.option("--spec-names", is_flag=True, help="With --json: the keys that the specification prints.")
 def usage(**given: Any) -> None:
@@ -32,6 +36,9 @@ def usage(**given: Any) -> None:
 
     The usage is that of the running jobs of the pool, and with --state also of that negotiator's matches not yet visible
     in the pool. Plugins may offer further reports.
+
+    At most a screen is printed: the limits that are used most. --full prints everything, and so do --queue and NAME for a
+    queue and for a user or group.
 
     With --json the list is that of YuniKorn's GET /ws/v1/partition/default/usage/users and .../groups: memory and the
     like in bytes, vcore in thousandths.
