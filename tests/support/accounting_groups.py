@@ -53,7 +53,7 @@ class Pool:
 
     def serve(self, turn):
         """Return how many slots the group of a turn takes."""
-        room = self.free if turn.limit is None else min(self.free, int(turn.limit - self.usage[turn.group]))
+        room = self.free if turn.autoregroup else min(self.free, int(turn.limit - self.usage[turn.group]))
         taken = max(0, min(room, self.wanted[turn.group]))
         self.free -= taken
         self.wanted[turn.group] -= taken

@@ -5,6 +5,7 @@ from collections import Counter
 import attrs
 
 from condor_cases import attribute_ads, job_ads, slot_ads
+from condor_groups import record_differences
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
@@ -15,7 +16,6 @@ BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: n
 
 #: Knobs that have no effect yet.
 NOT_BUILT = {
-    "GROUP_NAMES": "accounting groups",
     "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD": "trimming of slots that shut down",
 }
 
@@ -81,9 +81,17 @@ def differences(case, result):
         yield f"{len(result.order.pies)} pies, not {len(expect['pies'])}"
     for pie, found in zip(expect["pies"], result.order.pies, strict=False):
         yield from _pie_differences(pie, found)
+    if "groups" in expect:
+        yield from record_differences(expect["groups"], result.order.groups)
 
 
 def _pie_differences(pie, found):
+    if (pie["group"] or "", pie.get("floor_round", False)) != (found.group, found.floor_round):
+        yield f"pie of {found.group}, not {pie['group']}"
+    if "quota" in pie and not _equal(pie["quota"], found.quota, 6e-6):
+        yield f"quota of {found.group}: {found.quota}, not {pie['quota']}"
+    if (halted := pie.get("halted", {}).get("why")) != found.halted:
+        yield f"halted: {found.halted}, not {halted}"
     if len(pie["spins"]) != len(found.spins):
         yield f"{len(found.spins)} spins, not {len(pie['spins'])}"
     for spin, own in zip(pie["spins"], found.spins, strict=False):
@@ -161,6 +169,8 @@ def _pool(content, given):
             "ScheddName": f'"{each["schedd"]}.example.org"',
             "IdleJobs": each["idle"],
             "RunningJobs": each["running"],
+            "WeightedIdleJobs": each["weighted_idle"],
+            "WeightedRunningJobs": each["weighted_running"],
             "LastHeardFrom": each["last_heard_from"],
             **each.get("ad", {}),
         }

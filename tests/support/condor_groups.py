@@ -6,6 +6,7 @@ from collections import Counter
 from condor_cases import slot_ads, value_of
 from fair_share import settings_of
 from negotiator.classad import is_true
+from negotiator_fairshare.group_turns import GroupsRecord
 from negotiator_fairshare.groups.demand import SubmitterDemand, demand_of_groups
 from negotiator_fairshare.groups.quotas import assign_quotas
 from negotiator_fairshare.groups.rounds import NegotiationRounds
@@ -14,6 +15,28 @@ from negotiator_fairshare.groups.rounds import NegotiationRounds
 def differences(content, case):
     """Return a line for each number of ``expect.groups`` of a case that differs, given the contents of its file."""
     return list(_Replay(content, case).differences())
+
+
+def record_differences(expected, record):
+    """Yield a line for each number of ``expect.groups`` of a case that differs in the record of a cycle."""
+    yield from _compare("total", expected["total"], record.total)
+    for row in expected["table"]:
+        name = row["name"]
+        found = {
+            "quota": record.quotas.assigned[name],
+            "usage": record.usage[name],
+            "requested": record.demand[name].requested,
+            "submitters": len(record.demand[name].submitters),
+        }
+        for key, value in found.items():
+            yield from _compare(f"table: {name} {key}", row[key], value)
+    for what, found in (("subtree", record.quotas.subtree), ("assigned", record.quotas.assigned)):
+        for name, value in found.items():
+            yield from _compare(f"{what} {name}", expected[what].get(name, 0), value)
+    yield from _compare("rounds", len(expected["rounds"]), len(record.rounds))
+    for number, (row, each) in enumerate(zip(expected["rounds"], record.rounds, strict=False)):
+        for line in _round(row, each):
+            yield f"round {number + 1}: {line}"
 
 
 class _Replay:
@@ -55,9 +78,9 @@ class _Replay:
         return usage
 
     def differences(self):
+        before = dict(self.usage)
         rounds = NegotiationRounds(self.settings, self.tree, self.quotas, self.demand, self.usage)
-        yield from _compare("total", self.expected["total"], self.total)
-        yield from self._table()
+        yield from self._configured()
         try:
             while (turn := rounds.next_turn()) is not None:
                 usage, done = self._recorded_turn(turn)
@@ -66,32 +89,22 @@ class _Replay:
             yield "more turns than recorded"
         if next(self.pies, None) is not None:
             yield "fewer turns than recorded"
-        yield from _compare("rounds", len(self.expected["rounds"]), len(rounds.records))
-        for number, (expected, record) in enumerate(
-            zip(self.expected["rounds"], rounds.records, strict=False)
-        ):
-            for line in _round(expected, record):
-                yield f"round {number + 1}: {line}"
+        usage = {name: before.get(name, 0) for name in self.tree.nodes}
+        found = GroupsRecord(self.total, self.quotas, self.demand, usage, rounds.records)
+        yield from record_differences(self.expected, found)
 
-    def _table(self):
+    def _configured(self):
         for row in self.expected["table"]:
             name = row["name"]
             group = self.tree.nodes[name].group
             found = {
-                "quota": self.quotas.assigned[name],
                 "config_quota": group.quota,
                 "static": group.static,
                 "accept_surplus": group.accept_surplus,
                 "autoregroup": group.autoregroup,
-                "usage": self.usage[name],
-                "requested": self.demand[name].requested,
-                "submitters": len(self.demand[name].submitters),
             }
             for key, value in found.items():
                 yield from _compare(f"table: {name} {key}", row[key], value)
-        for what, found in (("subtree", self.quotas.subtree), ("assigned", self.quotas.assigned)):
-            for name, value in found.items():
-                yield from _compare(f"{what} {name}", self.expected[what].get(name, 0), value)
 
     def _recorded_turn(self, turn):
         """Return what happened in a turn: the use of groups after it, and the ads that are done."""

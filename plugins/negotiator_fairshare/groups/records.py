@@ -24,14 +24,14 @@ class GroupTurn:
     """A group's turn: its submitters negotiate until the group uses ``limit``.
 
     :ivar group: the name of the group.
-    :ivar limit: the weight that the group may use in all, what it uses now included; None: no limit of the group.
+    :ivar limit: the weight that is divided, and that the group may use in all, what it uses now included.
     :ivar computed_limit: the limit before it was cut to a whole number; NaN with the quirk ``undefined_limit``.
     :ivar submitters: the indexes of the submitter ads that are still on the group's list.
-    :ivar autoregroup: True if submitters of other groups negotiate again in the root.
+    :ivar autoregroup: True if submitters of other groups negotiate again in the root: its use has no limit.
     """
 
     group: str
-    limit: float | None
+    limit: float
     computed_limit: float
     submitters: tuple[int, ...]
     autoregroup: bool = False

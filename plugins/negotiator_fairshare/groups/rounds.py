@@ -205,7 +205,7 @@ class NegotiationRounds:
         regroups = self._settings.any_autoregroups and node is self._tree.root
         turn = GroupTurn(
             node.name,
-            None if regroups else cut(limit, quirks),
+            cut(limit, quirks),
             limit,
             self._submitters[node.name],
             autoregroup=regroups,

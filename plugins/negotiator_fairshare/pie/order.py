@@ -5,7 +5,7 @@ It runs as one generator: a turn is yielded, and its feedback is what the yield 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -16,9 +16,11 @@ from negotiator.plugin import Feedback, QueuedRequest, SlotAllowance
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.depth_first import DepthFirst, JobCounts
 from negotiator_fairshare.pie.job_priorities import JobPriorities, joined
-from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, Shares, divide
+from negotiator_fairshare.pie.request_attributes import with_attributes
+from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, GroupLimit, Shares, divide
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import (
+    PieHalt,
     PieRecord,
     RejectionRecord,
     RejectionText,
@@ -34,6 +36,10 @@ _HEARD_PERIOD = 1009
 
 #: Yields turns, and is sent their outcomes.
 Turns: TypeAlias = Generator[QueuedRequest, Feedback, None]
+#: The same, and returns the submitters that are left.
+PieTurns: TypeAlias = Generator[QueuedRequest, Feedback, list[SubmitterAd]]
+#: Calls the pie of a cycle.
+PieCalls: TypeAlias = "Callable[[FairShareOrder], Turns]"
 
 
 @attrs.frozen
@@ -52,7 +58,7 @@ class PieSettings:
 
 @attrs.define(eq=False)
 class FairShareOrder:
-    """The order of one cycle without accounting groups.
+    """The order of one cycle: ``calls`` divides the pie: ``single_call`` once among all submitters.
 
     ``weights`` (S,) are those of the slots, ``total`` the weight that is divided, of ``counted`` slots, and ``free``
     the number of slots that are left. ``accounts`` returns accounts with the usage that ``use`` counts, matches included.
@@ -72,16 +78,19 @@ class FairShareOrder:
     free: int
     settings: PieSettings
     priorities: JobPriorities
+    calls: PieCalls
     depth_first: DepthFirst | None = None
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
-    hopeless: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that no slot is left for
+    #: Numbers of requests that no slot is left for, each with the group in which it negotiated.
+    hopeless: set[tuple[int, str]] = attrs.field(factory=set, init=False)
+    group: GroupLimit = attrs.field(factory=GroupLimit, init=False)  # of the call of the pie
     _pie_left: float = attrs.field(default=0.0, init=False)
     _turns: Turns = attrs.field(init=False)
     _feedback: Feedback | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._turns = self._cycle()
+        self._turns = self.calls(self)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -99,42 +108,54 @@ class FairShareOrder:
         """The least weight of all slots; the largest number if there are none."""
         return float(self.weights.min(initial=LARGEST))
 
-    def _cycle(self) -> Turns:
-        below = [each for each in self._taking_part() if self._is_below_floor(each)]
-        if below:
-            yield from self._pie(below, floor_round=True)
-        yield from self._pie(self._taking_part())
+    def divide_among(self, submitters: Sequence[SubmitterAd], group: GroupLimit) -> PieTurns:
+        """Divide the pie, after a round up to the floors; return the submitters that are left.
 
-    def _taking_part(self) -> list[SubmitterAd]:
-        return [each for each in self.submitters if each.idle or self.settings.consider_preemption]
+        :param group: the limit of these submitters together.
+        """
+        taking_part = [each for each in submitters if each.idle or self.settings.consider_preemption]
+        below = [each for each in taking_part if self._is_below_floor(each)]
+        if below:
+            yield from self._pie(below, group, floor_round=True)
+        return (yield from self._pie(taking_part, group))
 
     def _is_below_floor(self, submitter: SubmitterAd) -> bool:
         account = self.accounts(submitter.name)
         return account.floor > 0 and account.usage < account.floor
 
-    def _pie(self, submitters: list[SubmitterAd], *, floor_round: bool = False) -> Turns:
+    def _pie(
+        self, submitters: list[SubmitterAd], group: GroupLimit, *, floor_round: bool = False
+    ) -> PieTurns:
+        self.group = group
         spins: list[SpinRecord] = []
-        halted, left = "", submitters
+        halted, left = None, submitters
         while not spins or (left and self.free):
-            shares = self._divide(left)
+            bounded = bool(spins) or not self.settings.consider_preemption
+            if bounded and self._is_at_quota(group):
+                halted = PieHalt.GROUP_AT_QUOTA
+                break
+            shares = self._divide(left, group)
             if not spins:
                 left = sorted(left, key=lambda each: self._turn_key(each, shares))
             began = self._pie_left = self._sum_of_limits(left, shares)
             if not spins:
                 left = joined(left)
             if not self.settings.consider_preemption and began <= 0:
-                halted = "no pie left"
+                halted = PieHalt.NO_PIE_LEFT
                 break
             before, free = len(left), self.free
             turns: list[TurnRecord] = []
             for submitter in left:
+                if bounded and self._is_at_quota(group):
+                    halted = PieHalt.GROUP_AT_QUOTA
+                    break
                 turn = yield from self._turn(submitter, shares, first=not spins, floor_round=floor_round)
                 turns.append(turn)
             spins.append(
                 SpinRecord(
                     slots=self.counted,
                     slots_left=free,
-                    slot_weight_total=self.total,
+                    slot_weight_total=shares.total,
                     min_slot_weight=self.min_slot_weight,
                     pie_left=began,
                     normal_factor=shares.normal_factor,
@@ -143,10 +164,12 @@ class FairShareOrder:
                     turns=tuple(turns),
                 )
             )
-            left = [each for each, turn in zip(left, turns, strict=True) if turn.end is TurnEnd.RESUME]
-            if floor_round or not (self._pie_left < began or len(left) < before):
+            served = zip(left, turns, strict=False)
+            left = [each for each, turn in served if turn.end is TurnEnd.RESUME] + left[len(turns) :]
+            if halted or floor_round or not (self._pie_left < began or len(left) < before):
                 break
-        self.pies.append(PieRecord(tuple(spins), floor_round, halted))
+        self.pies.append(PieRecord(tuple(spins), floor_round, halted, group.group, group.quota))
+        return left
 
     def _sum_of_limits(self, submitters: Sequence[SubmitterAd], shares: Shares) -> float:
         """Return the pie: a name at two schedds counts twice, as in condor_negotiator."""
@@ -155,9 +178,16 @@ class FairShareOrder:
             found += shares.limit(each.name, self.accounts(each.name))
         return found
 
-    def _divide(self, submitters: Sequence[SubmitterAd]) -> Shares:
-        return divide(
-            submitters, self.accounts, self.total, ignore_priorities=self.settings.ignore_priorities
+    def _is_at_quota(self, group: GroupLimit) -> bool:
+        return group.is_reached(self.use.weighted(group.group))
+
+    def _divide(self, submitters: Sequence[SubmitterAd], group: GroupLimit) -> Shares:
+        settings, total = self.settings, group.total(self.total)
+        shares = divide(submitters, self.accounts, total, ignore_priorities=settings.ignore_priorities)
+        return attrs.evolve(
+            shares,
+            unclaimed=group.left(self.use.weighted(group.group)),
+            consider_preemption=settings.consider_preemption,
         )
 
     def _turn_key(self, submitter: SubmitterAd, shares: Shares) -> tuple[float, int, float, int, int]:
@@ -194,7 +224,8 @@ class FairShareOrder:
             return attrs.evolve(record, skip=TurnSkip.PIE_TOO_SMALL)
         if account.headroom < least or account.headroom <= 0:
             return attrs.evolve(record, skip=TurnSkip.CEILING, end=TurnEnd.DONE)
-        serving = _Serving(self, submitter, limit, own, account.headroom, first=first)
+        unclaimed = shares.unclaimed_limit(submitter.name, account)
+        serving = _Serving(self, submitter, limit, unclaimed, account.headroom, first=first)
         yield from serving.run()
         return attrs.evolve(
             record,
@@ -213,6 +244,11 @@ class FairShareOrder:
             self._pie_left -= weight
         self.free -= len(weights)
         return weights
+
+
+def single_call(order: FairShareOrder) -> Turns:
+    """Divide the pie among all submitters, without accounting groups."""
+    yield from order.divide_among(order.submitters, GroupLimit())
 
 
 @attrs.define(eq=False)
@@ -255,7 +291,7 @@ class _Serving:
                 place += 1
                 continue
             # Beyond the limit only slots that prefer the job to the one that they run: there are none.
-            if self.used >= self.limit or queued.number in self.order.hopeless:
+            if self.used >= self.limit or (queued.number, self.order.group.group) in self.order.hopeless:
                 self._reject(self._named(queued, numbers), RejectionText.NO_MATCH)
                 passed_over.add(queued.kind)
                 continue
@@ -266,7 +302,12 @@ class _Serving:
                 used=self.used,
             )
             per_slot = self._jobs_per_slot(queued)
-            turn = attrs.evolve(queued, slots=allowance, allowance=self._allowance(queued, jobs, per_slot))
+            turn = attrs.evolve(
+                queued,
+                request=with_attributes(queued.request, self.order.group.attributes),
+                slots=allowance,
+                allowance=self._allowance(queued, jobs, per_slot),
+            )
             feedback = yield turn
             for weight in self.order.take(self.submitter.name, feedback.slots):
                 self.used += weight
@@ -283,7 +324,7 @@ class _Serving:
                 continue
             limited = feedback.too_heavy > 0
             if not limited:
-                self.order.hopeless.add(queued.number)
+                self.order.hopeless.add((queued.number, self.order.group.group))
             self._reject(
                 self._named(rest, numbers), RejectionText.LIMIT if limited else RejectionText.NO_MATCH
             )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
+import numpy as np
 
 from negotiator_fairshare.pie.submitters import SubmitterAd, distinct
 
@@ -49,6 +50,43 @@ Accounts: TypeAlias = Callable[[str], ShareAccount]
 
 
 @attrs.frozen
+class GroupLimit:
+    """The limit of one call of the pie: of ``limit`` weights, its submitters are those of ``group``.
+
+    ``quota`` is the limit before it was cut to a whole number; None without accounting groups. With ``autoregroup``, the use
+    of the group is not bounded: only what is divided is.
+    """
+
+    group: str = ""
+    limit: float = LARGEST
+    quota: float | None = None
+    autoregroup: bool = False
+
+    def total(self, whole: float) -> float:
+        """Return the weight to divide, of a pool of weight ``whole``."""
+        return min(whole, self.limit)
+
+    def is_reached(self, usage: float) -> bool:
+        """True if a group that uses this weight may take no more."""
+        return self._is_bounded and usage >= self.limit
+
+    def left(self, usage: float) -> float:
+        """Return what a group that uses this weight may still take of unclaimed slots, in single precision."""
+        return float(np.float32(max(0.0, self.limit - usage))) if self._is_bounded else LARGEST
+
+    @property
+    def attributes(self) -> Mapping[str, str | bool]:
+        """What requests have at their turn."""
+        if self.quota is None:
+            return {}
+        return {"SubmitterNegotiatingGroup": self.group, "SubmitterAutoregroup": self.autoregroup}
+
+    @property
+    def _is_bounded(self) -> bool:
+        return self.quota is not None and not self.autoregroup
+
+
+@attrs.frozen
 class Share:
     """The share of one submitter, by effective priority and by factor alone."""
 
@@ -58,16 +96,30 @@ class Share:
 
 @attrs.frozen
 class Shares:
-    """The shares of all submitters of one spin, by name, of a pie of the weight ``total``."""
+    """The shares of all submitters of one spin, by name, of a pie of the weight ``total``.
+
+    ``unclaimed`` is what the group of the submitters may take of unclaimed slots; without preemption, of all slots.
+    """
 
     normal_factor: float
     max_priority: float
     of: Mapping[str, Share]
     total: float
     ignore_priorities: bool = False
+    unclaimed: float = LARGEST
+    consider_preemption: bool = True
 
     def limit(self, name: str, account: ShareAccount) -> float:
         """Return what a submitter may still take, given its usage now."""
+        if not self.consider_preemption:
+            return self.unclaimed_limit(name, account)
+        return self._own(name, account)
+
+    def unclaimed_limit(self, name: str, account: ShareAccount) -> float:
+        """Return what a submitter may still take of unclaimed slots."""
+        return min(self._own(name, account), self.unclaimed)
+
+    def _own(self, name: str, account: ShareAccount) -> float:
         if self.ignore_priorities:
             return LARGEST
         return max(0.0, self.of[name].share * self.total - account.usage)

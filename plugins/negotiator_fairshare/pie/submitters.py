@@ -24,6 +24,7 @@ _CLAIMED = ("claimed", "preempting")
 class SubmitterAd:
     """One submitter at one schedd. ``heard`` is LastHeardFrom, in seconds since the epoch; ``place`` its place as read.
 
+    ``weighted_idle`` and ``weighted_running`` are the weights of its jobs; their numbers, if the ad has no weights.
     ``priorities`` are the least and the largest JobPrio of its jobs; None for jobs of any.
     """
 
@@ -33,6 +34,8 @@ class SubmitterAd:
     running: int
     heard: int
     place: int
+    weighted_idle: float
+    weighted_running: float
     priorities: tuple[int, int] | None = None
 
     @property
@@ -46,10 +49,17 @@ def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
     idle, running, heard = (
         _whole(submitters.numbers(name, default=0.0)) for name in ("IdleJobs", "RunningJobs", "LastHeardFrom")
     )
+    weighted_idle, weighted_running = (
+        _weights(submitters.numbers(f"Weighted{name}"), submitters.numbers(name))
+        for name in ("IdleJobs", "RunningJobs")
+    )
     skip = evaluate_table(parse("MY.SkipMatchmaking"), submitters).is_true()
     names, schedds = submitters.strings("Name"), submitters.strings("ScheddName")
     return tuple(
-        SubmitterAd(name, schedds[row] or "", idle[row], running[row], heard[row], row)
+        SubmitterAd(
+            *(name, schedds[row] or "", idle[row], running[row], heard[row], row),
+            *(weighted_idle[row], weighted_running[row]),
+        )
         for row, name in enumerate(names)
         if name and not any(map(str.isspace, name)) and idle[row] + running[row] > 0 and not skip[row]
     )
@@ -62,7 +72,7 @@ def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, 
         key = queued.request.submitter, queued.request.schedd
         idle[key] = idle.get(key, 0) + queued.request.count
     return tuple(
-        SubmitterAd(name, schedd, count, 0, 0, place)
+        SubmitterAd(name, schedd, count, 0, 0, place, float(count), 0.0)
         for place, ((name, schedd), count) in enumerate(sorted(idle.items()))
         if name
     )
@@ -119,3 +129,10 @@ def _whole(numbers: NDArray[np.float64]) -> list[int]:
     """Return numbers of hostile ads as integers; what is not a number is 0."""
     found: list[int] = np.nan_to_num(numbers).clip(-_LARGEST, _LARGEST).astype(np.int64).tolist()
     return found
+
+
+def _weights(weighted: NDArray[np.float64], counts: NDArray[np.float64]) -> list[float]:
+    """Return the weights of hostile ads: those that are not finite are the counts, else 0; none is negative."""
+    found = np.where(np.isfinite(weighted), weighted, np.nan_to_num(counts))
+    weights: list[float] = found.clip(0.0, _LARGEST).tolist()
+    return weights

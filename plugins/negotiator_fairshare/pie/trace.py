@@ -30,6 +30,13 @@ class TurnSkip(StrEnum):
     CEILING = "ceiling"
 
 
+class PieHalt(StrEnum):
+    """Why a call of the pie ended although slots and submitters were left."""
+
+    NO_PIE_LEFT = "no pie left"
+    GROUP_AT_QUOTA = "group at quota"
+
+
 class RejectionText(StrEnum):
     """The reasons that are sent to a schedd."""
 
@@ -80,11 +87,17 @@ class SpinRecord:
 
 @attrs.frozen
 class PieRecord:
-    """One call of the pie: its spins. ``halted`` says why it ended although slots and submitters were left."""
+    """One call of the pie: its spins. ``halted`` says why it ended although slots and submitters were left.
+
+    ``group`` is the accounting group whose submitters took part, empty without groups and in the root with autoregroup;
+    ``quota`` its limit before it was cut to a whole number, None without a limit.
+    """
 
     spins: tuple[SpinRecord, ...]
     floor_round: bool = False
-    halted: str = ""
+    halted: PieHalt | None = None
+    group: str = ""
+    quota: float | None = None
 
 
 @attrs.frozen
