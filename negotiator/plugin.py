@@ -87,6 +87,9 @@ from negotiator.ledger import Ints as Ints
 from negotiator.queues import RECOVERY as RECOVERY
 from negotiator.queues import ROOT as ROOT
 from negotiator.queues import Acl as Acl
+from negotiator.queues import NodeSortKind as NodeSortKind
+from negotiator.queues import NodeSortPolicy as NodeSortPolicy
+from negotiator.queues import PartitionConfig as PartitionConfig
 from negotiator.queues import QueueConfig as QueueConfig
 from negotiator.queues import QueueLimit as QueueLimit
 from negotiator.queues import QueueTree as QueueTree

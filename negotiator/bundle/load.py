@@ -210,7 +210,7 @@ class _Loading:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
-        ordering, problems = read_ordering(top, hooks, settings)
+        ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         self.problems += problems
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None

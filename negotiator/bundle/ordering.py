@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from negotiator.bundle.model import Ordering
-from negotiator.bundle.nodes import MapNode
+from negotiator.bundle.nodes import ListNode, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.paths import no_files
 from negotiator.bundle.plugin_failures import failure_problems, plugin_source
@@ -16,6 +16,7 @@ from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.order import RequestOrderType, SlotRanks
+from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable, suggest
 
@@ -25,11 +26,12 @@ NAMES: Final = "names"
 
 
 def read_ordering(
-    top: MapNode, hooks: HookManager, settings: Mapping[str, Any]
+    top: MapNode, hooks: HookManager, settings: Mapping[str, Any], partition: PartitionConfig
 ) -> tuple[Ordering, tuple[Problem, ...]]:
     """Return who decides whose turn it is in a bundle, and the problems of all orders.
 
     :param settings: of the plugins, by their names.
+    :param partition: the queues, which orders may follow.
     """
     answers = hooks.ask(specs.negotiator_orders)
     found: dict[str, Attributed[RequestOrderType]] = {}
@@ -40,8 +42,10 @@ def read_ordering(
     chosen, wrong = _chosen(top, found)
     problems += wrong
     known = {name: each.record for name, each in found.items()}
+    problems += _queue_keys(partition, chosen.record if chosen else None, known)
     if chosen is None:
         return Ordering(known=known), tuple(problems)
+    problems += _queue_problems(chosen, partition, hooks)
     own = settings.get(chosen.plugin)
     try:
         ranks = chosen.record.ranks(own)
@@ -74,6 +78,11 @@ def _chosen(
     if KEY not in top.entries:
         return None, []
     entry, builder = top.entries[KEY], ObjectBuilder(no_files)
+    if isinstance(entry.value, ListNode):
+        message = "only one order decides whose turn it is"
+        return None, [
+            top.file.error(entry.at, message, f"choose one of {', '.join(sorted({NAMES, *found}))}")
+        ]
     wanted = builder.value(entry.value, str)
     if wanted is INVALID or wanted == NAMES:
         return None, builder.problems
@@ -82,3 +91,29 @@ def _chosen(
     known = sorted({NAMES, *found})
     message = f"unknown order {printable(wanted)}: known are {', '.join(known)}"
     return None, [top.file.error(entry.at, message, suggest(wanted, known, listed=False))]
+
+
+def _queue_keys(
+    partition: PartitionConfig, chosen: RequestOrderType | None, known: Mapping[str, RequestOrderType]
+) -> Iterator[Problem]:
+    """Yield a notice for each key of the queues that the order does not follow; another order may."""
+    name, followed = (chosen.name, chosen.queue_keys) if chosen else (NAMES, frozenset[str]())
+    for use in partition.order_keys:
+        if use.key in followed:
+            continue
+        message = f"{printable(use.text)} has no effect here, in any queue: the order is {name}"
+        others = [each for each, order in sorted(known.items()) if use.key in order.queue_keys]
+        hint = f"order: {others[0]} in pool.yaml follows it" if others else ""
+        yield Problem(Severity.NOTICE, use.source, message, hint)
+
+
+def _queue_problems(
+    chosen: Attributed[RequestOrderType], partition: PartitionConfig, hooks: HookManager
+) -> Iterator[Problem]:
+    """Yield the problems that an order finds in the queues."""
+    try:
+        yield from chosen.record.check_queues(partition)
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        raise_if_interrupted(error)
+        message = f"plugin {chosen.plugin}: check of queues by the order {chosen.record.name}: {describe_error(error)}"
+        yield Problem(Severity.ERROR, plugin_source(hooks, chosen.plugin), message)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Table
@@ -22,18 +23,31 @@ def pool_capacity(slots: Table, bundle: Bundle) -> dict[str, int]:
     A resource that no slot has is missing.
     """
     found = {}
-    for name, expression in bundle.resource_expressions.items():
-        requests = sorted(filter(is_request, expression.names))
-        sizes = np.array([_sizes(slots, request) for request in requests]).reshape(len(requests), len(slots))
-        shapes, counts = np.unique(sizes, axis=1, return_counts=True)
-        amounts = (
-            count * _amount(bundle, name, dict(zip(requests, shape, strict=True)))
-            for shape, count in zip(shapes.T.tolist(), counts.tolist(), strict=True)
-        )
-        total = sum(amounts)
+    for name in bundle.resource_expressions:
+        amounts, kinds = _amounts(slots, bundle, name)
+        counts = np.bincount(kinds, minlength=len(amounts)).tolist()
+        total = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
         if total:
             found[name] = total
     return found
+
+
+def slot_amounts(slots: Table, bundle: Bundle) -> dict[str, NDArray[np.float64]]:
+    """Return the amount of each resource that each slot has, (S,), in the units of queues.yaml."""
+    found = {}
+    for name in bundle.resource_expressions:
+        amounts, kinds = _amounts(slots, bundle, name)
+        found[name] = np.array(amounts, np.float64)[kinds]
+    return found
+
+
+def _amounts(slots: Table, bundle: Bundle, name: str) -> tuple[list[int], NDArray[np.intp]]:
+    """Return the amounts of a resource that slots have, each once, and the number of each slot's amount, (S,)."""
+    requests = sorted(filter(is_request, bundle.resource_expressions[name].names))
+    sizes = np.array([_sizes(slots, request) for request in requests]).reshape(len(requests), len(slots))
+    shapes, kinds = np.unique(sizes, axis=1, return_inverse=True)
+    amounts = [_amount(bundle, name, dict(zip(requests, shape, strict=True))) for shape in shapes.T.tolist()]
+    return amounts, kinds.reshape(-1)
 
 
 def _sizes(slots: Table, request: str) -> list[float]:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import attrs
+import numpy as np
 
 from negotiator.errors import PluginFailureError
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error, failed_line
-from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.fields import WrongAnswerError, check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import (
     Feedback,
@@ -19,6 +20,7 @@ from negotiator.hooks.order import (
     QueuedRequest,
     RequestOrder,
     RequestOrderType,
+    Weights,
 )
 
 R = TypeVar("R")
@@ -33,11 +35,12 @@ class GuardedOrder(RequestOrder):
 
     plugin: str
     order: RequestOrder
+    slots: int
 
     @classmethod
     def of(cls, chosen: Attributed[RequestOrderType], context: OrderContext) -> GuardedOrder:
         """Make the allocator of a cycle."""
-        return cls(chosen.plugin, _called(chosen.plugin, chosen.record.make, context))
+        return cls(chosen.plugin, _called(chosen.plugin, chosen.record.make, context), len(context.slots))
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -55,7 +58,16 @@ class GuardedOrder(RequestOrder):
         queued = self.order.next()
         if queued is not None:
             check_exactly(queued, QueuedRequest, "a QueuedRequest or None")
+            if queued.scores is not None:
+                self._check_scores(queued.scores)
         return queued
+
+    def _check_scores(self, scores: Weights) -> None:
+        check_exactly(scores, np.ndarray, "a NumPy array as scores of a QueuedRequest")
+        if scores.dtype != np.float64 or scores.shape != (self.slots,):
+            raise WrongAnswerError(
+                f"expected {self.slots} float64 as scores of a QueuedRequest, got {scores.shape} {scores.dtype}"
+            )
 
     def _ended(self) -> OrderResult:
         result = self.order.ended()

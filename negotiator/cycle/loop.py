@@ -9,8 +9,11 @@ each counter is compared with the sum of its charges.
 
 from __future__ import annotations
 
+from functools import partial
+
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.admit import Admitted, admit
+from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
@@ -65,6 +68,10 @@ def run_cycle(
         *(requests, admitted.slots, admitted.submitters, placed.idle.jobs, cycle),
         settings=bundle.ordering.settings,
         rows=rows,
+        queues=placed.state.queues,
+        in_use=in_use.requests,
+        slot_amounts=partial(slot_amounts, admitted.slots, bundle),
+        partition=bundle.partition,
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
     matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.ordering.ranks)
@@ -74,6 +81,7 @@ def run_cycle(
     while (queued := order.next()) is not None:
         request = queued.allowed()
         paid = work.for_request(cycle, request)
+        matcher.prefer(queued.scores)
         candidates = match(request, matcher, bundle, paid)
         granted = charge(
             *(request, candidates, matcher, in_use, placed.state.queues, bundle, paid), allowance=queued.slots

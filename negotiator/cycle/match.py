@@ -54,6 +54,10 @@ class SlotMatcher:
         taken = np.zeros(len(slots), dtype=np.bool_)
         return cls(slots, environment, requirements, ranks, _in_use(slots), taken)
 
+    def prefer(self, scores: NDArray[np.float64] | None) -> None:
+        """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
+        self.ranks.scores = scores
+
     def take(self, rows: NDArray[np.intp]) -> None:
         """Withdraw slots from later requests."""
         self.taken[rows] = True

@@ -13,7 +13,9 @@ def feedback_of(queued: QueuedRequest, candidates: MatchCandidates, granted: Gra
     left = queued.request.count - len(granted.rows)
     denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
     cause = _cause(queued, candidates, granted, left)
-    return Feedback(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy)
+    return Feedback(
+        *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left)
+    )
 
 
 def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, left: int) -> StopCause:

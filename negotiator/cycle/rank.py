@@ -34,6 +34,8 @@ class Ranks:
         self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget, pool: SlotRanks
     ) -> None:
         self._slots, self._of_pool = dependencies.table, pool
+        #: Sort slots instead of the pool's rank before the job's, (N,); the order of a bundle may bring them.
+        self.scores: RankValues | None = None
         self._pool = ColumnCache(dependencies, env, _PoolOrder.of, budget)
         self._job = ColumnCache(dependencies, env, _job_rank, budget)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
@@ -47,7 +49,10 @@ class Ranks:
         """
         job, written = self._read(job)
         slots = self._slots.take(rows)
-        before = _pool_rank(evaluate_table(self._of_pool.before, slots, job, side=Side.MY, env=env))
+        if self.scores is None:
+            before = _pool_rank(evaluate_table(self._of_pool.before, slots, job, side=Side.MY, env=env))
+        else:
+            before = self.scores[rows]
         own = _job_rank(evaluate_table(written, slots, job, side=Side.TARGET, env=env))
         if self._of_pool.after is None:
             return before, own
@@ -68,6 +73,11 @@ class Ranks:
         if all(key is None or key.dependencies.cacheable for key in (pool, rank, last)):
             ranks = self._job.get_by_key(rank, job, env)
             after = () if last is None else (self._after.get_by_key(last, job, env),)
+            if self.scores is not None:
+                rows = np.flatnonzero(among)
+                scored = [each[rows] for each in (self.scores, ranks, *after)]
+                chosen = rows[best(min(count, len(rows)), *scored)]
+                return chosen, ranks[chosen]
             chosen = self._pool.get_by_key(pool, job, env).best(among, (ranks, *after), count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.

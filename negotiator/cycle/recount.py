@@ -22,7 +22,7 @@ from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode
 
@@ -32,11 +32,13 @@ class Recount:
     """The ledger with everything in use, and the receipts of what runs.
 
     ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
+    ``requests`` has one for all jobs in use that are charged alike.
     """
 
     ledger: Ledger
     receipts: ClaimReceipts
     uncertain: Mapping[str, HookFailure]
+    requests: tuple[Request, ...] = ()
 
 
 def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: WorkAccounts) -> Recount:
@@ -46,7 +48,9 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: 
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
+    requests = []
     for request, rows in claim_requests(pool, slots, bundle, cycle):
+        requests.append(request)
         paid = work.for_request(cycle, request)
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
@@ -68,7 +72,7 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: 
                     receipts.add(rows[places], made)
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
-    return Recount(ledger, receipts, uncertain)
+    return Recount(ledger, receipts, uncertain, tuple(requests))
 
 
 def _count(

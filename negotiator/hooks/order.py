@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Table, bind, parse
 from negotiator.hooks.records import Cycle, Request
-from negotiator.records import Reason
+from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
+from negotiator.records import Problem, Reason
 
 #: Rows of a table, (K,).
 RowNumbers: TypeAlias = NDArray[np.intp]
@@ -48,7 +49,8 @@ class QueuedRequest:
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
     jobs are matched now, with slots that ``slots`` allows; None allows all slots. ``ads`` are the rows of the ads of all
     its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests whose jobs are alike in all that
-    decisions read.
+    decisions read. ``scores`` (S,) sort the slots of this turn before the job's Rank, the largest first, instead of
+    ``SlotRanks.before``.
     """
 
     number: int
@@ -58,6 +60,7 @@ class QueuedRequest:
     ads: RowNumbers
     slots: SlotAllowance | None = None
     kind: int = 0
+    scores: Weights | None = None
 
     def allowed(self) -> Request:
         """Return the request of the jobs that may be matched now."""
@@ -103,7 +106,8 @@ class Feedback:
 
     ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
     them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
-    ``too_heavy`` counts the candidates that weigh more than the allowance left.
+    ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
+    the request could have been matched with before this turn, quotas aside.
     """
 
     queued: QueuedRequest
@@ -113,6 +117,7 @@ class Feedback:
     cause: StopCause
     denied: tuple[Reason, ...]
     too_heavy: int = 0
+    candidates: int = 0
 
 
 #: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
@@ -179,8 +184,11 @@ class RequestOrder(ABC):
 class OrderContext:
     """What an allocator of one cycle is made of.
 
-    ``requests`` come in the order of ``queued_requests``. ``slots`` (S,) are those that take part in the cycle, claimed
-    ones included; ``submitters`` the submitter ads, and ``jobs`` the job ads, that do.
+    ``requests`` come in the order of ``queued_requests``; their rows are rows of ``jobs``, the admitted jobs. ``slots``
+    (S,) are those that take part in the cycle, claimed ones included; ``submitters`` the submitter ads that do.
+    ``queues`` are the current queues, and ``partition`` their configuration. ``in_use`` has a request for all jobs in
+    use that are charged alike; ``slot_amounts`` returns what each slot has of each resource, (S,), in the units of
+    queues.yaml.
     """
 
     requests: Sequence[QueuedRequest]
@@ -190,11 +198,22 @@ class OrderContext:
     cycle: Cycle
     settings: Any = None  # of the plugin that orders
     rows: OrderRows = attrs.field(factory=dict)  # that the last cycle under this order left
+    queues: QueueTree = attrs.field(factory=lambda: QueueTree({}))
+    in_use: Sequence[Request] = ()
+    slot_amounts: Callable[[], Mapping[str, Weights]] = dict
+    partition: PartitionConfig = attrs.field(
+        factory=lambda: PartitionConfig("default", QueueConfig("root", leaf=False))
+    )
 
 
 def _default_ranks(settings: Any) -> SlotRanks:
     del settings
     return DEFAULT_RANKS
+
+
+def _no_problems(partition: PartitionConfig) -> Iterable[Problem]:
+    del partition
+    return ()
 
 
 def _no_check(key: str, row: Mapping[str, Any]) -> None:
@@ -213,6 +232,9 @@ class RequestOrderType:
     schedd's order, so that the order of the queue is followed exactly. ``ranks`` is called with the settings of the plugin, and
     returns the pool's own order of slots. ``check_row`` is called with the key and the value of each row that an earlier
     process left, and raises ValueError for one that is damaged: it is reported and set aside.
+
+    ``queue_keys`` are the keys of queues.yaml that this order follows, of ``OrderKey``; under another order ``negotiator
+    check`` names them as without effect. ``check_queues`` returns the problems of their values.
     """
 
     name: str
@@ -220,3 +242,5 @@ class RequestOrderType:
     in_queue_order: bool = False
     ranks: Callable[[Any], SlotRanks] = _default_ranks
     check_row: Callable[[str, Mapping[str, Any]], None] = _no_check
+    queue_keys: frozenset[str] = frozenset()
+    check_queues: Callable[[PartitionConfig], Iterable[Problem]] = _no_problems

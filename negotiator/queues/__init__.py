@@ -1,6 +1,8 @@
 """Queues: configuration and its checks, resource quantities, access control lists, and the current queue tree."""
 
 from negotiator.queues.acl import Acl as Acl
+from negotiator.queues.model import NodeSortKind as NodeSortKind
+from negotiator.queues.model import NodeSortPolicy as NodeSortPolicy
 from negotiator.queues.model import PartitionConfig as PartitionConfig
 from negotiator.queues.model import QueueConfig as QueueConfig
 from negotiator.queues.model import QueueLimit as QueueLimit

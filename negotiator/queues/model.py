@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -50,6 +51,7 @@ class ChildTemplate:
     max: Resources = attrs.field(converter=read_only_amounts)
     applications: int
     properties: Mapping[str, str] = attrs.field(converter=read_only_texts)
+    property_sources: Mapping[str, Source] = attrs.field(factory=dict, eq=False)
 
 
 @attrs.frozen
@@ -68,6 +70,7 @@ class QueueConfig:
     limits: tuple[QueueLimit, ...] = ()
     children: tuple[QueueConfig, ...] = ()
     source: Source = NOWHERE
+    property_sources: Mapping[str, Source] = attrs.field(factory=dict, eq=False)
 
     def walk(self) -> Iterator[QueueConfig]:
         """Yield the queue and all queues below it, each before its children."""
@@ -79,10 +82,45 @@ class QueueConfig:
 
 
 @attrs.frozen
+class OrderKeyUse:
+    """A key that matters only to an order that follows the queues, at its first occurrence.
+
+    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``text`` names it
+    for people.
+    """
+
+    key: str
+    text: str
+    source: Source
+
+
+class NodeSortKind(enum.StrEnum):
+    """Which machines are filled first."""
+
+    FAIR = "fair"  # the least used
+    BINPACKING = "binpacking"  # the most used
+
+
+@attrs.frozen
+class NodeSortPolicy:
+    """``nodesortpolicy:``; ``weights`` are of the resources that the use of a machine is averaged over, empty for the default."""
+
+    kind: NodeSortKind = NodeSortKind.FAIR
+    weights: Mapping[str, float] = attrs.field(factory=dict)
+    source: Source = attrs.field(default=NOWHERE, eq=False)
+
+
+@attrs.frozen
 class PartitionConfig:
-    """A partition: its queues, and its placement rules as written."""
+    """A partition: its queues, its placement rules as written, and what orders that follow the queues read.
+
+    ``preemption`` is False if the partition forbids preemption between queues.
+    """
 
     name: str
     root: QueueConfig
     rules: tuple[RuleEntry, ...] = ()
     source: Source = NOWHERE
+    node_sort: NodeSortPolicy = NodeSortPolicy()
+    preemption: bool = True
+    order_keys: tuple[OrderKeyUse, ...] = attrs.field(default=(), eq=False)

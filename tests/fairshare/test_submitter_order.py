@@ -179,7 +179,7 @@ IN_FIVE = {"Owner": '"ann"', "User": '"ann@d"', "ClusterId": "5"}
 
 
 def test_an_unknown_order_is_an_error_with_the_known_ones(tmp_path):
-    with pytest.raises(BundleError, match="unknown order submiters: known are names, submitters"):
+    with pytest.raises(BundleError, match="unknown order submiters: known are names, queues, submitters"):
         write_bundle(tmp_path / "wrong", "order: submiters\n")
 
 

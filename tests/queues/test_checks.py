@@ -182,11 +182,6 @@ def test_the_error_of_a_blank_list_shows_80_of_its_spaces():
     assert problem.message == f"submitacl: blank list {80 * ' '!r}: an empty list is '' or a single space"
 
 
-def test_a_notice_shows_80_characters_of_a_property():
-    (problem,) = read(root(queue(properties={LONG: "1"}))).problems
-    assert problem.message == f"the property {LONG[:80]} has no effect here, in any queue"
-
-
 def test_a_warning_shows_five_of_the_names_that_never_match_and_40_characters_of_each():
     names = [f"!{number}{LONG}" for number in range(6)]
     (problem,) = read(root(queue(submitacl=",".join(names)))).problems

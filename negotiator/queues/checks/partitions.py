@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 
 import attrs
 
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.checks.limits import check_levels, check_limits
+from negotiator.queues.checks.order_keys import order_keys
 from negotiator.queues.checks.resources import check_applications, check_resources
 from negotiator.queues.checks.structure import build_tree, in_effect
-from negotiator.queues.config import ConfigurationEntry, NodeSortEntry, PartitionEntry, QueueEntry
-from negotiator.queues.model import PartitionConfig
+from negotiator.queues.config import ConfigurationEntry, NodeSortEntry, PartitionEntry
+from negotiator.queues.model import NOWHERE, NodeSortKind, NodeSortPolicy, PartitionConfig
 from negotiator.records import Problem, Source
 
 DEFAULT = "default"
-_NOT_YET = "have no effect here yet: no queue is preferred"
 _SORTINGS = ("", "fair", "binpacking")
 
 
@@ -52,8 +53,7 @@ def _partition(entry: PartitionEntry, name: str, findings: Findings) -> Partitio
             "no_queues", entry.source, f"partition {name} has no queues", "configure at least the root queue"
         )
         return None
-    if entry.nodesortpolicy is not None:
-        _node_sorting(entry.nodesortpolicy, findings)
+    node_sort = _node_sorting(entry.nodesortpolicy, findings)
     root = build_tree(entry.queues, entry.source or Source(""), findings)
     limits = check_limits(entry.limits or (), findings)
     if limits and root.limits and limits != root.limits:
@@ -68,59 +68,43 @@ def _partition(entry: PartitionEntry, name: str, findings: Findings) -> Partitio
     check_levels(root, findings)
     for source, message in _without_effect(entry):
         findings.notice(source, message)
-    return PartitionConfig(name, in_effect(root), entry.placementrules or (), entry.source or Source(""))
+    preemption = entry.preemption is None or entry.preemption.enabled is not False
+    return PartitionConfig(
+        *(name, in_effect(root), entry.placementrules or (), entry.source or Source("")),
+        node_sort=node_sort,
+        preemption=preemption,
+        order_keys=order_keys(entry),
+    )
 
 
-def _node_sorting(entry: NodeSortEntry, findings: Findings) -> None:
+def _node_sorting(entry: NodeSortEntry | None, findings: Findings) -> NodeSortPolicy:
+    if entry is None:
+        return NodeSortPolicy()
     kind = entry.type.text if entry.type else ""
     if kind not in _SORTINGS:
         source = entry.type.source if entry.type else entry.source
         message = f"unknown node sorting policy {kind[:80]!r}"
         findings.error("node_sort_policy_unknown", source, message, "use fair or binpacking")
+        kind = ""
+    weights = {}
     for resource, written in (entry.resourceweights or {}).items():
         source = written.source if written else entry.source
         try:
-            weight = float(written.text if written else "")
+            weights[resource] = float(written.text if written else "")
         except ValueError:
             findings.error("yaml_schema", source, f"the weight of {resource[:80]} must be a number")
             continue
-        if weight < 0:
+        if weights[resource] < 0:
             findings.error("node_weight_negative", source, f"the weight of {resource[:80]} is negative")
+        elif not math.isfinite(weights[resource]):
+            findings.error("yaml_schema", source, f"the weight of {resource[:80]} must be finite")
+    return NodeSortPolicy(NodeSortKind(kind or NodeSortKind.FAIR), weights, entry.source or NOWHERE)
 
 
 def _without_effect(entry: PartitionEntry) -> Iterator[tuple[Source | None, str]]:
-    """Keys that are accepted and have no effect: each is reported once, at its first occurrence."""
+    """Yield the keys that are accepted and have no effect under any order."""
     here = "has no effect here"
-    without_effect = {
-        "nodesortpolicy": (entry.nodesortpolicy, f"{here}: slots are ranked by the job, then by the pool"),
-        "preemption": (entry.preemption, f"{here}: no job is preempted"),
-        "statedumpfilepath": (entry.statedumpfilepath, here),
-        "usergroupresolver": (entry.usergroupresolver, f"{here}: see groups: in pool.yaml"),
-    }
-    for key, (value, message) in without_effect.items():
-        if value is not None:
-            yield value.source, f"{key} {message}"
-    seen: set[str] = set()
-    for queue in _walk(entry.queues or ()):
-        for key, source, message in _of_queue(queue):
-            if key not in seen:
-                seen.add(key)
-                yield source or queue.source, message
-
-
-def _of_queue(queue: QueueEntry) -> Iterator[tuple[str, Source | None, str]]:
-    """Yield the keys of one queue that have no effect, with their places."""
-    resources = queue.resources
-    if resources is not None and resources.guaranteed:
-        yield "guaranteed", resources.source, f"guaranteed resources {_NOT_YET}, in any queue"
-    for key, value in (queue.properties or {}).items():
-        source = value.source if value else queue.source
-        yield f"property {key}", source, f"the property {key[:80]} has no effect here, in any queue"
-
-
-def _walk(entries: Sequence[QueueEntry]) -> Iterator[QueueEntry]:
-    waiting = list(reversed(entries))
-    while waiting:
-        entry = waiting.pop()
-        yield entry
-        waiting += reversed(entry.queues or ())
+    if entry.statedumpfilepath is not None:
+        yield entry.statedumpfilepath.source, f"statedumpfilepath {here}"
+    if entry.usergroupresolver is not None:
+        yield entry.usergroupresolver.source, f"usergroupresolver {here}: see groups: in pool.yaml"

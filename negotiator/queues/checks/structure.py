@@ -79,6 +79,7 @@ def _queue(entry: QueueEntry, path: str, findings: Findings) -> QueueConfig:
         max=maximum or {},
         applications=findings.count("maxapplications", entry.maxapplications),
         properties=_texts(entry.properties),
+        property_sources=_sources(entry.properties),
         template=_template(entry.childtemplate, findings),
         limits=check_limits(entry.limits or (), findings),
         children=children,
@@ -119,7 +120,8 @@ def _template(entry: ChildTemplateEntry | None, findings: Findings) -> ChildTemp
         maximum = findings.resources(entry.resources.max, entry.resources.source)
     applications = findings.count("maxapplications", entry.maxapplications)
     maximum = {} if maximum is None or is_zero(maximum) else maximum
-    return ChildTemplate(guaranteed or {}, maximum, applications, _texts(entry.properties))
+    texts, sources = _texts(entry.properties), _sources(entry.properties)
+    return ChildTemplate(guaranteed or {}, maximum, applications, texts, sources)
 
 
 def _acl(key: str, written: ScalarText | None, findings: Findings) -> Acl:
@@ -140,3 +142,7 @@ def _acl(key: str, written: ScalarText | None, findings: Findings) -> Acl:
 
 def _texts(written: dict[str, ScalarText | None] | None) -> dict[str, str]:
     return {key: value.text if value else "" for key, value in (written or {}).items()}
+
+
+def _sources(written: dict[str, ScalarText | None] | None) -> dict[str, Source]:
+    return {key: value.source for key, value in (written or {}).items() if value}

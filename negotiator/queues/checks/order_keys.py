@@ -1,0 +1,49 @@
+"""The keys of a partition that matter only to an order that follows the queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from negotiator.queues.config import PartitionEntry, QueueEntry
+from negotiator.queues.model import NOWHERE, OrderKeyUse
+from negotiator.records import ScalarText, Source
+
+GUARANTEED = "guaranteed"
+NODE_SORT = "nodesortpolicy"
+PREEMPTION = "preemption"
+
+
+def order_keys(entry: PartitionEntry) -> tuple[OrderKeyUse, ...]:
+    """Return the keys that a partition uses, each at its first occurrence."""
+    found: dict[str, OrderKeyUse] = {}
+    for use in _uses(entry):
+        found.setdefault(use.key, use)
+    return tuple(found.values())
+
+
+def _uses(entry: PartitionEntry) -> Iterator[OrderKeyUse]:
+    for key, value in ((NODE_SORT, entry.nodesortpolicy), (PREEMPTION, entry.preemption)):
+        if value is not None:
+            yield OrderKeyUse(key, key, value.source or NOWHERE)
+    for queue in _walk(entry.queues or ()):
+        for each in (queue, queue.childtemplate):
+            if each is None:
+                continue
+            if each.resources is not None and each.resources.guaranteed:
+                source = each.resources.source or each.source
+                yield OrderKeyUse(GUARANTEED, "guaranteed: of resources", source or NOWHERE)
+            yield from _properties(each.properties or {}, each.source)
+
+
+def _properties(properties: Mapping[str, ScalarText | None], where: Source | None) -> Iterator[OrderKeyUse]:
+    for key, value in properties.items():
+        source = value.source if value else where
+        yield OrderKeyUse(key, f"the property {key[:80]}", source or NOWHERE)
+
+
+def _walk(entries: Sequence[QueueEntry]) -> Iterator[QueueEntry]:
+    waiting = list(reversed(entries))
+    while waiting:
+        entry = waiting.pop()
+        yield entry
+        waiting += reversed(entry.queues or ())

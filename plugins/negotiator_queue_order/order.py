@@ -1,0 +1,201 @@
+"""The order ``queues``: the queue tree decides whose turn it is, level by level, and each leaf's policy whose job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import attrs
+import numpy as np
+
+from negotiator.plugin import (
+    Feedback,
+    OrderContext,
+    OrderResult,
+    QueuedRequest,
+    RequestOrder,
+    Resources,
+    SlotAllowance,
+    StopCause,
+)
+from negotiator_queue_order.leaf_jobs import Ints, LeafJobs
+from negotiator_queue_order.machines import Machines
+from negotiator_queue_order.queues import QueueNode, Queues
+from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
+from negotiator_queue_order.shares import plus
+from negotiator_queue_order.unserved import UnservedJobs
+
+#: The part of what a queue got, and of what is left for it, that one turn may take (QueueTurns.BATCHED).
+_BATCH = 8
+
+
+@attrs.frozen
+class QueueRecord:
+    """A queue with waiting jobs, after the cycle: ``share`` is the largest part of its guarantee that it uses."""
+
+    path: str
+    priority: int
+    share_before: float
+    share: float
+    granted: int
+
+
+@attrs.define(eq=False)
+class _Leaf:
+    """A leaf queue and its jobs. ``whole`` are the requests of which some jobs were refused by quotas."""
+
+    node: QueueNode
+    jobs: LeafJobs
+    share_before: float
+    granted: int = 0
+    whole: set[int] = attrs.field(factory=set)
+
+
+@attrs.frozen(eq=False)
+class _Turn:
+    leaf: _Leaf
+    request: int  # its place among the requests of the leaf
+    jobs: Ints  # their places in the leaf's jobs, (M,)
+    most: int  # the number of jobs that may get slots
+
+
+@attrs.define(eq=False)
+class QueueOrder(RequestOrder):
+    """Each turn goes to the first queue on each level, and there to the first job of the leaf."""
+
+    queues: Queues
+    leaves: Mapping[str, _Leaf]
+    machines: Machines
+    unserved: UnservedJobs
+    settings: QueueOrderSettings
+    _ones: np.ndarray[tuple[int], np.dtype[np.float64]]
+    _turn: _Turn | None = None
+    _candidates: dict[int, int] = attrs.field(factory=dict)  # by the number of the request
+
+    @classmethod
+    def of(cls, context: OrderContext) -> Self:
+        """Return the order of a cycle."""
+        env = context.cycle.environment
+        amounts = context.slot_amounts()
+        queues = Queues.of(
+            context.queues, {name: int(own.sum()) for name, own in amounts.items() if own.any()}
+        )
+        applications: dict[str, dict[str, int]] = {}
+        for request in context.in_use:
+            queues.use(request.queue, request.resources, request.count)
+            for name in request.applications:
+                plus(applications.setdefault(name, {}), request.resources)
+        policy = context.partition.node_sort
+        return cls(
+            queues,
+            _leaves(context, queues, applications),
+            Machines.of(policy, context.slots, amounts, env),
+            UnservedJobs.of(context.requests, len(context.jobs)),
+            context.settings or QueueOrderSettings(),
+            np.ones(len(context.slots)),
+        )
+
+    def next(self) -> QueuedRequest | None:
+        """Return the request of the next turn."""
+        node = self.queues.root
+        if not node.waiting:
+            return None
+        rivals = []
+        while node.path not in self.leaves:
+            node, rival = node.first_child()
+            rivals.append((node, rival))
+        leaf = self.leaves[node.path]
+        place, most = leaf.jobs.next_run()
+        queued = leaf.jobs.requests[place]
+        for each, rival in rivals:
+            most = each.copies_while_first(queued.request.resources, most, rival)
+        most = max(most, self._batch(leaf, queued))
+        is_whole = place in leaf.whole
+        jobs = leaf.jobs.of_request(place) if is_whole else leaf.jobs.among_first(place, most)
+        self._turn = _Turn(leaf, place, jobs, min(most, len(jobs)))
+        turn = self.unserved.turn(queued, leaf.jobs.copy[jobs], self.machines.scores)
+        return attrs.evolve(turn, slots=SlotAllowance(self._ones, most, most)) if is_whole else turn
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Learn the outcome of a turn."""
+        turn = self._turn
+        if turn is None:  # a turn of none of ours
+            return
+        leaf, granted = turn.leaf, len(feedback.copies)
+        queued = leaf.jobs.requests[turn.request]
+        self._candidates[queued.number] = feedback.candidates - granted
+        self.unserved.served(queued, leaf.jobs.copy[turn.jobs[feedback.copies]])
+        leaf.jobs.served(turn.jobs[feedback.copies])
+        if granted:
+            leaf.granted += granted
+            self.machines.take(feedback.slots)
+            self._count(leaf, queued.request.resources, granted)
+        if granted < turn.most:
+            self._refused(turn, feedback.cause, granted)
+        if not len(leaf.jobs.left):
+            for node in leaf.node.line():
+                node.waiting -= 1
+
+    def ended(self) -> OrderResult:
+        """Return the shares of the queues."""
+        records = tuple(
+            QueueRecord(
+                *(path, leaf.node.priority, leaf.share_before, leaf.node.share, leaf.granted),
+            )
+            for path, leaf in sorted(self.leaves.items())
+        )
+        return OrderResult(record=records)
+
+    def _batch(self, leaf: _Leaf, queued: QueuedRequest) -> int:
+        """Return how many jobs a turn may serve although others come first in between."""
+        if self.settings.queue_turns is QueueTurns.EXACT:
+            return 1
+        left = self._candidates.get(queued.number, 0) // self.queues.root.waiting
+        return max(1, min(leaf.granted, left) // _BATCH)
+
+    def _count(self, leaf: _Leaf, amounts: Resources, granted: int) -> None:
+        """Count jobs that got slots in the leaf and the queues above it."""
+        for node in leaf.node.line():
+            plus(node.used, amounts, granted)
+            plus(node.pending, amounts, -granted)
+            node.changed()
+        _set_priority(leaf)
+
+    @staticmethod
+    def _refused(turn: _Turn, cause: StopCause, granted: int) -> None:
+        """Withdraw the jobs that get no slot: all of the request, unless other applications may still fit the quotas."""
+        jobs = turn.leaf.jobs
+        if cause is StopCause.QUOTA and turn.request not in turn.leaf.whole:
+            turn.leaf.whole.add(turn.request)
+        elif cause is not StopCause.QUOTA or not granted:
+            jobs.refused(jobs.of_request(turn.request))
+
+
+def _leaves(context: OrderContext, queues: Queues, applications: Mapping[str, Resources]) -> dict[str, _Leaf]:
+    """Return the leaves with waiting jobs by path, and count these in the queues above them."""
+    found: dict[str, list[QueuedRequest]] = {}
+    for queued in context.requests:
+        queues.node(queued.request.queue)
+    for queued in context.requests:
+        found.setdefault(queues.leaf(queued.request.queue).path, []).append(queued)
+    leaves = {}
+    for path, requests in found.items():
+        node = queues.nodes[path]
+        jobs = LeafJobs.of(requests, context.jobs, node.properties, node.guaranteed, applications)
+        leaves[path] = _Leaf(node, jobs, node.share)
+        for each in node.line():
+            each.waiting += 1
+            for queued in requests:
+                plus(each.pending, queued.request.resources, queued.request.count)
+        _set_priority(leaves[path])
+    return leaves
+
+
+def _set_priority(leaf: _Leaf) -> None:
+    """Compute the priorities of a leaf and the queues above it."""
+    highest = leaf.jobs.highest
+    for node in leaf.node.line():
+        node.priority = node.own_priority(highest)
+        node.changed()
+        if node.parent is not None:
+            highest = max(child.priority for child in node.parent.children)

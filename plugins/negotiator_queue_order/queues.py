@@ -1,0 +1,165 @@
+"""The queues of one cycle as the order sees them: priorities, shares, and which child comes first.
+
+Source: YuniKorn's documentation, "Sorting Policies" and "Priorities"; its ``sortQueues`` and ``GetCurrentPriority``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import attrs
+
+from negotiator.plugin import ROOT, QueueTree, Resources, parent_of, upwards
+from negotiator_queue_order.properties import (
+    MAX_PRIORITY,
+    MIN_PRIORITY,
+    PriorityPolicy,
+    QueueProperties,
+    properties_of,
+)
+from negotiator_queue_order.shares import fair_share, plus
+
+#: Sorts the children of a queue, the least first.
+SortKey: TypeAlias = tuple[float | tuple[int, ...] | str, ...]
+
+_DEFAULTS = QueueProperties()
+
+
+@attrs.define(eq=False)
+class QueueNode:
+    """One queue.
+
+    ``used`` and ``pending`` count the queues below it too. ``priority`` is the highest of its waiting jobs, as its parent
+    sees it. ``waiting`` is the number of leaves, at it or below, that may still get slots.
+    """
+
+    path: str
+    properties: QueueProperties
+    guaranteed: Resources
+    fair_max: Resources
+    parent: QueueNode | None
+    children: list[QueueNode] = attrs.field(factory=list)
+    used: dict[str, int] = attrs.field(factory=dict)
+    pending: dict[str, int] = attrs.field(factory=dict)
+    priority: int = MIN_PRIORITY
+    waiting: int = 0
+    _key: SortKey | None = None
+
+    def line(self) -> Iterator[QueueNode]:
+        """Yield the queue and those above it, the root last."""
+        node: QueueNode | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
+    def share(self) -> float:
+        """The largest part that it uses of what it is guaranteed."""
+        return fair_share(self.used, self.guaranteed, self.fair_max)
+
+    def key(self) -> SortKey:
+        """Return its place among its siblings."""
+        if self._key is None:
+            self._key = self.key_after({}, 0)
+        return self._key
+
+    def key_after(self, amounts: Resources, copies: int) -> SortKey:
+        """Return its place after so many copies of a job with these amounts have got slots."""
+        used, pending = self.used, self.pending
+        if copies:
+            used, pending = dict(used), dict(pending)
+            plus(used, amounts, copies)
+            plus(pending, amounts, -copies)
+        share = fair_share(used, self.guaranteed, self.fair_max)
+        by_priority = self.parent is None or self.parent.properties.by_priority
+        first = (-self.priority, share) if by_priority else (share, -self.priority)
+        # The larger demand first. Not all demands are comparable: the resources decide in the order of their names.
+        demand = tuple(-pending[resource] for resource in sorted(pending))
+        return (*first, demand, self.path)
+
+    def changed(self) -> None:
+        """Compute the place anew when it is next needed."""
+        self._key = None
+
+    def own_priority(self, highest: int) -> int:
+        """Return what the parent sees of the highest priority below."""
+        if highest == MIN_PRIORITY:
+            return highest
+        if self.properties.priority is PriorityPolicy.FENCE:
+            return self.properties.offset
+        return max(MIN_PRIORITY, min(MAX_PRIORITY, highest + self.properties.offset))
+
+    def first_child(self) -> tuple[QueueNode, SortKey | None]:
+        """Return the first of the children with waiting leaves, and the place of the second, None without one."""
+        waiting = [child for child in self.children if child.waiting]
+        first = min(waiting, key=QueueNode.key)
+        rivals = [child.key() for child in waiting if child is not first]
+        return first, min(rivals, default=None)
+
+    def copies_while_first(self, amounts: Resources, most: int, rival: SortKey | None) -> int:
+        """Return how many copies of a job may get slots, one after the other, before another child is first."""
+        if rival is None:
+            return most
+        return bisect_left(
+            range(most), True, lo=1, key=lambda copies: self.key_after(amounts, copies) > rival
+        )
+
+
+@attrs.frozen(eq=False)
+class Queues:
+    """All queues of one cycle by path."""
+
+    nodes: dict[str, QueueNode]
+
+    @classmethod
+    def of(cls, tree: QueueTree, capacity: Resources) -> Queues:
+        """Return the queues, without jobs.
+
+        :param capacity: what the pool has of each resource.
+        """
+        properties = properties_of(tree)
+        nodes = {ROOT: QueueNode(ROOT, properties.get(ROOT, _DEFAULTS), {}, capacity, None)}
+        queues = cls(nodes)
+        for queue in tree:
+            if queue.path != ROOT:
+                own = properties[queue.path]
+                queues._add(queue.path, own, queue.config.guaranteed, queue.config.max)
+        return queues
+
+    @property
+    def root(self) -> QueueNode:
+        """The root queue."""
+        return self.nodes[ROOT]
+
+    def node(self, path: str) -> QueueNode:
+        """Return a queue; one that is not in the tree has no settings. Jobs without a queue are in ``root.default``."""
+        path = path if path.startswith(f"{ROOT}.") else f"{ROOT}.default"
+        for each in reversed(list(upwards(path))):
+            if each not in self.nodes:
+                self._add(each, _DEFAULTS, {}, {})
+        return self.nodes[path]
+
+    def leaf(self, path: str) -> QueueNode:
+        """Return the queue that holds the jobs of a path: jobs of a parent queue are like a child of it."""
+        node = self.node(path)
+        if not node.children:
+            return node
+        own = f"{node.path}.@jobs"
+        if own not in self.nodes:
+            self._add(own, _DEFAULTS, {}, {})
+        return self.nodes[own]
+
+    def use(self, path: str, amounts: Mapping[str, int], jobs: int) -> None:
+        """Count jobs that have slots."""
+        for node in self.node(path).line():
+            plus(node.used, amounts, jobs)
+            node.changed()
+
+    def _add(self, path: str, properties: QueueProperties, guaranteed: Resources, most: Resources) -> None:
+        parent = self.nodes[parent_of(path)]
+        fair_max = {**parent.fair_max, **most} if parent.fair_max else {}
+        own = guaranteed if any(guaranteed.values()) else {}
+        self.nodes[path] = QueueNode(path, properties, own, fair_max, parent)
+        parent.children.append(self.nodes[path])
