@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
@@ -30,13 +32,17 @@ _NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 @attrs.frozen
 class Admitted:
-    """The submitters, slots and jobs that go on to the next station, and the ads that were discarded."""
+    """The submitters, slots and jobs that go on to the next station, and the ads that were discarded.
+
+    ``claim_ids`` (S,) is how many claim ids each slot has; None if it is not known.
+    """
 
     submitters: Table
     slots: Table
     jobs: Table
     discarded: tuple[DiscardedAds, ...]
     failures: tuple[HookFailure, ...]
+    claim_ids: NDArray[np.int64] | None = None
 
 
 def admit(
@@ -81,7 +87,11 @@ def admit(
 
     parts = (schedds, submitters, slots, all_jobs, jobs)
     discarded = tuple(item for part in parts for item in part.discarded)
-    return Admitted(submitters.kept_ads(), slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures))
+    counts = snapshot.claim_ids
+    return Admitted(
+        *(submitters.kept_ads(), slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures)),
+        claim_ids=None if counts is None else np.asarray(counts, np.int64)[slots.keep],
+    )
 
 
 def _discard_matched(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.charges import Charges, quota_of
-from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     WORK_EXCEEDED,
     core_reason,
@@ -49,7 +49,8 @@ class GrantedSlots:
 
     ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
     ``receipts`` are of the charges that enforce. ``too_heavy`` counts the candidates that weigh more than the turn may
-    still take; ``stopped``: the turn has taken all that it may.
+    still take; ``stopped``: the turn has taken all that it may. ``unclaimable`` counts the slots that were to be granted, but of
+    which no claim id was left.
     """
 
     rows: Rows
@@ -61,6 +62,7 @@ class GrantedSlots:
     receipts: Sequence[Receipt] = ()
     too_heavy: int = 0
     stopped: bool = False
+    unclaimable: int = 0
 
     def withdrawn(self, ledger: Ledger, reason: Reason) -> GrantedSlots:
         """Release the charges, and return no slots, for this reason."""
@@ -109,7 +111,9 @@ def charge(
     ledger = in_use.ledger
     receipts: Sequence[Receipt] = ()
     try:
-        chosen = _admit(enforcing, request, candidates, matcher, ledger, cycle, allowance)
+        chosen, unclaimable = _admit_claimable(
+            enforcing, request, candidates, matcher, ledger, cycle, allowance
+        )
         rows, ranks, admission = chosen.rows, chosen.ranks, chosen.admission
         receipts = ledger.commit(admission)
         watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
@@ -120,11 +124,14 @@ def charge(
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
     removals = tuple(_removals(enforcing, admission, rows, ledger, left))
+    if unclaimable:
+        removals += (Removal(NO_CLAIM_ID, unclaimable, unclaimable),)
     return GrantedSlots(
         *(admission.rows, ranks[admission.positions], admission.copies, removals, warnings),
         receipts=receipts,
         too_heavy=chosen.too_heavy,
         stopped=chosen.stopped,
+        unclaimable=unclaimable,
     )
 
 
@@ -137,6 +144,31 @@ class _Chosen:
     admission: Admission
     too_heavy: int = 0
     stopped: bool = False
+
+
+def _admit_claimable(
+    charges: Charges,
+    request: Request,
+    candidates: MatchCandidates,
+    matcher: SlotMatcher,
+    ledger: Ledger,
+    cycle: Cycle,
+    allowance: SlotAllowance | None,
+) -> tuple[_Chosen, int]:
+    """Return the best slots that can be claimed, and how many better ones could not, as ``_admit`` returns them.
+
+    Like condor_negotiator, a slot without a claim id is found to be so, and withdrawn, when it is to be granted.
+    """
+    unclaimable = 0
+    while True:
+        chosen = _admit(charges, request, candidates, matcher, ledger, cycle, allowance)
+        missing = matcher.claim_ids.missing(chosen.admission.rows)
+        if not len(missing):
+            return chosen, unclaimable
+        lost = chosen.admission.rows[missing]
+        matcher.unclaimable[lost] = True
+        unclaimable += len(lost)
+        candidates = attrs.evolve(candidates, among=candidates.among & ~matcher.unclaimable)
 
 
 def _admit(

@@ -74,7 +74,7 @@ def run_cycle(
         partition=bundle.partition,
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
-    matcher = SlotMatcher.of(admitted.slots, cycle.environment, bundle.ordering.ranks)
+    matcher = SlotMatcher.of(*(admitted.slots, cycle.environment, bundle.ordering.ranks, admitted.claim_ids))
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
@@ -90,8 +90,8 @@ def run_cycle(
         attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
             granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
-        matcher.take(granted.rows)
-        feedback = feedback_of(queued, candidates, granted)
+        withdrawn = matcher.take(granted.rows)
+        feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
     for queued in requests:

@@ -13,6 +13,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate_table
 from negotiator.classad.columnar import MemoryBudget, TrueRows
 from negotiator.classad.syntax import Attr
+from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
@@ -24,8 +25,9 @@ from negotiator.hooks.order import DEFAULT_RANKS, SlotRanks
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
-#: States of a slot that has a job already (HTCondor manual, Machine ClassAd Attributes, State).
-_IN_USE = ("claimed", "matched", "preempting")
+#: States of a slot that has a job already (HTCondor manual, Machine ClassAd Attributes, State). A slot in state Matched has
+#: none: its match may have come to nothing, and condor_negotiator matches it again.
+_IN_USE = ("claimed", "preempting")
 
 
 @attrs.define(eq=False)
@@ -41,26 +43,43 @@ class SlotMatcher:
     ranks: Ranks
     in_use: Mask  # (N,) slots that have a job, as the pool shows them
     taken: Mask  # (N,) slots granted to an earlier request of this cycle
+    claim_ids: ClaimIds
+    unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
 
     @classmethod
-    def of(cls, slots: Table, environment: Environment, pool: SlotRanks = DEFAULT_RANKS) -> SlotMatcher:
+    def of(
+        cls,
+        slots: Table,
+        environment: Environment,
+        pool: SlotRanks = DEFAULT_RANKS,
+        claim_ids: NDArray[np.int64] | None = None,
+    ) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
+        :param claim_ids: how many each slot has; None if it is not known.
         :param pool: the pool's own order of slots.
         """
         budget = MemoryBudget()
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
-        taken = np.zeros(len(slots), dtype=np.bool_)
-        return cls(slots, environment, requirements, ranks, _in_use(slots), taken)
+        taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
+        claims = ClaimIds.of(slots, environment, claim_ids)
+        return cls(
+            *(slots, environment, requirements, ranks, _in_use(slots), taken),
+            claim_ids=claims,
+            unclaimable=unclaimable,
+        )
 
     def prefer(self, scores: NDArray[np.float64] | None) -> None:
         """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
         self.ranks.scores = scores
 
-    def take(self, rows: NDArray[np.intp]) -> None:
-        """Withdraw slots from later requests."""
-        self.taken[rows] = True
+    def take(self, rows: NDArray[np.intp]) -> int:
+        """Use a claim id of each slot, withdraw the slots from later requests, and return how many are withdrawn."""
+        self.claim_ids.use(rows)
+        left = self.claim_ids.stays[rows]
+        self.taken[rows[~left]] = True
+        return len(rows) - int(np.count_nonzero(left))
 
 
 @attrs.frozen
@@ -90,6 +109,7 @@ def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) 
         candidates.remove_all(WORK_EXCEEDED)
     candidates.remove(matcher.in_use, _IN_USE_REASON)
     candidates.remove(matcher.taken, _TAKEN_REASON)
+    candidates.remove(matcher.unclaimable, NO_CLAIM_ID)
     if not len(matcher.slots):
         candidates.removals.append(Removal(NO_SLOTS, 0, 0))
 
@@ -202,6 +222,13 @@ _NO_SLOT_REQUIREMENTS = core_reason(
     Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", "the slot has no Requirements"
 )
 _IN_USE_REASON = core_reason(Station.MATCH, Verdict.WAITING, "in_use", "the slot is in use", "State")
+#: The reason of a slot that a schedd could not claim.
+NO_CLAIM_ID = core_reason(
+    Station.MATCH,
+    Verdict.WAITING,
+    "no_claim_id",
+    "no claim id of the slot is left: its startd may be down, or another ad of the slot was matched",
+)
 _TAKEN_REASON = core_reason(
     Station.MATCH, Verdict.WAITING, "taken", "the slot was granted to an earlier request of this cycle"
 )

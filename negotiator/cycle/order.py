@@ -8,13 +8,19 @@ from negotiator.hooks.order import Feedback, QueuedRequest, StopCause
 from negotiator.records import Verdict
 
 
-def feedback_of(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots) -> Feedback:
-    """Return the feedback of one turn for the allocator."""
+def feedback_of(
+    queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, withdrawn: int
+) -> Feedback:
+    """Return the feedback of one turn for the allocator.
+
+    :param withdrawn: how many of the granted slots no other request may have.
+    """
     left = queued.request.count - len(granted.rows)
     denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
     cause = _cause(queued, candidates, granted, left)
     return Feedback(
-        *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left)
+        *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left),
+        withdrawn=withdrawn + granted.unclaimable,
     )
 
 
@@ -28,6 +34,6 @@ def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedS
     broken = any(removal.reason.verdict is Verdict.BROKEN_PLUGIN for removal in granted.removals)
     if candidates.failures or broken:
         return StopCause.FAILURE
-    if len(granted.rows) >= candidates.left:
+    if len(granted.rows) + granted.unclaimable >= candidates.left:
         return StopCause.NO_SLOTS
     return StopCause.QUOTA

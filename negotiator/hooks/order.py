@@ -107,7 +107,8 @@ class Feedback:
     ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
     them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
     ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
-    the request could have been matched with before this turn, quotas aside.
+    the request could have been matched with before this turn, quotas aside. ``withdrawn`` counts the slots that no request may
+    have any more: granted ones, and those of which no claim id was left.
     """
 
     queued: QueuedRequest
@@ -118,6 +119,7 @@ class Feedback:
     denied: tuple[Reason, ...]
     too_heavy: int = 0
     candidates: int = 0
+    withdrawn: int = 0
 
 
 #: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.

@@ -51,11 +51,11 @@ def read_pool(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None = Non
 
     Files may hold ads in long form, JSON, XML or the new syntax, compressed with gzip or not. If two ads have the same
     key, the later one counts. Problems with files and ads are not raised but collected in ``problems``; those of files that
-    could not be read to their end are in ``unread`` too.
+    could not be read to their end are in ``unread`` too. Claim ids are counted, and dropped.
 
     :raises PoolError: a path does not exist.
     """
-    return _read(paths, stdin, keep_claims=False).snapshot()
+    return _read(paths, stdin).snapshot()
 
 
 def read_pool_with_claims(
@@ -67,19 +67,17 @@ def read_pool_with_claims(
 
     :raises PoolError: a path does not exist.
     """
-    builder = _read(paths, stdin, keep_claims=True)
+    builder = _read(paths, stdin)
     return builder.snapshot(), builder.vault
 
 
-def _read(
-    paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None, *, keep_claims: bool
-) -> SnapshotBuilder:
+def _read(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None) -> SnapshotBuilder:
     builder = SnapshotBuilder()
     for entry in list(find_inputs(paths)):
         if not isinstance(entry, InputFile):
             builder.add_file("", [entry])
         else:
-            results = read_file(entry, stdin, builder.dictionary, builder.budget, keep_claims=keep_claims)
+            results = read_file(entry, stdin, builder.dictionary, builder.budget, keep_claims=True)
             builder.add_file(entry.name, results)
     return builder
 

@@ -24,6 +24,7 @@ def _frozen(table: Table) -> Table:
 class Snapshot:
     """The ads of a pool, one frozen table for each kind, without their secrets (claim ids, capabilities).
 
+    ``claim_ids`` is how many claim ids each slot has, (S,); None if it is not known.
     ``private`` and ``other`` count ads that take no part: private ads, and ads of kinds that the negotiator does not
     use (master, collector, accounting, ...). ``problems`` lists every ad that was set aside, and why;
     ``unread`` has those of files that could not be read to their end, and is not encoded.
@@ -36,6 +37,7 @@ class Snapshot:
     private: int = 0
     other: int = 0
     problems: tuple[Problem, ...] = ()
+    claim_ids: tuple[int, ...] | None = None
     unread: tuple[Problem, ...] = attrs.field(default=(), eq=False)
 
     @cached_property
@@ -66,8 +68,8 @@ class Snapshot:
         :raises SnapshotFormatError: the bytes are damaged, or of another version. They are never executed.
         """
         parts = read_snapshot(data)
-        return cls(*parts.tables, parts.private, parts.other, parts.problems)
+        return cls(*parts.tables, parts.private, parts.other, parts.problems, parts.claim_ids)
 
     def _parts(self) -> SnapshotParts:
         tables = (self.schedds, self.submitters, self.slots, self.jobs)
-        return SnapshotParts(tables, self.private, self.other, self.problems)
+        return SnapshotParts(tables, self.private, self.other, self.problems, self.claim_ids)

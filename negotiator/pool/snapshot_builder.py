@@ -111,6 +111,13 @@ class SnapshotBuilder:
             self.private_claims.add(slot)
             self.vault.put(*slot, result.claims)
 
+    def _claim_ids(self) -> tuple[int, ...] | None:
+        """Return how many claim ids each slot has; None without private ads: then they are not known."""
+        if not self.private_claims:
+            return None
+        slots = [ad for ad, _ in self.ads[PoolAdKind.SLOT].values()]
+        return tuple(self.vault.count(string_value(ad, "Name"), address_of(ad)) for ad in slots)
+
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""
         tables = {
@@ -125,5 +132,6 @@ class SnapshotBuilder:
             private=self.counts[PoolAdKind.PRIVATE],
             other=self.counts[PoolAdKind.OTHER] + self.counts[PoolAdKind.UNKNOWN],
             problems=tuple(self.problems),
+            claim_ids=self._claim_ids(),
             unread=tuple(self.unread),
         )

@@ -1,6 +1,6 @@
 """The parts of a snapshot as bytes, in one canonical form.
 
-The first line is ``negotiator-snapshot 1``. The counts, the problems and the tables follow (see ``table_codec``).
+The first line is ``negotiator-snapshot 2``. The counts, the problems and the tables follow (see ``table_codec``).
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from negotiator.records import Problem, Severity, Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VERSION: Final = b"negotiator-snapshot 1\n"
+_VERSION: Final = b"negotiator-snapshot 2\n"
 
 
 class SnapshotParts(NamedTuple):
-    """The parts of a snapshot: tables of schedds, submitters, slots and jobs; the counts; the problems."""
+    """The parts of a snapshot: tables of schedds, submitters, slots and jobs; the counts; the problems; the claim ids."""
 
     tables: tuple[Table, Table, Table, Table]
     private: int
     other: int
     problems: tuple[Problem, ...]
+    claim_ids: tuple[int, ...] | None = None
 
 
 def write_snapshot(parts: SnapshotParts, sink: Callable[[bytes], object]) -> None:
@@ -40,6 +41,9 @@ def write_snapshot(parts: SnapshotParts, sink: Callable[[bytes], object]) -> Non
     writer.number(len(parts.problems))
     for problem in parts.problems:
         _write_problem(problem, writer)
+    writer.number(0 if parts.claim_ids is None else 1 + len(parts.claim_ids))
+    for count in parts.claim_ids or ():
+        writer.number(count)
     for table in parts.tables:
         write_rows(table.row_store(pool_dictionary()), writer)
 
@@ -55,13 +59,17 @@ def read_snapshot(data: bytes) -> SnapshotParts:
     try:
         private, other = reader.number(), reader.number()
         problems = tuple([_read_problem(reader) for _ in range(reader.count())])
+        known = reader.count()
+        claims = tuple([reader.number() for _ in range(known - 1)]) if known else None
         dictionary = pool_dictionary()
         schedds, submitters, slots, jobs = [Table(read_rows(reader, dictionary), None) for _ in range(4)]
     except DamagedDataError as error:
         raise SnapshotFormatError(f"the snapshot is damaged: {error}") from None
     if reader.left:
         raise SnapshotFormatError(f"the snapshot is damaged: {reader.left} bytes follow its end")
-    return SnapshotParts((schedds, submitters, slots, jobs), private, other, problems)
+    if claims is not None and len(claims) != len(slots):
+        raise SnapshotFormatError(f"the snapshot is damaged: {len(claims)} numbers of claim ids")
+    return SnapshotParts((schedds, submitters, slots, jobs), private, other, problems, claims)
 
 
 def _write_problem(problem: Problem, writer: ByteWriter) -> None:

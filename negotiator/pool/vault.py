@@ -73,6 +73,10 @@ class ClaimVault:
         claims = self.__claims_of(slot, address)
         return claims.pop(0).reveal() if claims else None
 
+    def count(self, slot: str, address: str) -> int:
+        """Return how many claim ids a slot has."""
+        return len(self.__claims.get(slot, {}).get(address, ()))
+
     def drop(self, slot: str, address: str | None = None) -> None:
         """Remove the claim ids of a slot; without an ``address``, those of all slots of this name."""
         if address is None:

@@ -70,7 +70,7 @@ def test_a_slot_is_matched_once_and_the_next_job_waits():
     assert (waiting.reason.code, waiting.reason.verdict, waiting.removed) == ("taken", Verdict.WAITING, 1)
 
 
-@pytest.mark.parametrize("state", ["Claimed", "claimed", "Preempting", "Matched"])
+@pytest.mark.parametrize("state", ["Claimed", "claimed", "Preempting"])
 def test_a_slot_in_use_is_waited_for(state):
     result = pools.cycle(snapshot([slot(State=f'"{state}"')], [job()]))
     assert not matched(result)

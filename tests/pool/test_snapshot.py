@@ -2,6 +2,7 @@
 
 import io
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -82,6 +83,17 @@ def test_a_snapshot_is_decoded_as_it_was_encoded(slots, jobs, problems):
     assert decoded.encode() == snapshot.encode()
 
 
+@pytest.mark.parametrize("counts", [None, (), (1,), (0, 7)])
+def test_the_numbers_of_claim_ids_are_decoded_as_they_were(counts):
+    """That they are not known differs from a pool without slots; a wrong number of them is damage."""
+    slots = [ClassAd([("Name", f"s{number}")]) for number in range(len(counts or ()))]
+    snapshot = attrs.evolve(snapshot_of(slots, [], []), claim_ids=counts)
+    data = snapshot.encode()
+    assert Snapshot.decode(data).claim_ids == counts
+    with pytest.raises(PoolError, match="numbers of claim ids"):
+        Snapshot.decode(attrs.evolve(snapshot, claim_ids=(1, 2, 3)).encode())
+
+
 @settings(deadline=None)
 @given(ads, ads)
 def test_the_bytes_depend_on_the_ads_alone(slots, others):
@@ -123,7 +135,7 @@ def test_values_that_print_alike_have_different_digests(one, other):
 def test_the_digest_is_that_of_the_bytes():
     """It is a SHA-256, and the bytes begin with the version."""
     snapshot = snapshot_of([ClassAd([("A", 1)])])
-    assert snapshot.encode().startswith(b"negotiator-snapshot 1\n")
+    assert snapshot.encode().startswith(b"negotiator-snapshot 2\n")
     assert snapshot.digest == Snapshot.decode(snapshot.encode()).digest
     assert len(snapshot.digest) == 64
 
@@ -194,7 +206,7 @@ def test_damaged_bytes_are_refused_or_read(at, inserted, removed):
 @given(st.binary(max_size=80))
 def test_random_bytes_are_refused(data):
     """Random bytes raise nothing but a NegotiatorError."""
-    for each in (data, b"negotiator-snapshot 1\n" + data):
+    for each in (data, b"negotiator-snapshot 2\n" + data):
         with pytest.raises(PoolError):
             Snapshot.decode(each)
 
@@ -209,7 +221,7 @@ def test_truncated_bytes_are_refused(cut):
 def test_another_version_is_refused():
     """A later version may have another form."""
     with pytest.raises(PoolError, match="not a snapshot of this version"):
-        Snapshot.decode(VALID.replace(b"snapshot 1\n", b"snapshot 2\n"))
+        Snapshot.decode(VALID.replace(b"snapshot 2\n", b"snapshot 3\n"))
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,14 @@ def test_claim_ids_are_read_from_ads_of_every_format(text):
     assert vault.take("slot1@a") == PLAIN
 
 
+def test_a_snapshot_has_the_number_of_claim_ids_of_each_slot():
+    """They are not known without private ads."""
+    others = SLOT.replace("slot1", "slot2"), PRIVATE.format("slot1@a", "<1>", "ClaimIdList", "a#b, c#d")
+    snapshot, _ = read("\n".join([SLOT, *others]))
+    assert snapshot.claim_ids == (2, 0)
+    assert read(SLOT)[0].claim_ids is read(f'{SLOT}ClaimId = "{CLAIM}"\n')[0].claim_ids is None
+
+
 def test_a_claim_id_is_given_out_once(vault):
     """A slot may have several claim ids; each is removed when it is taken."""
     assert [vault.take("slot1@a") for _ in range(3)] == ["one", "two", None]

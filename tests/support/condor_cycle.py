@@ -32,16 +32,10 @@ def not_built(case):
     considered = given.get("knobs", {}).get("NEGOTIATOR_CONSIDER_PREEMPTION", "true").lower() == "true"
     if states & {"Claimed", "Preempting"} and considered:
         return "preemption"
-    if "Matched" in states:
-        return "slots in state Matched"
     if any("ConcurrencyLimits" in job for job in given["jobs"]):
         return "concurrency limits"
-    if {"no_private_ad", "claim_ids_per_slot", "earlier_cycle"} & given.keys():
-        return "claim ids"
-    if len({slot["name"] for slot in given["slots"]}) < len(given["slots"]):
-        return "two ads of one slot"
-    if any("WantAdRevaluate" in slot for slot in given["slots"]):
-        return "WantAdRevaluate"
+    if any("ConsumptionCpus" in slot for slot in given["slots"]):
+        return "consumption policies"
     if any("NegotiatorRequirements" in slot for slot in given["slots"]):
         return "NegotiatorRequirements"
     return None
@@ -181,7 +175,14 @@ def _pool(content, given):
         submitters=Table.from_ads(attribute_ads(submitters)),
         slots=Table.from_ads(_slots(content, given["slots"])),
         jobs=Table.from_ads(job_ads(content, given["jobs"])),
+        claim_ids=_claim_ids(given),
     )
+
+
+def _claim_ids(given):
+    """Return how many claim ids each slot has: two ads of one slot have one."""
+    without, count = given.get("no_private_ad", ()), given.get("claim_ids_per_slot", 1)
+    return tuple(0 if slot["name"] in without else count for slot in given["slots"])
 
 
 def _slots(content, slots):

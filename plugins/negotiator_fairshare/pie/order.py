@@ -242,7 +242,6 @@ class FairShareOrder:
         for weight in weights:
             self.use.add(name, weight)
             self._pie_left -= weight
-        self.free -= len(weights)
         return weights
 
 
@@ -309,6 +308,7 @@ class _Serving:
                 allowance=self._allowance(queued, jobs, per_slot),
             )
             feedback = yield turn
+            self.order.free -= feedback.withdrawn
             for weight in self.order.take(self.submitter.name, feedback.slots):
                 self.used += weight
             self.matched += len(feedback.slots)
@@ -323,7 +323,9 @@ class _Serving:
             if len(feedback.slots) and (self.used >= allowance.stop or len(feedback.slots) == turn.allowance):
                 continue
             limited = feedback.too_heavy > 0
-            if not limited:
+            if not limited and feedback.withdrawn >= len(
+                feedback.slots
+            ):  # it got none that may be matched again
                 self.order.hopeless.add((queued.number, self.order.group.group))
             self._reject(
                 self._named(rest, numbers), RejectionText.LIMIT if limited else RejectionText.NO_MATCH

@@ -1,0 +1,66 @@
+"""How many claim ids of each slot are left: a match needs one, and without it the schedd could not claim the slot.
+
+Only their numbers are here; the ids themselves are secrets, which the runtime holds. Source: condor_negotiator 25.14.1,
+which knows a slot by its name and the address of its startd.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Environment, Table, bind, evaluate_table, parse
+from negotiator.cycle.jobs import texts
+from negotiator.cycle.numbering import Numbers, combined
+from negotiator.hooks.records import Mask
+from negotiator.ledger import Rows
+
+#: Slots that schedds do not claim.
+_UNCLAIMED = bind(parse("MY.WantClaiming =?= false || MY.Offline =?= true"))
+#: Slots whose ad stays in the list after a match (HTCondor manual, WantAdRevaluate).
+_STAYS = bind(parse("MY.WantAdRevaluate =?= true"))
+_ADDRESSES = ("MyAddress", "StartdIpAddr")
+
+
+@attrs.define(eq=False)
+class ClaimIds:
+    """The claim ids of the slots of one cycle.
+
+    Two ads of one name and one address are one slot. ``needed`` (N,) are the slots that schedds claim, ``stays`` (N,)
+    those that may be matched again.
+    """
+
+    needed: Mask
+    stays: Mask
+    _identities: Numbers  # (N,)
+    _left: NDArray[np.int64]  # by identity
+
+    @classmethod
+    def of(cls, slots: Table, env: Environment, counts: NDArray[np.int64] | None = None) -> ClaimIds:
+        """Count the claim ids of slots.
+
+        :param counts: how many each slot has; None if it is not known, so that each slot has one.
+        """
+        names = texts(slots, "Name").codes
+        nameless = np.where(names < 0, np.arange(len(slots)), -1)
+        identities, number = combined(names, nameless, *(texts(slots, name).codes for name in _ADDRESSES))
+        left = np.zeros(number, np.int64)
+        # Twins share what either has.
+        np.maximum.at(left, identities, np.ones(len(slots), np.int64) if counts is None else counts)
+        needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
+        return cls(needed, evaluate_table(_STAYS, slots, env=env).is_true(), identities, left)
+
+    def missing(self, rows: Rows) -> Rows:
+        """Return the places in a list of slots for which no claim id is left, after those before them in the list."""
+        identities = self._identities[rows]
+        order = np.argsort(identities, kind="stable")
+        ordered = identities[order]
+        first = np.searchsorted(ordered, ordered)  # of each identity
+        earlier = np.empty(len(rows), np.int64)
+        earlier[order] = np.arange(len(rows)) - first
+        return np.flatnonzero(self.needed[rows] & (earlier >= self._left[identities]))
+
+    def use(self, rows: Rows) -> None:
+        """Use one claim id for each match."""
+        np.subtract.at(self._left, self._identities[rows[self.needed[rows]]], 1)
