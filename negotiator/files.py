@@ -1,4 +1,4 @@
-"""Open files that the program relies on: regular ones, that no other user could have written, and locks that none can hold.
+"""Open files that the program relies on: regular, not written by other users; locks; replace files as a whole.
 
 A FIFO in place of a file would block the program, a device would have endless contents or an effect of its own.
 """
@@ -14,6 +14,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from negotiator.errors import NegotiatorError
+
+_MODE = 0o644  # of a new file
 
 # The descriptors of this process: whoever started it opened them, so a pipe there has a writer.
 _OWN_DESCRIPTOR = re.compile(r"/dev/(?:stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")
@@ -129,3 +131,39 @@ def _make_private(descriptor: int, path: Path, folder: os.stat_result, mode: int
 
 def _not_regular(path: Path | str) -> OSError:
     return OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def replace_file(path: Path, content: bytes, like: os.stat_result | None = None) -> None:
+    """Write a new file durably, and rename it over the old one.
+
+    A crash leaves the old file or the new one, never part of one. The new one gets the mode of the file with the status
+    ``like``, and its owner if this process may change that.
+
+    :raises OSError: it cannot be written; the old file is unchanged.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    beside.unlink(missing_ok=True)  # of a process that was killed
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            if like is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(opened.fileno(), like.st_uid, like.st_gid)
+            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else _MODE)
+            os.fsync(opened.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

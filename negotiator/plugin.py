@@ -28,6 +28,7 @@ from negotiator.errors import StateError as StateError
 from negotiator.exit_codes import ExitCode as ExitCode
 from negotiator.files import open_lock as open_lock
 from negotiator.files import open_regular as open_regular
+from negotiator.files import replace_file as replace_file
 from negotiator.hooks.access import Access as Access
 from negotiator.hooks.access import AccessDecision as AccessDecision
 from negotiator.hooks.access import AccessKind as AccessKind
@@ -42,6 +43,8 @@ from negotiator.hooks.administration import CommandTargets as CommandTargets
 from negotiator.hooks.administration import LoadedBundle as LoadedBundle
 from negotiator.hooks.administration import Permission as Permission
 from negotiator.hooks.administration import PluginUsage as PluginUsage
+from negotiator.hooks.administration import RowsOutcome as RowsOutcome
+from negotiator.hooks.administration import StoredRows as StoredRows
 from negotiator.hooks.answers import HookFailure as HookFailure
 from negotiator.hooks.charges import Charge as Charge
 from negotiator.hooks.charges import CounterUsage as CounterUsage
@@ -54,9 +57,11 @@ from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
 from negotiator.hooks.order import Feedback as Feedback
 from negotiator.hooks.order import OrderContext as OrderContext
 from negotiator.hooks.order import OrderResult as OrderResult
+from negotiator.hooks.order import OrderRows as OrderRows
 from negotiator.hooks.order import QueuedRequest as QueuedRequest
 from negotiator.hooks.order import RequestOrder as RequestOrder
 from negotiator.hooks.order import RequestOrderType as RequestOrderType
+from negotiator.hooks.order import RowsChange as RowsChange
 from negotiator.hooks.order import SlotAllowance as SlotAllowance
 from negotiator.hooks.order import SlotRanks as SlotRanks
 from negotiator.hooks.order import StopCause as StopCause

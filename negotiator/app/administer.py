@@ -1,4 +1,4 @@
-"""Use case: an administrator moves, holds or releases an application, or reloads the bundle."""
+"""Use case: an administrator acts on an application, reloads the bundle, or changes what an order remembers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ from negotiator.runtime.state import AdminAnswer as AdminAnswer
 from negotiator.runtime.state import AdminRequest, StateStore
 
 _POLL = 0.2  # seconds between two looks for an answer
+
+
+def pending_text(wait: float) -> str:
+    """Return the sentence for a request that was not answered within ``wait`` seconds."""
+    return (
+        f"no answer within {wait:g} s: the negotiator of this state is in a cycle, or none is running. "
+        "The request stays in the state, and is carried out before the next cycle."
+    )
 
 
 @attrs.frozen
@@ -50,11 +58,14 @@ def administer(
     queue: str = "",
     note: str = "",
     wait: float = 30.0,
+    order: str = "",
+    change: str = "",
 ) -> AdminOutcome:
     """Write a request to the state and wait for the answer; carry it out here if no negotiator is running.
 
     :param application: ``schedd#cluster``, or the cluster alone.
     :param wait: seconds to wait for a running negotiator, which answers between two cycles.
+    :param change: the text of a change of the rows of ``order``.
     :raises StateError: the folder has no state, or it cannot be read or written.
     :raises BundleError: the bundle has errors (only if no negotiator is running).
     :raises AuditError: the action could not be recorded (only if no negotiator is running); nothing was done.
@@ -62,7 +73,7 @@ def administer(
     load = _BundleLoader(targets)
     environment = AdminEnvironment(load, targets.audit_log, targets.key_file)
     request = AdminRequest(
-        0, time.time(), caller.name, caller.groups, action, application, queue, note
+        0, time.time(), caller.name, caller.groups, action, application, queue, note, order, change
     )  # the store gives it a number
     state = targets.state or DEFAULT_STATE
     StateStore.require(state)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from negotiator.app import change
+from negotiator.app import change, order_rows
 from negotiator.app.caller import caller
 from negotiator.app.pool_view import PoolView
 from negotiator.app.targets import load
@@ -20,6 +20,8 @@ from negotiator.hooks.administration import (
     LoadedBundle,
     Permission,
     PluginUsage,
+    RowsOutcome,
+    StoredRows,
 )
 
 
@@ -52,6 +54,16 @@ class ProgramContext:
     ) -> ChangeOutcome:
         """See ``CommandContext.change``."""
         return change.change_bundle(targets, self.caller(), name, content, note, superseded)
+
+    def order_rows(self, targets: CommandTargets, order: str) -> StoredRows:
+        """See ``CommandContext.order_rows``."""
+        return order_rows.read_rows(targets, order)
+
+    def change_order(
+        self, targets: CommandTargets, order: str, change: str, note: str = "", wait: float = 30.0
+    ) -> RowsOutcome:
+        """See ``CommandContext.change_order``."""
+        return order_rows.change_rows(targets, self.caller(), order, change, note, wait)
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
         """See ``CommandContext.plugin_usage``."""

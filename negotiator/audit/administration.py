@@ -23,11 +23,17 @@ def admin_record(
     application: str,
     queue: str,
     note: str,
+    order: str,
+    change: str,
     ok: bool,
     text: str,
     rule: str,
 ) -> Record:
-    """Return the record of an administrator's request, granted or denied; ``rule`` is the access rule that decided."""
+    """Return the record of an administrator's request, granted or denied.
+
+    :param change: the beginning of the requested change of the rows of ``order``.
+    :param rule: the access rule that decided.
+    """
     return {
         "kind": "admin",
         "time": instant(now),
@@ -39,6 +45,8 @@ def admin_record(
         "application": bounded(application),
         "queue": bounded(queue),
         "note": bounded(note, _TEXT),
+        "order": bounded(order),
+        "change": bounded(change, _TEXT),
         "ok": ok,
         "text": bounded(text, _TEXT),
         "rule": bounded(rule),

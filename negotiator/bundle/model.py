@@ -108,7 +108,7 @@ class Ordering:
     chosen: Attributed[RequestOrderType] | None = None
     settings: Any = None
     ranks: SlotRanks = DEFAULT_RANKS
-    known: Mapping[str, RequestOrderType] = attrs.field(factory=dict)
+    known: Mapping[str, Attributed[RequestOrderType]] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -44,7 +44,7 @@ def read_ordering(
     known = {name: each.record for name, each in found.items()}
     problems += _queue_keys(partition, chosen.record if chosen else None, known)
     if chosen is None:
-        return Ordering(known=known), tuple(problems)
+        return Ordering(known=found), tuple(problems)
     problems += _queue_problems(chosen, partition, hooks)
     own = settings.get(chosen.plugin)
     try:
@@ -55,8 +55,8 @@ def read_ordering(
         raise_if_interrupted(error)
         message = f"plugin {chosen.plugin}: ranks of the order {chosen.record.name}: {describe_error(error)}"
         problems.append(Problem(Severity.ERROR, plugin_source(hooks, chosen.plugin), message))
-        return Ordering(known=known), tuple(problems)
-    return Ordering(chosen, own, ranks, known), tuple(problems)
+        return Ordering(known=found), tuple(problems)
+    return Ordering(chosen, own, ranks, found), tuple(problems)
 
 
 def _taken(

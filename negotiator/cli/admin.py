@@ -7,7 +7,13 @@ from typing import Any, NoReturn
 
 import click
 
-from negotiator.app.administer import AdminAction, AdminAnswer, administer, wait_for_answer
+from negotiator.app.administer import (
+    AdminAction,
+    AdminAnswer,
+    administer,
+    pending_text,
+    wait_for_answer,
+)
 from negotiator.app.context import ProgramContext
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.loading import print_warnings
@@ -78,11 +84,7 @@ def _perform(
 def _end(answer: AdminAnswer | None, wait: float) -> NoReturn:
     """Print the answer, or that the request timed out, and exit."""
     if answer is None:
-        click.echo(
-            f"no answer within {wait:g} s: the negotiator of this state is in a cycle, or none is running. "
-            "The request stays in the state, and is carried out before the next cycle.",
-            err=True,
-        )
+        click.echo(pending_text(wait), err=True)
         sys.exit(ExitCode.PENDING)
     for line in answer.text.split("\n"):
         click.echo(printable(line), err=not answer.ok)

@@ -19,6 +19,9 @@ PLUGINS = {
 
 #: The commands of each plugin, with their lines in the list of commands.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "fairshare": {
+        "userprio": "Show and set priorities and usage of submitters, as condor_userprio does.",
+    },
     "quotasets": {
         "qconf": "Show and change resource quota sets, as Grid Engine does.",
         "qquota": "Print the usage of the limits of resource quota sets.",

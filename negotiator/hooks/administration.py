@@ -27,6 +27,7 @@ from negotiator.classad import Table
 from negotiator.errors import CommandError, NegotiatorError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.charges import CounterUsage
+from negotiator.hooks.order import OrderRows
 from negotiator.queues import QueueTree
 from negotiator.records import Problem
 
@@ -136,6 +137,29 @@ class PluginUsage:
     problems: tuple[Problem, ...] = ()
 
 
+@attrs.frozen
+class StoredRows:
+    """The rows that an order remembers, by key; ``damaged`` are sentences on those that cannot be read."""
+
+    rows: OrderRows
+    damaged: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class RowsOutcome:
+    """The outcome of a request to change what an order remembers.
+
+    ``ok`` is True if it was done, False if it was denied or refused, and None if the running negotiator has not answered
+    yet: then the request stays in the state. ``exit_code`` is the one that ``negotiator admin`` ends with. ``problems``
+    are those of the bundle, if it was loaded.
+    """
+
+    ok: bool | None
+    text: str
+    exit_code: int = ExitCode.DONE
+    problems: tuple[Problem, ...] = ()
+
+
 class CommandContext(Protocol):
     """The program, as the command of a plugin uses it.
 
@@ -183,6 +207,29 @@ class CommandContext(Protocol):
         :raises InvalidCallError: the name is not that of a file of a bundle, no bundle is named, or the note is too long.
         :raises StateError: the state cannot be opened, so the change could not be recorded: nothing was written.
         :raises CommandError: the file cannot be written; nothing was.
+        """
+
+    def order_rows(self, targets: CommandTargets, order: str) -> StoredRows:
+        """Read the rows that an order remembers, as of the last cycle or change.
+
+        :raises StateError: the folder has no state, or it cannot be read.
+        """
+
+    def change_order(
+        self, targets: CommandTargets, order: str, change: str, note: str = "", wait: float = 30.0
+    ) -> RowsOutcome:
+        """Request a change of the rows of an order; the plugin that brings the order carries it out.
+
+        A running negotiator does so between two cycles; without one it is done here, provided that the state belongs to
+        the caller. Permission is checked as in ``may_configure``. The request is in the audit log, a denied one too; the
+        rows and the answer are written in one transaction.
+
+        :param change: any text, for the ``change`` of the ``RequestOrderType``; the audit log has its beginning.
+        :param note: the reason, up to 500 characters, for the audit log.
+        :param wait: seconds to wait for the answer of a running negotiator.
+        :raises InvalidCallError: the note or the change is too long.
+        :raises StateError: the folder has no state, or it cannot be read or written.
+        :raises BundleError: no negotiator is running, and the bundle has errors.
         """
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:

@@ -2,7 +2,7 @@
 
 An administrator of a queue (``adminacl``) may move applications out of it, hold, release and kill them; users may kill
 their own. An administrator of
-the scheduler may change the configuration.
+the scheduler may change the configuration, and what an order remembers, such as accounts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import RegisteredApplication
 from negotiator.runtime.kill import Kill, plan_kill
+from negotiator.runtime.order_changes import change_order
 from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
@@ -30,6 +31,7 @@ _OF_CONFIGURATION = {
     AdminAction.RELOAD: (AccessKind.CONFIGURE, AccessKind.CONFIGURE_QUEUES),
     AdminAction.CHANGE: (AccessKind.CONFIGURE,),
     AdminAction.CHANGE_QUEUES: (AccessKind.CONFIGURE_QUEUES,),
+    AdminAction.CHANGE_ORDER: (AccessKind.CONFIGURE,),
 }
 MAX_ERRORS = 10  # of a rejected bundle in an answer
 MAX_ERROR = 500  # characters of one of them
@@ -56,7 +58,10 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
     """Carry out a request if the access policy grants it. The caller records the result and saves the state."""
     access = AccessCache(state_manager.bundle.hooks, state_manager.bundle.settings, state_manager.queues)
     if request.action in _OF_CONFIGURATION:
-        return _result(request, _configures(request, access), reload_answer(request, None))
+        decided = _configures(request, access)
+        if request.action is AdminAction.CHANGE_ORDER and is_granted(decided):
+            return _result(request, decided, change_order(request, state_manager, now))
+        return _result(request, decided, reload_answer(request, None))
     found = _find(request.application, state_manager, held=request.action is AdminAction.RELEASE)
     if not found:
         text = f"unknown application {request.application}: write schedd#cluster, once a cycle has placed it"

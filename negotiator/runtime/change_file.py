@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import time
@@ -15,11 +14,17 @@ import attrs
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.folder import leads_out
 from negotiator.errors import CommandError
-from negotiator.files import UntrustedError, check_regular, check_trusted, open_lock
+from negotiator.files import (
+    UntrustedError,
+    check_regular,
+    check_trusted,
+    open_lock,
+    replace_file,
+    sync_folder,
+)
 from negotiator.records import Problem
 
 _LOCK = ".change.lock"
-_MODE = 0o644  # of a new file
 _TRIES, _PAUSE = 300, 0.1  # for the lock; seconds
 
 
@@ -68,7 +73,7 @@ def change_file(
             if examination.bundle is None:
                 return FileChange(examination.digest, examination.problems, written=False)
             copy = _save(folder, name, now)
-            _replace(target, content, target.stat() if copy else None)
+            replace_file(target, content, target.stat() if copy else None)
             try:
                 gone = _retire(folder, superseded, now)
             except OSError:
@@ -126,7 +131,7 @@ def _save(folder: Path, name: str, now: float) -> Path | None:
     if not old.exists():
         return None
     copy = _name_of_copy(folder, name, now)
-    _replace(copy, old.read_bytes(), old.stat())
+    replace_file(copy, old.read_bytes(), old.stat())
     return copy
 
 
@@ -150,7 +155,7 @@ def _retire(folder: Path, superseded: Sequence[str], now: float) -> tuple[Path, 
             (folder / name).rename(copy)
             gone.append(copy)
         if gone:
-            _sync(folder)
+            sync_folder(folder)
     except OSError:
         for name, copy in zip(superseded, gone, strict=False):
             copy.rename(folder / name)
@@ -162,9 +167,9 @@ def _undo(target: Path, copy: Path | None) -> None:
     """Restore the old contents of a file; remove a new one."""
     if copy is None:
         target.unlink()
-        _sync(target.parent)
+        sync_folder(target.parent)
     else:
-        _replace(target, copy.read_bytes(), copy.stat())
+        replace_file(target, copy.read_bytes(), copy.stat())
 
 
 def _name_of_copy(folder: Path, name: str, now: float) -> Path:
@@ -174,35 +179,3 @@ def _name_of_copy(folder: Path, name: str, now: float) -> Path:
         if not os.path.lexists(copy):
             return copy
     raise OSError(0, "too many copies of the same second")
-
-
-def _replace(path: Path, content: bytes, like: os.stat_result | None) -> None:
-    """Write a new file durably, and rename it over the old one.
-
-    It gets the mode of the file with the status ``like``, and its owner if this process may change that.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(content)
-            opened.flush()
-            if like is not None:
-                with contextlib.suppress(PermissionError):
-                    os.fchown(opened.fileno(), like.st_uid, like.st_gid)
-            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else _MODE)
-            os.fsync(opened.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -297,6 +297,8 @@ class Runtime:
             application=request.application,
             queue=request.queue,
             note=request.note,
+            order=request.order,
+            change=request.change,
             ok=done.answer.ok,
             text=done.answer.text,
             rule=done.by_rule,

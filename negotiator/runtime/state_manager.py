@@ -286,7 +286,7 @@ def _valid_rows(
         order = bundle.ordering.known.get(name[0])
         try:
             if order is not None:
-                order.check_row(name[1], row)
+                order.record.check_row(name[1], row)
             valid[name] = row
         except ValueError as error:
             damaged.append(damaged_order_row(name, str(error)))

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import click
+
 from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator_fairshare.account_requests import change_rows
+from negotiator_fairshare.accounts.state_rows import check_row
 from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
-from negotiator_fairshare.submitter_order import SubmitterOrder, check_row
+from negotiator_fairshare.submitter_order import SubmitterOrder
+from negotiator_fairshare.userprio.command import userprio
 
 
 @hookimpl
@@ -24,8 +29,19 @@ def negotiator_section() -> Section:
 def negotiator_orders() -> Iterable[RequestOrderType]:
     """Bring the order of HTCondor's negotiator."""
     yield RequestOrderType(
-        name="submitters", make=SubmitterOrder.of, in_queue_order=True, ranks=_ranks, check_row=check_row
+        name="submitters",
+        make=SubmitterOrder.of,
+        in_queue_order=True,
+        ranks=_ranks,
+        check_row=check_row,
+        change=change_rows,
     )
+
+
+@hookimpl
+def negotiator_commands() -> Iterable[click.Command]:
+    """Add the command of condor_userprio."""
+    yield userprio
 
 
 def _ranks(settings: FairShareSettings | None) -> SlotRanks:

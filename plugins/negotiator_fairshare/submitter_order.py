@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import attrs
 import numpy as np
@@ -21,8 +20,8 @@ from negotiator.plugin import (
     parse,
 )
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
 from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.accounts.state_rows import accounts_of, last_served_of, rows_of, served_rows
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.pie.depth_first import DepthFirst
@@ -33,10 +32,6 @@ from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
 
-#: The row of the state that has the time of the last update; accounts have the key ``account:NAME``, groups ``group:NAME``.
-_CLOCK = "clock"
-_ACCOUNT = "account:"
-_GROUP = "group:"
 _PARTITIONABLE = bind(parse("MY.PartitionableSlot"))
 
 
@@ -79,7 +74,7 @@ class SubmitterOrder(RequestOrder):
             submitters = submitters_of_jobs(context.requests)
         elif settings.USE_GLOBAL_JOB_PRIOS:
             submitters = by_priority(submitters, context.submitters)
-        accounts = _read(context.rows, now)
+        accounts = accounts_of(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
         queues: dict[tuple[str, str], list[QueuedRequest]] = {}
@@ -91,7 +86,7 @@ class SubmitterOrder(RequestOrder):
         if not settings.groups.tree.is_flat:
             slots = total if settings.NEGOTIATOR_USE_SLOT_WEIGHTS else _cores(context, counted)
             groups = GroupTurns.of(
-                *(settings.groups, slots, submitters, use, _last_served(context.rows), env),
+                *(settings.groups, slots, submitters, use, last_served_of(context.rows), env),
             )
         pie = FairShareOrder(
             submitters=submitters,
@@ -120,13 +115,9 @@ class SubmitterOrder(RequestOrder):
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
         accounts = self.accounts.recounted(self.pie.use)
-        rows: dict[str, Mapping[str, Any]] = {_CLOCK: {"last_update": accounts.last_update}}
-        for name, record in accounts.records.items():
-            if _is_valid(name):
-                rows[_ACCOUNT + name] = to_row(name, record)
+        rows = rows_of(accounts)
         if self.groups is not None:
-            served = self.groups.served(accounts.last_update)
-            rows |= {_GROUP + name: {"last_served": time} for name, time in served.items()}
+            rows |= served_rows(self.groups.served(accounts.last_update))
         groups = None if self.groups is None else self.groups.record
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections), groups)
         return OrderResult(rows, happened)
@@ -149,42 +140,6 @@ class _Reader:
             ceiling=record.ceiling,
             floor=record.floor,
         )
-
-
-def check_row(key: str, row: Mapping[str, Any]) -> None:
-    """Check a row that an earlier process left.
-
-    :raises ValueError: it is damaged.
-    """
-    if key.startswith(_ACCOUNT):
-        from_row(row)
-    elif key.startswith(_GROUP):
-        if type(row.get("last_served")) is not int:
-            raise ValueError("expected when the group was served last, in seconds")
-    elif key != _CLOCK or type(row.get("last_update")) is not int:
-        raise ValueError("expected an account, a group, or the time of the last update")
-
-
-def _read(rows: Mapping[str, Mapping[str, Any]], now: int) -> Accounts:
-    """Return the accounts that the last cycle left."""
-    records = dict(from_row(row) for key, row in rows.items() if key.startswith(_ACCOUNT))
-    return Accounts(records=records, last_update=rows.get(_CLOCK, {}).get("last_update", now))
-
-
-def _last_served(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    """Return when each group was served last, as earlier cycles left it."""
-    return {
-        key.removeprefix(_GROUP): row["last_served"] for key, row in rows.items() if key.startswith(_GROUP)
-    }
-
-
-def _is_valid(name: str) -> bool:
-    """True if a name can be stored: those of slot ads may be anything."""
-    try:
-        check_name(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _counted(context: OrderContext, settings: FairShareSettings) -> Mask:

@@ -5,7 +5,7 @@ import pytest
 
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
-from negotiator_fairshare.submitter_order import check_row
+from negotiator_fairshare.accounts.state_rows import check_row
 from pools import NOW, ad, job, slot, snapshot, write_bundle
 
 FAIR = "order: submitters\naccounting: {trust_names: true}\n"

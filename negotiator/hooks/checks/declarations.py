@@ -110,7 +110,7 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     name = checked_name(record.name, "name of a RequestOrderType")
     if _RULE.fullmatch(name) is None:
         raise WrongAnswerError(f"expected letters, digits and _ as name of a RequestOrderType, got {name!r}")
-    for function in (record.make, record.ranks, record.check_row, record.check_queues):
+    for function in (record.make, record.ranks, record.check_row, record.change, record.check_queues):
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a RequestOrderType, got {kind_of(function)}")
     check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")

@@ -23,6 +23,7 @@ class AdminAction(StrEnum):
     RELOAD = "reload"
     CHANGE = "change"  # a file of the bundle was replaced
     CHANGE_QUEUES = "change_queues"  # the file of the queues was replaced
+    CHANGE_ORDER = "change_order"  # rows of an order, such as accounts
 
     @property
     def is_change(self) -> bool:
@@ -32,7 +33,10 @@ class AdminAction(StrEnum):
 
 @attrs.frozen
 class AdminRequest:
-    """A request of an administrator; ``at`` is in seconds since the epoch."""
+    """A request of an administrator; ``at`` is in seconds since the epoch.
+
+    ``change`` is the text of a change of the rows of ``order``; it is stored until the request is answered.
+    """
 
     number: int
     at: float
@@ -42,6 +46,8 @@ class AdminRequest:
     application: str = ""  # schedd#cluster, or the cluster alone
     queue: str = ""
     note: str = ""
+    order: str = ""
+    change: str = ""
 
 
 @attrs.frozen
@@ -55,11 +61,12 @@ class AdminAnswer:
 def add_request(db: Connection, request: AdminRequest) -> int:
     """Add a request, and return the number that it gets."""
     who = request.at, encode(request.by), encode(",".join(request.groups))
-    what = str(request.action), encode(request.application), encode(request.queue), encode(request.note)
+    texts = request.application, request.queue, request.note, request.order, request.change
     cursor = db.execute(
-        "INSERT INTO admin_requests (time, user, groups, action, application, queue, note) VALUES"
-        " (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
-        (*who, *what),
+        "INSERT INTO admin_requests (time, user, groups, action, application, queue, note, order_name, change)"
+        " VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
+        " CAST(? AS TEXT), CAST(? AS TEXT))",
+        (*who, str(request.action), *map(encode, texts)),
     )
     return int(cursor.lastrowid or 0)
 
@@ -67,18 +74,18 @@ def add_request(db: Connection, request: AdminRequest) -> int:
 def waiting_requests(db: Connection) -> Iterator[AdminRequest]:
     """Yield the requests without an answer, in the order of their numbers."""
     query = (
-        "SELECT number, time, user, groups, action, application, queue, note"
+        "SELECT number, time, user, groups, action, application, queue, note, order_name, change"
         " FROM admin_requests WHERE done = 0 ORDER BY number"
     )
-    for number, at, by, groups, action, application, queue, note in db.execute(query):
+    for number, at, by, groups, action, *texts in db.execute(query):
         names = tuple(filter(None, groups.split(",")))
-        yield AdminRequest(number, at, by, names, AdminAction(action), application, queue, note)
+        yield AdminRequest(number, at, by, names, AdminAction(action), *texts)
 
 
 def write_answer(db: Connection, number: int, answer: AdminAnswer) -> None:
     """Write the answer to a request, and remove old answers."""
     db.execute(
-        "UPDATE admin_requests SET done = 1, ok = ?, answer = CAST(? AS TEXT) WHERE number = ?",
+        "UPDATE admin_requests SET done = 1, ok = ?, answer = CAST(? AS TEXT), change = '' WHERE number = ?",
         (answer.ok, encode(answer.text), number),
     )
     db.execute("DELETE FROM admin_requests WHERE done = 1 AND number <= ?", (number - _ANSWERS,))

@@ -48,7 +48,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
     (last,) = db.execute("SELECT time FROM last_scan").fetchone() or (now,)
     queues = db.execute("SELECT queue FROM queues ORDER BY path")
     journal, damaged = _journal(db)
-    order_rows, unreadable = _order_rows(db)
+    order_rows, unreadable = read_order_rows(db)
     return StoredState(
         queues=tuple(to_queues(json.loads(text) for (text,) in queues)),
         applications=tuple(
@@ -82,7 +82,7 @@ def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]
     return tuple(entries), tuple(damaged)
 
 
-def _order_rows(db: Connection) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
+def read_order_rows(db: Connection) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
     """Return the rows of allocators, and a sentence on each that is damaged: it stays in the table."""
     rows: dict[RowName, Mapping[str, Any]] = {}
     damaged = []

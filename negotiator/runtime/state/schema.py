@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 7
+VERSION: Final = 8
 
 TABLES: Final = """
 CREATE TABLE last_scan (time REAL) STRICT;
@@ -24,7 +24,7 @@ CREATE TABLE order_rows (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE admin_requests (
     number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
-    note TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
+    note TEXT, order_name TEXT, change TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
 ) STRICT;
 CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
 CREATE TABLE row_counts (name TEXT PRIMARY KEY, number INTEGER) STRICT, WITHOUT ROWID;

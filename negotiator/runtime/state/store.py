@@ -127,6 +127,12 @@ class StateStore(StateDatabase):
             cycle_rows.remove_matches(db, gone)
             consistency_rows.write_counts(db)
 
+    def order_rows(self, order: str) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
+        """Return the rows of an order by key, and a sentence on each that cannot be read."""
+        with self._reading() as db:
+            rows, damaged = cycle_rows.read_order_rows(db)
+        return {key: row for (name, key), row in rows.items() if name == order}, damaged
+
     def request(self, request: AdminRequest) -> int:
         """Add a request of an administrator, and return the number that it gets."""
         with self._writing() as db:
