@@ -5,6 +5,7 @@ It runs as one generator: a turn is yielded, and its feedback is what the yield 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -239,8 +240,9 @@ class FairShareOrder:
     def take(self, name: str, slots: NDArray[np.intp]) -> list[float]:
         """Count the matches of a submitter, one after the other, and return their weights."""
         weights: list[float] = self.weights[slots].tolist()
+        for weight, count in Counter(weights).items():
+            self.use.add(name, weight, count)
         for weight in weights:
-            self.use.add(name, weight)
             self._pie_left -= weight
         return weights
 
