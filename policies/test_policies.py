@@ -1,5 +1,6 @@
 """The ads that each example bundle admits and refuses; no attribute of an ad circumvents a policy."""
 
+from collections import Counter
 from pathlib import Path
 
 import attrs
@@ -344,3 +345,65 @@ class TestLimits:
     def test_a_huge_request_does_not_overflow(self):
         """2^44 MiB are 2^64 bytes, which would be 0 as an integer of 64 bits."""
         assert self.run({"RequestMemory": str(2**44)})[0] == 0
+
+
+class TestAccountingGroups:
+    """Forty slots with one core each."""
+
+    NAME = "accounting-groups"
+
+    def run(self, jobs, **changed):
+        """Return the number of matches by accounting name, given the numbers of jobs."""
+        ads = []
+        for cluster, (name, count) in enumerate(jobs.items(), 1):
+            user = name.rpartition(".")[2]
+            own = {"Owner": f'"{user}"', "User": f'"{user}@d"', "ClusterId": str(cluster)}
+            own["AccountingGroup"] = f'"{name}"' if "." in name else None
+            ads += [pools.job(number, **(own | changed)) for number in range(count)]
+        slots = [pools.slot(number, Cpus="1") for number in range(40)]
+        result = pools.cycle(pools.snapshot(slots, ads), HERE / self.NAME)
+        return dict(Counter(entry.submitter.removesuffix("@d") for entry in result.journal))
+
+    def test_each_group_gets_its_quota_if_all_want_more(self):
+        wanted = ["physics.ann", "physics.cms.eve", "physics.atlas.sue", "biology.tim", "students.bob", "joe"]
+        assert self.run(dict.fromkeys(wanted, 40)) == {
+            "physics.ann": 6,
+            "physics.cms.eve": 12,
+            "physics.atlas.sue": 6,
+            "biology.tim": 6,
+            "students.bob": 4,
+            "joe": 6,
+        }
+
+    @pytest.mark.parametrize(
+        ("wanted", "matched"),
+        [
+            (["physics.cms.eve"], {"physics.cms.eve": 24}),
+            (["physics.cms.eve", "physics.atlas.sue"], {"physics.cms.eve": 16, "physics.atlas.sue": 8}),
+            (["biology.tim"], {"biology.tim": 40}),
+            (["students.bob", "students.kim"], {"students.bob": 2, "students.kim": 2}),
+        ],
+    )
+    def test_surplus_goes_to_groups_that_accept_it_and_no_further(self, wanted, matched):
+        assert self.run(dict.fromkeys(wanted, 40)) == matched
+
+    def test_visitors_get_what_is_left_in_the_end_and_little_beside_others(self):
+        assert self.run({"physics.cms.eve": 40, "visitors.ida": 40}) == {
+            "physics.cms.eve": 24,
+            "visitors.ida": 16,
+        }
+        assert self.run({"joe": 40, "visitors.ida": 40}) == {"joe": 36, "visitors.ida": 4}
+
+    @pytest.mark.parametrize(
+        "trick",
+        [
+            {"AcctGroup": '"biology"'},
+            {"SubmitterNegotiatingGroup": '"biology"'},
+            {"SubmitterAutoregroup": "true"},
+            {"WeightedIdleJobs": "1e9"},
+            {"AccountingGroup": '"students.nobody.bob"'},
+            {"AccountingGroup": '"STUDENTS.bob"'},
+        ],
+    )
+    def test_no_attribute_of_the_job_circumvents_the_quota_of_its_group(self, trick):
+        assert sum(self.run({"students.bob": 40}, **trick).values()) == 4

@@ -17,7 +17,7 @@ _SUSPENDED = bind(parse('MY.Activity == "Suspended"'))
 _HEAVIEST = 2.0**30
 _LARGEST = 2.0**53
 #: States of a slot that is in use (HTCondor manual, Machine ClassAd Attributes, State).
-_CLAIMED = ("claimed", "preempting")
+_CLAIMED = bind(parse('MY.State == "Claimed" || MY.State == "Preempting"'))
 
 
 @attrs.frozen
@@ -110,8 +110,7 @@ class SlotUse:
     @classmethod
     def of(cls, slots: Table, env: Environment, *, discount_suspended: bool = False) -> SlotUse:
         """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted."""
-        states = np.array([state.lower() if state else "" for state in slots.strings("State")], np.object_)
-        claimed = np.isin(states, _CLAIMED)
+        claimed = evaluate_table(_CLAIMED, slots, env=env).is_true()
         counted = claimed
         if discount_suspended:
             counted = claimed & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
