@@ -24,7 +24,7 @@ from negotiator.cycle.result import (
 )
 from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import QueuedRequest, StopCause
+from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
 from negotiator.hooks.records import Cycle, Match
 
 
@@ -38,6 +38,7 @@ class Outcomes:
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
+    _last_turns: dict[int, tuple[QueuedRequest, RowNumbers]] = attrs.field(factory=dict)
 
     def add(
         self,
@@ -56,12 +57,12 @@ class Outcomes:
         if cause is StopCause.ALLOWANCE:
             refused = candidates.left - len(granted.rows)
             removals.append(Removal(ALLOWANCE_USED, refused, refused))
+        self._last_turns[queued.number] = queued, granted.copies
         before = self._by_number.get(queued.number)
         self._by_number[queued.number] = RequestOutcome(
             request=before.request if before else queued.request,
             matches=(*before.matches, *matches) if before else matches,
             first_unmatched=first_unmatched,
-            jobs_left=self._job_ids.ranges(queued.ads_without(granted.copies)),
             candidates=candidates.left,
             removals=merged_removals(before.removals if before else (), removals),
         )
@@ -76,12 +77,14 @@ class Outcomes:
                 first_unmatched=queued.request.first_job,
                 candidates=0,
                 removals=(Removal(NO_TURN if slots else NO_SLOTS, slots, slots),),
-                jobs_left=self._job_ids.ranges(queued.ads),
             )
+            self._last_turns[queued.number] = queued, np.zeros(0, np.intp)
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""
-        return iter(self._by_number.values())
+        for number, outcome in self._by_number.items():
+            queued, copies = self._last_turns[number]
+            yield attrs.evolve(outcome, jobs_left=self._job_ids.ranges(queued.ads_without(copies)))
 
     def _matches(
         self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
