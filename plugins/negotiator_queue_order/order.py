@@ -70,7 +70,9 @@ class QueueOrder(RequestOrder):
     settings: QueueOrderSettings
     _ones: np.ndarray[tuple[int], np.dtype[np.float64]]
     _turn: _Turn | None = None
-    _candidates: dict[int, int] = attrs.field(factory=dict)  # by the number of the request
+    # At least so many slots are left for a request, by its number, when none of this cycle's were granted yet.
+    _candidates: dict[int, int] = attrs.field(factory=dict)
+    _granted: int = 0
 
     @classmethod
     def of(cls, context: OrderContext) -> Self:
@@ -123,7 +125,8 @@ class QueueOrder(RequestOrder):
             return
         leaf, granted = turn.leaf, len(feedback.copies)
         queued = leaf.jobs.requests[turn.request]
-        self._candidates[queued.number] = feedback.candidates - granted
+        self._candidates[queued.number] = feedback.candidates + self._granted
+        self._granted += granted
         self.unserved.served(queued, leaf.jobs.copy[turn.jobs[feedback.copies]])
         leaf.jobs.served(turn.jobs[feedback.copies])
         if granted:
@@ -150,8 +153,8 @@ class QueueOrder(RequestOrder):
         """Return how many jobs a turn may serve although others come first in between."""
         if self.settings.queue_turns is QueueTurns.EXACT:
             return 1
-        left = self._candidates.get(queued.number, 0) // self.queues.root.waiting
-        return max(1, min(leaf.granted, left) // _BATCH)
+        left = self._candidates.get(queued.number, 0) - self._granted
+        return max(1, min(leaf.granted, left // self.queues.root.waiting) // _BATCH)
 
     def _count(self, leaf: _Leaf, amounts: Resources, granted: int) -> None:
         """Count jobs that got slots in the leaf and the queues above it."""
