@@ -407,3 +407,53 @@ class TestAccountingGroups:
     )
     def test_no_attribute_of_the_job_circumvents_the_quota_of_its_group(self, trick):
         assert sum(self.run({"students.bob": 40}, **trick).values()) == 4
+
+
+class TestQueueOrder:
+    @staticmethod
+    def served(slots, **jobs):
+        """Return the number of jobs of each queue that get one of so many slots; 9 jobs wait in each queue."""
+        ads = [
+            pools.job(
+                number,
+                ClusterId=str(cluster),
+                Queue=f'"root.{queue.replace("_", ".")}"',
+                JobPrio=str(priority),
+                RequestCpus="1",
+                RequestMemory="1",
+            )
+            for cluster, (queue, priority) in enumerate(jobs.items(), 1)
+            for number in range(9)
+        ]
+        result = pools.cycle(
+            pools.snapshot([pools.slot(n, Cpus="1") for n in range(slots)], ads), HERE / "queue-order"
+        )
+        return {each.path.removeprefix("root."): each.granted for each in result.order}
+
+    def test_production_gets_twice_as_much_as_research_whatever_their_priorities(self):
+        assert self.served(9, production_day=0, research=999) == {"production.day": 6, "research": 3}
+
+    def test_the_day_is_before_the_night(self):
+        assert self.served(6, production_day=0, production_night=4) == {
+            "production.day": 6,
+            "production.night": 0,
+        }
+        assert self.served(6, production_day=0, production_night=6) == {
+            "production.day": 0,
+            "production.night": 6,
+        }
+
+    def test_scavengers_get_what_is_left(self):
+        assert self.served(9, research=0, scavenger=9999) == {"research": 9, "scavenger": 0}
+        assert self.served(12, research=0, scavenger=9999) == {"research": 9, "scavenger": 3}
+
+    def test_machines_in_use_are_filled_first(self):
+        slots = [
+            pools.slot(0, Machine='"idle"'),
+            pools.slot(1, Machine='"used"', State='"Claimed"'),
+            pools.slot(2, Machine='"used"'),
+        ]
+        result = pools.cycle(
+            pools.snapshot(slots, [pools.job(Queue='"root.research"')]), HERE / "queue-order"
+        )
+        assert [match.slot for match in result.matches] == ["s2@h"]

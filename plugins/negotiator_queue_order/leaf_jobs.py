@@ -55,10 +55,12 @@ class LeafJobs:
         jobs: Table,
         properties: QueueProperties,
         guaranteed: Resources,
+        amounts: Mapping[int, Resources],
         used: Mapping[str, Resources],
     ) -> Self:
         """Return the jobs of the requests of one queue.
 
+        :param amounts: what one job of each request counts for, by the number of the request.
         :param used: the amounts that applications use, by their names.
         """
         rows = np.concatenate([queued.rows for queued in requests])
@@ -80,8 +82,8 @@ class LeafJobs:
         np.minimum.at(submitted, application, dates)
         priority = _priorities(jobs)[rows]
         levels, counts = np.unique(priority, return_counts=True)
-        resources = tuple(sorted({name for each in requests for name in each.request.resources}))
-        amounts = [[each.request.resources.get(name, 0) for name in resources] for each in requests]
+        resources = tuple(sorted({name for each in requests for name in amounts[each.number]}))
+        counted = [[amounts[each.number].get(name, 0) for name in resources] for each in requests]
         usage = np.zeros((len(first), len(resources)))
         if used and properties.sort is SortPolicy.FAIR:
             for number, place in enumerate(first.tolist()):
@@ -95,7 +97,7 @@ class LeafJobs:
             *(request, copy, application, priority, submitted[application]),
             age=(dates, clusters, procs),
             resources=resources,
-            amounts=np.array(amounts, np.float64).reshape(len(requests), len(resources)),
+            amounts=np.array(counted, np.float64).reshape(len(requests), len(resources)),
             usage=usage,
             left=np.arange(len(rows)),
             levels=levels,

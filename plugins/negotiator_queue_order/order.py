@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import attrs
@@ -17,6 +17,7 @@ from negotiator.plugin import (
     Resources,
     SlotAllowance,
     StopCause,
+    Weights,
 )
 from negotiator_queue_order.leaf_jobs import Ints, LeafJobs
 from negotiator_queue_order.machines import Machines
@@ -67,8 +68,9 @@ class QueueOrder(RequestOrder):
     leaves: Mapping[str, _Leaf]
     machines: Machines
     unserved: UnservedJobs
+    amounts: Mapping[int, Resources]  # what one job of each request counts for, by its number
     settings: QueueOrderSettings
-    _ones: np.ndarray[tuple[int], np.dtype[np.float64]]
+    _ones: Weights
     _turn: _Turn | None = None
     # At least so many slots are left for a request, by its number, when none of this cycle's were granted yet.
     _candidates: dict[int, int] = attrs.field(factory=dict)
@@ -78,10 +80,9 @@ class QueueOrder(RequestOrder):
     def of(cls, context: OrderContext) -> Self:
         """Return the order of a cycle."""
         env = context.cycle.environment
-        amounts = context.slot_amounts()
-        queues = Queues.of(
-            context.queues, {name: int(own.sum()) for name, own in amounts.items() if own.any()}
-        )
+        slots = context.slot_amounts()
+        queues = Queues.of(context.queues, {name: int(own.sum()) for name, own in slots.items() if own.any()})
+        amounts = _amounts(context.requests, slots)
         applications: dict[str, dict[str, int]] = {}
         for request in context.in_use:
             queues.use(request.queue, request.resources, request.count)
@@ -90,9 +91,10 @@ class QueueOrder(RequestOrder):
         policy = context.partition.node_sort
         return cls(
             queues,
-            _leaves(context, queues, applications),
-            Machines.of(policy, context.slots, amounts, env),
+            _leaves(context, queues, amounts, applications),
+            Machines.of(policy, context.slots, slots, env),
             UnservedJobs.of(context.requests, len(context.jobs)),
+            amounts,
             context.settings or QueueOrderSettings(),
             np.ones(len(context.slots)),
         )
@@ -110,7 +112,7 @@ class QueueOrder(RequestOrder):
         place, most = leaf.jobs.next_run()
         queued = leaf.jobs.requests[place]
         for each, rival in rivals:
-            most = each.copies_while_first(queued.request.resources, most, rival)
+            most = each.copies_while_first(self.amounts[queued.number], most, rival)
         most = max(most, self._batch(leaf, queued))
         is_whole = place in leaf.whole
         jobs = leaf.jobs.of_request(place) if is_whole else leaf.jobs.among_first(place, most)
@@ -132,7 +134,7 @@ class QueueOrder(RequestOrder):
         if granted:
             leaf.granted += granted
             self.machines.take(feedback.slots)
-            self._count(leaf, queued.request.resources, granted)
+            self._count(leaf, self.amounts[queued.number], granted)
         if granted < turn.most:
             self._refused(turn, feedback.cause, granted)
         if not len(leaf.jobs.left):
@@ -174,7 +176,27 @@ class QueueOrder(RequestOrder):
             jobs.refused(jobs.of_request(turn.request))
 
 
-def _leaves(context: OrderContext, queues: Queues, applications: Mapping[str, Resources]) -> dict[str, _Leaf]:
+def _amounts(requests: Sequence[QueuedRequest], slots: Mapping[str, Weights]) -> dict[int, Resources]:
+    """Return what one job of each request counts for, by the number of the request.
+
+    An amount that a job does not specify is that of the largest slot: nobody comes first by leaving it out.
+    """
+    largest = {name: int(own.max(initial=0)) for name, own in slots.items()}
+    return {
+        queued.number: {
+            **queued.request.resources,
+            **{name: largest.get(name, 0) for name in queued.request.unknown},
+        }
+        for queued in requests
+    }
+
+
+def _leaves(
+    context: OrderContext,
+    queues: Queues,
+    amounts: Mapping[int, Resources],
+    applications: Mapping[str, Resources],
+) -> dict[str, _Leaf]:
     """Return the leaves with waiting jobs by path, and count these in the queues above them."""
     found: dict[str, list[QueuedRequest]] = {}
     for queued in context.requests:
@@ -184,12 +206,12 @@ def _leaves(context: OrderContext, queues: Queues, applications: Mapping[str, Re
     leaves = {}
     for path, requests in found.items():
         node = queues.nodes[path]
-        jobs = LeafJobs.of(requests, context.jobs, node.properties, node.guaranteed, applications)
+        jobs = LeafJobs.of(*(requests, context.jobs, node.properties, node.guaranteed, amounts, applications))
         leaves[path] = _Leaf(node, jobs, node.share)
         for each in node.line():
             each.waiting += 1
             for queued in requests:
-                plus(each.pending, queued.request.resources, queued.request.count)
+                plus(each.pending, amounts[queued.number], queued.request.count)
         _set_priority(leaves[path])
     return leaves
 

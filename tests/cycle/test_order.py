@@ -1,5 +1,7 @@
 """The station *order* as an iterative allocator: allowances, several turns, and feedback."""
 
+import attrs
+import numpy as np
 import pytest
 
 from negotiator.cycle.loop import run_cycle
@@ -265,3 +267,49 @@ def test_an_outcome_has_the_reasons_of_all_turns_with_their_largest_counts(tmp_p
         ("taken", 1),
         ("allowance_used", 1),
     ]
+
+
+class Scored(SubmitterNameOrder):
+    """Prefers the last slots."""
+
+    def next(self):
+        queued = super().next()
+        return queued and attrs.evolve(queued, scores=np.arange(3.0))
+
+
+def test_an_order_may_sort_slots_before_the_rank_of_jobs(plain):
+    ads = snapshot(
+        [slot(number) for number in range(3)], [job(0, Rank="-TARGET.Cpus"), job(1, Rank="random()")]
+    )
+    scored = run_cycle(ads, plain, Cycle(1, NOW, plain.digest), make_order=Scored.of)
+    assert matched(scored) == [("1.0", "s2@h"), ("1.1", "s1@h")]
+
+
+@pytest.mark.parametrize("scores", ["[1.0]", "np.zeros(1, int)", "np.zeros(2)", "np.zeros((1, 1))"])
+def test_scores_that_are_not_one_number_a_slot_end_the_cycle_with_the_plugin(tmp_path, scores):
+    body = f"import attrs, numpy as np; return attrs.evolve(self.context.requests[0], scores={scores})"
+    bundle = write_bundle(tmp_path / "b", "order: failing\n", {"f": FAILING.replace("BODY", body)})
+    with pytest.raises(PluginFailureError, match=r"plugin f: its order failed: .*scores of a QueuedRequest"):
+        run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+
+
+def test_the_feedback_counts_the_candidates_of_the_turn(plain):
+    order = []
+
+    def make(context):
+        order.append(Spins(context))
+        return order[0]
+
+    ads = snapshot([slot(0), slot(1, Requirements="false"), slot(2)], [job(number) for number in range(3)])
+    run_cycle(ads, plain, Cycle(1, NOW, plain.digest), make_order=make)
+    assert [each.candidates for each in order[0].feedbacks] == [2, 1, 0]
+
+
+def test_a_check_of_queues_that_fails_refuses_the_bundle(tmp_path):
+    source = FAILING.replace("BODY", "return None").replace(
+        "make=Failing", "make=Failing, check_queues=lambda partition: [1 / 0]"
+    )
+    with pytest.raises(
+        BundleError, match="plugin f: check of queues by the order failing: ZeroDivisionError"
+    ):
+        write_bundle(tmp_path / "b", "order: failing\n", {"f": source})

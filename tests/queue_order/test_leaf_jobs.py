@@ -33,8 +33,9 @@ def leaf(apps, sort="fifo", *, by_priority=False, guaranteed=None, used=None, jo
         )
         requests.append(QueuedRequest(number, request, rows, jobs, rows))
     properties = QueueProperties(sort=SortPolicy(sort), by_priority=by_priority)
+    sizes = {each.number: each.request.resources for each in requests}
     amounts = {f"s#{number}": {"vcore": amount} for number, amount in enumerate(used or ())}
-    return LeafJobs.of(requests, table, properties, guaranteed or {}, amounts)
+    return LeafJobs.of(requests, table, properties, guaranteed or {}, sizes, amounts)
 
 
 def order(found):

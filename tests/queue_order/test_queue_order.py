@@ -2,6 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from negotiator.bundle import load_bundle
@@ -57,6 +58,7 @@ def waiting(jobs):
             RequestMemory="1",
             JobPrio=str(each.priority),
             QDate=str(each.date),
+            Rank=str(each.cluster),  # so that jobs of two clusters are two requests
         )
         for each in jobs
     ]
@@ -125,3 +127,140 @@ def test_batched_turns_give_each_queue_as_much_as_single_ones_where_slots_are_al
         bundle = bundle_of(folder / turns, queues, f"order: queues\nqueue_turns: {turns}\n")
         counts.append([each.granted for each in cycle(ads, bundle).order])
     assert np.abs(np.subtract(*counts)).max() <= 1
+
+
+def test_a_queue_with_many_requests_gets_no_more_than_its_share_in_batched_turns(tmp_path):
+    queues = {
+        path: ModelQueue(path, guaranteed=10_000) for path in ("root", *(f"root.q{n}" for n in range(10)))
+    }
+    queues["root"].guaranteed = None
+    jobs = [ModelJob(f"root.q{n % 10}", n, proc, 1000) for n in range(120) for proc in range(20)]
+    bundle = bundle_of(tmp_path / "b", queues, "order: queues\n")
+    result = cycle(snapshot(machines(1000), waiting(jobs)), bundle)
+    assert {each.granted for each in result.order} == {100}
+
+
+def running(queue, cluster, count, machine="used"):
+    """Return running jobs of a queue, and the claimed slots that they have."""
+    names = [f"r{number}@{machine}" for number in range(count)]
+    jobs = [
+        job(
+            number,
+            ClusterId=str(cluster),
+            Queue=f'"{queue}"',
+            RequestCpus="1",
+            RequestMemory="1",
+            JobStatus="2",
+            RemoteHost=f'"{name}"',
+        )
+        for number, name in enumerate(names)
+    ]
+    slots = [
+        slot(number, Name=f'"{name}"', Machine=f'"{machine}"', State='"Claimed"', Cpus="1", Memory="1")
+        for number, name in enumerate(names)
+    ]
+    return jobs, slots
+
+
+TWO = {
+    "root": ModelQueue("root"),
+    "root.a": ModelQueue("root.a", guaranteed=10_000),
+    "root.b": ModelQueue("root.b", guaranteed=10_000),
+}
+
+
+def test_what_runs_counts_for_its_queue(tmp_path):
+    jobs, slots = running("root.a", 9, 4)
+    waits = [
+        ModelJob(f"root.{name}", number, proc, 1000)
+        for number, name in enumerate("ab", 1)
+        for proc in range(9)
+    ]
+    pool = snapshot([*slots, *machines(6)], [*jobs, *waiting(waits)])
+    result = cycle(pool, bundle_of(tmp_path / "b", TWO))
+    assert [each.granted for each in result.order] == [1, 5]
+    assert [each.share_before for each in result.order] == [0.4, 0.0]
+
+
+def test_a_queue_whose_jobs_fit_no_slot_leaves_the_slots_to_the_next_one(tmp_path):
+    waits = waiting(
+        [ModelJob("root.a", 1, 0, 9000), ModelJob("root.b", 2, 0, 1000), ModelJob("root.a", 3, 0, 1000)]
+    )
+    large = job(
+        0,
+        ClusterId="4",
+        Queue='"root.a"',
+        RequestCpus="1",
+        RequestMemory="1",
+        Requirements="false",
+        JobPrio="9",
+    )
+    result = cycle(snapshot(machines(2), [large, *waits[1:]]), bundle_of(tmp_path / "b", TWO))
+    assert served(result) == ["3.0", "2.0"]  # its priority still counts for its queue, as in YuniKorn
+
+
+def test_other_applications_of_a_request_are_served_where_a_quota_refuses_one(tmp_path):
+    queues = dict(TWO)
+    bundle_of(tmp_path / "b", queues)
+    text = (
+        (tmp_path / "b" / "queues.yaml")
+        .read_text()
+        .replace("'name': 'a'", "'name': 'a', 'maxapplications': 1")
+    )
+    (tmp_path / "b" / "queues.yaml").write_text(text)
+    jobs, slots = running("root.a", 2, 1)
+    waits = [ModelJob("root.a", cluster, proc, 1000, date=cluster) for cluster in (1, 2) for proc in (1, 2)]
+    ads = waiting(waits)
+    result = cycle(snapshot([*slots, *machines(4)], [*jobs, *ads]), load_bundle(tmp_path / "b"))
+    assert served(result) == ["2.1", "2.2"]  # cluster 2 runs already; 1 would be the second application
+
+
+def test_jobs_without_a_queue_and_with_strange_numbers_are_served(tmp_path):
+    (tmp_path / "pool.yaml").write_text("order: queues\nplugins: {disable: [placement]}\n")
+    strange = ["error", "undefined", '"9"', "1e300", "-1e300", 'real("NaN")', "{1}", "true"]
+    jobs = [
+        job(number, JobPrio=value, QDate=value, ClusterId=value if number % 2 else "1")
+        for number, value in enumerate(strange)
+    ]
+    result = cycle(snapshot(machines(len(jobs)), jobs), tmp_path)
+    assert len(list(result.matches)) == len(jobs)
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("binpacking", ["s2@h", "s0@h"]), ("fair", ["s0@h", "s2@h"])])
+def test_machines_are_sorted_before_the_rank_of_jobs(tmp_path, kind, wanted):
+    bundle_of(tmp_path / "b", TWO)
+    text = (tmp_path / "b" / "queues.yaml").read_text()
+    text = text.replace("'name': 'default'", f"'name': 'default', 'nodesortpolicy': {{'type': '{kind}'}}")
+    (tmp_path / "b" / "queues.yaml").write_text(text)
+    slots = [
+        slot(0, Machine='"empty"'),
+        slot(1, Machine='"used"', State='"Claimed"', RemoteOwner='"x@d"', RemoteUser='"x@d"'),
+        slot(2, Machine='"used"'),
+    ]
+    rank = "TARGET.SlotID =?= undefined"
+    jobs = [
+        job(number, Queue='"root.a"', RequestCpus="1", RequestMemory="1", Rank=rank) for number in range(2)
+    ]
+    result = cycle(snapshot(slots, jobs), load_bundle(tmp_path / "b"))
+    assert [match.slot for match in result.matches] == wanted
+
+
+def test_the_reasons_of_jobs_that_wait_name_all_of_them(tmp_path):
+    waits = [ModelJob("root.a", cluster, proc, 1000, date=cluster) for cluster in (1, 2) for proc in range(3)]
+    result = cycle(snapshot(machines(4), waiting(waits)), bundle_of(tmp_path / "b", TWO))
+    ids = [f"{each.cluster}.{each.proc}" for each in waits]
+    left = {each for each in ids for outcome in result.outcomes if outcome.jobs_left.has(each)}
+    assert served(result) == ["1.0", "1.1", "1.2", "2.0"]
+    assert left == {"2.1", "2.2"}
+    (rejection,) = [each.rejection for each in result.outcomes if each.rejection]
+    assert rejection.first_job == "2.1"
+
+
+def test_a_job_that_leaves_out_an_amount_counts_as_the_largest_slot(tmp_path):
+    honest = waiting([ModelJob("root.a", 1, proc, 1000) for proc in range(9)])
+    evading = [
+        job(proc, ClusterId="2", Queue='"root.b"', RequestCpus="TARGET.Cpus", RequestMemory="1")
+        for proc in range(9)
+    ]
+    result = cycle(snapshot(machines(5), [*honest, *evading]), bundle_of(tmp_path / "b", TWO))
+    assert [each.granted for each in result.order] == [4, 1]
