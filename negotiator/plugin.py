@@ -59,6 +59,8 @@ from negotiator.hooks.order import OrderContext as OrderContext
 from negotiator.hooks.order import OrderResult as OrderResult
 from negotiator.hooks.order import OrderRows as OrderRows
 from negotiator.hooks.order import QueuedRequest as QueuedRequest
+from negotiator.hooks.order import QuotaQuery as QuotaQuery
+from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
 from negotiator.hooks.order import RequestOrder as RequestOrder
 from negotiator.hooks.order import RequestOrderType as RequestOrderType
 from negotiator.hooks.order import RowsChange as RowsChange

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bundle.model import Bundle
 from negotiator.cycle.charges import Charges, quota_of
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     WORK_EXCEEDED,
@@ -27,13 +27,11 @@ from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
 from negotiator.cycle.slot_allowance import admit_slots
 from negotiator.cycle.work_accounts import is_exceeded
-from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge
 from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt, Rows
-from negotiator.queues import QueueTree
 from negotiator.records import Mode, Reason, Station, Verdict
 from negotiator.records.text import printable
 
@@ -76,14 +74,14 @@ def charge(
     candidates: MatchCandidates,
     matcher: SlotMatcher,
     in_use: Recount,
-    queues: QueueTree,
-    bundle: Bundle,
+    declared: DeclaredCharges,
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:
     """Grant the best slots that fit the quotas, and charge them.
 
     :param in_use: the ledger to charge, and the users whose usage is uncertain: they get no slots.
+    :param declared: has the charges of the request.
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     left = candidates.left
@@ -91,14 +89,7 @@ def charge(
         return _nothing()
     if request.user in in_use.uncertain:
         return _nothing(left, failure_reason(Station.CHARGE, in_use.uncertain[request.user]))
-    answers = bundle.hooks.ask(
-        specs.negotiator_charges,
-        request=request,
-        slots=matcher.slots,
-        queues=queues,
-        cycle=cycle,
-        settings=bundle.settings,
-    )
+    answers = declared.of(request, cycle)
     if answers.failures:
         reasons = [failure_reason(Station.CHARGE, failure) for failure in answers.failures]
         return attrs.evolve(_nothing(left, *reasons), failures=answers.failures)

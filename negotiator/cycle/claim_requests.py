@@ -18,6 +18,7 @@ from negotiator.classad import ClassAd, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.autoclusters import running_autoclusters
 from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number, replaced
+from negotiator.cycle.claim_attributes import ClaimAttributes
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows
@@ -35,10 +36,10 @@ def claim_requests(
     :param slots: all slots of the pool, in use or not.
     """
     factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
-    amounts = ClaimAmounts.of(slots, bundle)
+    amounts, claims = ClaimAmounts.of(slots, bundle), ClaimAttributes.of(slots)
     for placed, matches in zip(pool.in_use, pool.claims.of_jobs, strict=True):
         if len(placed.jobs):
-            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts).requests()
+            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims).requests()
     yield from _of_journal(pool.unseen, amounts, factory)
 
 
@@ -52,6 +53,7 @@ class _ClaimedJobs:
     journal: Sequence[JournalEntry]
     factory: RequestFactory
     amounts: ClaimAmounts
+    claims: ClaimAttributes
     columns: Mapping[str, tuple[NDArray[np.float64], NDArray[np.bool_]]]
 
     @classmethod
@@ -62,10 +64,11 @@ class _ClaimedJobs:
         journal: Sequence[JournalEntry],
         factory: RequestFactory,
         amounts: ClaimAmounts,
+        claims: ClaimAttributes,
     ) -> _ClaimedJobs:
         rows = slots_of(placed.jobs, amounts.slots)
         columns = amounts.columns(placed.jobs, rows, factory.env)
-        return cls(placed, rows, matches, journal, factory, amounts, columns)
+        return cls(placed, rows, matches, journal, factory, amounts, claims, columns)
 
     def requests(self) -> Iterator[tuple[Request, Rows]]:
         """Yield a request for the jobs that are charged alike, in the order of the pool, and the rows of their slots."""
@@ -73,8 +76,9 @@ class _ClaimedJobs:
         autoclusters = running_autoclusters(self.amounts.slots, jobs, self.factory.bundle)
         submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
         requests = self.factory.of_jobs(placed, submitters, schedds, autoclusters)
+        of_slots = self.claims.kinds(self.rows)
         kinds, count = combined(
-            *(autoclusters.ids, placed.queues, placed.users, placed.groups),
+            *(autoclusters.ids, placed.queues, placed.users, placed.groups, of_slots),
             *(_kinds(self.matches, self.journal), *self._sizes()),
         )
         order = np.argsort(kinds, kind="stable")
@@ -82,9 +86,12 @@ class _ClaimedJobs:
         for kind in np.argsort(first_rows(kinds, count)).tolist():
             rows = order[bounds[kind] : bounds[kind + 1]]
             first = int(rows[0])
-            ad, unverified = self._charged_ad(first), bool(self.matches[first] < 0)
-            counted = self.amounts.complete(ad, int(self.rows[first]))
-            yield requests.of_ad(ad, counted, rows, len(rows), unverified=unverified), self.rows[rows]
+            ad, slot = self._charged_ad(first), int(self.rows[first])
+            claim = None
+            if self.matches[first] < 0:
+                claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else ClassAd()
+            counted = self.amounts.complete(ad, slot)
+            yield requests.of_ad(ad, counted, rows, len(rows), claim), self.rows[rows]
 
     def _sizes(self) -> Iterator[NDArray[np.float64]]:
         """Yield what distinguishes jobs beside their ads: the amounts that their slots give them, (N,)."""

@@ -17,6 +17,7 @@ from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
@@ -64,6 +65,8 @@ def run_cycle(
     work.before_matching(len(requests))
 
     rows = state.order_rows.get(kind.name, {})
+    declared = DeclaredCharges(admitted.slots, placed.state.queues, bundle)
+    refusals = QuotaRefusals(declared, in_use.ledger, work, cycle)
     context = OrderContext(
         *(requests, admitted.slots, admitted.submitters, placed.idle.jobs, cycle),
         settings=bundle.ordering.settings,
@@ -72,6 +75,7 @@ def run_cycle(
         in_use=in_use.requests,
         slot_amounts=partial(slot_amounts, admitted.slots, bundle),
         partition=bundle.partition,
+        refusals=refusals.of,
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
     matcher = SlotMatcher.of(*(admitted.slots, cycle.environment, bundle.ordering.ranks, admitted.claim_ids))
@@ -83,9 +87,7 @@ def run_cycle(
         paid = work.for_request(cycle, request)
         matcher.prefer(queued.scores)
         candidates = match(request, matcher, bundle, paid)
-        granted = charge(
-            *(request, candidates, matcher, in_use, placed.state.queues, bundle, paid), allowance=queued.slots
-        )
+        granted = charge(*(request, candidates, matcher, in_use, declared, paid), allowance=queued.slots)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
         attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little

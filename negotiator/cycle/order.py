@@ -21,6 +21,7 @@ def feedback_of(
     return Feedback(
         *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left),
         withdrawn=withdrawn + granted.unclaimable,
+        candidate_slots=candidates.among,
     )
 
 

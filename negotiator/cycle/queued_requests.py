@@ -57,12 +57,23 @@ def queued_requests(
     first = submitters if bundle.accounting.trust_names else owner_names(jobs)
     order = _schedd_order(jobs, (first, submitters, schedds))
     kinds = combined(*columns)[0]
+    rejected = _rejected_together(jobs, kinds, submitters, schedds, *_placements(placed))
     for number, members in enumerate(_runs(kinds, order) if in_queue_order else _groups(kinds, order)):
         rows = _repeated(members, copies, len(slots))
         request = requests.of(rows, int(copies[members].sum()))
-        kind = int(kinds[members[0]])
+        kind = int(rejected[members[0]])
         queued.append(QueuedRequest(number, request, rows, len(rows), members, kind=kind))
     return tuple(queued)
+
+
+def _rejected_together(jobs: Table, kinds: NDArray[np.int64], *names: Strings) -> NDArray[np.int64]:
+    """Number the jobs so that those of one autocluster of a schedd share a number; without AutoClusterId, alike jobs.
+
+    :param names: what distinguishes jobs of one autocluster: their submitter, schedd, queue, user and group.
+    """
+    own = jobs.numbers("AutoClusterId")
+    known = np.isfinite(own)
+    return combined(np.where(known, own, -1.0), np.where(known, -1, kinds), *names)[0]
 
 
 def _groups(kinds: NDArray[np.int64], order: Rows) -> list[Rows]:

@@ -87,12 +87,12 @@ class JobRequests:
         return self.of_ad(ad, ad, rows, count)
 
     def of_ad(
-        self, ad: ClassAd, counted: ClassAd, rows: Rows, count: int, *, unverified: bool = False
+        self, ad: ClassAd, counted: ClassAd, rows: Rows, count: int, claim: ClassAd | None = None
     ) -> Request:
         """Return the request of several jobs, with another ad than that of the first row.
 
         :param counted: the ad that resources are counted by.
-        :param unverified: the jobs run, and no match of theirs is known.
+        :param claim: the jobs run, and no match of theirs is known: what their slots' ads have of the claim.
         """
         factory, placed, first = self.factory, self.placed, int(rows[0])
         significant = self.autoclusters.significant[self.autoclusters.ids[first]]
@@ -111,5 +111,6 @@ class JobRequests:
             unknown=unknown,
             applications=placed.names(rows),
             groups=user_groups(ad, user, factory.bundle.placement, factory.groups, factory.env),
-            unverified=unverified,
+            unverified=claim is not None,
+            claim=claim or ClassAd(),
         )

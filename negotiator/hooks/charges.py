@@ -30,6 +30,10 @@ def _code(value: object) -> str:
     return checked_label(value, "code of a Quota")
 
 
+def _name(value: object) -> str:
+    return checked_text(value, "name of a Quota", MAX_NAME)
+
+
 def _text(value: object) -> str:
     return checked_text(value, "text of a Quota")
 
@@ -53,8 +57,11 @@ class Quota:
     Where a charge has a counter for each of many hosts, the last part of the counter's key may appear between ``text``
     and ``text_after``. If several counters are full, the reason names the first and counts the others.
 
+    ``name`` is the name by which jobs request what is limited, if they do (``matlab`` of a concurrency limit): an order
+    reads it, together with ``code``.
+
     A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened, to
-    200 characters for ``rule`` and ``code`` and to 2,000 for the others.
+    200 characters for ``rule``, ``code`` and ``name`` and to 2,000 for the others.
 
     :raises WrongAnswerError: a field is of another type, or ``rule`` or ``code`` is empty.
     """
@@ -67,6 +74,7 @@ class Quota:
     source: Source | None = attrs.field(default=None, converter=_source)
     mode: Mode = Mode.ENFORCE
     text_after: str | None = attrs.field(default=None, converter=_text_after)
+    name: str = attrs.field(default="", converter=_name)
 
     def __attrs_post_init__(self) -> None:
         check_instance(self.mode, Mode, "a Mode as mode of a Quota")

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Table, bind, parse
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.charges import Quota
+from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
 from negotiator.records import Problem, Reason
 
@@ -48,9 +49,9 @@ class QueuedRequest:
     in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
     jobs are matched now, with slots that ``slots`` allows; None allows all slots. ``ads`` are the rows of the ads of all
-    its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests whose jobs are alike in all that
-    decisions read. ``scores`` (S,) sort the slots of this turn before the job's Rank, the largest first, instead of
-    ``SlotRanks.before``.
+    its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests of one autocluster of a schedd
+    (``AutoClusterId``; without it, of jobs that are alike in all that decisions read) in one queue. ``scores`` (S,) sort the
+    slots of this turn before the job's Rank, the largest first, instead of ``SlotRanks.before``.
     """
 
     number: int
@@ -107,8 +108,8 @@ class Feedback:
     ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
     them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
     ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
-    the request could have been matched with before this turn, quotas aside. ``withdrawn`` counts the slots that no request may
-    have any more: granted ones, and those of which no claim id was left.
+    the request could have been matched with before this turn, quotas aside, and ``candidate_slots`` (S,) are these slots.
+    ``withdrawn`` counts the slots that no request may have any more: granted ones, and those of which no claim id was left.
     """
 
     queued: QueuedRequest
@@ -120,6 +121,25 @@ class Feedback:
     too_heavy: int = 0
     candidates: int = 0
     withdrawn: int = 0
+    candidate_slots: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+
+
+@attrs.frozen(eq=False)
+class QuotaRefusal:
+    """A quota that refuses another job of a request now, on some slots, (S,); None for every slot, whatever slots there are."""
+
+    quota: Quota
+    slots: Mask | None = None
+
+
+#: Returns the quotas with a code that refuse another job of a request now, in the order in which their plugins declare
+#: them. It costs little for a request whose charges are the same on every slot.
+QuotaQuery: TypeAlias = Callable[[QueuedRequest, str], Sequence[QuotaRefusal]]
+
+
+def _no_refusals(queued: QueuedRequest, code: str) -> Sequence[QuotaRefusal]:
+    del queued, code
+    return ()
 
 
 #: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
@@ -190,7 +210,7 @@ class OrderContext:
     (S,) are those that take part in the cycle, claimed ones included; ``submitters`` the submitter ads that do.
     ``queues`` are the current queues, and ``partition`` their configuration. ``in_use`` has a request for all jobs in
     use that are charged alike; ``slot_amounts`` returns what each slot has of each resource, (S,), in the units of
-    queues.yaml.
+    queues.yaml. ``refusals`` may be called at any time before the cycle ends.
     """
 
     requests: Sequence[QueuedRequest]
@@ -206,6 +226,7 @@ class OrderContext:
     partition: PartitionConfig = attrs.field(
         factory=lambda: PartitionConfig("default", QueueConfig("root", leaf=False))
     )
+    refusals: QuotaQuery = _no_refusals
 
 
 @attrs.frozen

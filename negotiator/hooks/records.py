@@ -144,6 +144,8 @@ class Request:
     groups: tuple[str, ...] = ()  # of the user, the primary one first; empty if unknown
     #: The job runs, and no match of it is known: what its ad says is the job's own claim, except what its slot bounds.
     unverified: bool = False
+    #: The attributes that the slot's ad has of the claim (ConcurrencyLimits, PreemptingConcurrencyLimits), if it is unverified.
+    claim: ClassAd = attrs.field(factory=ClassAd)
 
 
 @attrs.frozen(kw_only=True)

@@ -43,6 +43,7 @@ class FairShareSettings(GroupKnobs):
     NEGOTIATOR_DEPTH_FIRST: bool = False
     USE_RESOURCE_REQUEST_COUNTS: bool = True
     USE_GLOBAL_JOB_PRIOS: bool = False
+    NEGOTIATOR_MATCHLIST_CACHING: bool = True
     PRIORITY_HALFLIFE: float = attrs.field(default=86_400.0, validator=attrs.validators.gt(0))
     DEFAULT_PRIO_FACTOR: float = attrs.field(default=1e3, validator=attrs.validators.gt(0))
     NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
@@ -89,4 +90,5 @@ class FairShareSettings(GroupKnobs):
             use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS,
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
             use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
+            keep_candidates=self.NEGOTIATOR_MATCHLIST_CACHING,
         )

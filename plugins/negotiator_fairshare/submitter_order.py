@@ -101,6 +101,7 @@ class SubmitterOrder(RequestOrder):
             priorities=JobPriorities(context.jobs),
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
             calls=groups or single_call,
+            quotas=context.refusals,
         )
         return cls(accounts, pie, groups)
 

@@ -78,11 +78,11 @@ def test_a_setting_is_in_one_file_only_and_once(grouped):
 
 
 def test_of_several_patterns_the_longest_decides(grouped):
-    other = GROUPS.replace("GROUP_SIZE_*", "*_limit").replace("GROUP_SIZE_TOTAL", "OTHER")
+    other = GROUPS.replace("GROUP_SIZE_*", "*_licence").replace("GROUP_SIZE_TOTAL", "OTHER")
     grouped.plugin("other", other)
-    assert grouped.conf("GROUP_SIZE_of_LIMIT = 1\nLICENCE_LIMIT = 2\n") == []
-    assert texts(grouped) == {"GROUP_SIZE_of_LIMIT": "1"}
-    assert texts(grouped, "other") == {"LICENCE_LIMIT": "2"}
+    assert grouped.conf("GROUP_SIZE_of_LICENCE = 1\nMATLAB_LICENCE = 2\n") == []
+    assert texts(grouped) == {"GROUP_SIZE_of_LICENCE": "1"}
+    assert texts(grouped, "other") == {"MATLAB_LICENCE": "2"}
 
 
 def test_a_pattern_belongs_to_one_plugin(grouped):

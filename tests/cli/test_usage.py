@@ -203,3 +203,22 @@ def test_a_report_without_queues_is_a_plain_table():
     assert [*row, "users", "tester", "hosts", "node1.example.org"] in lines
     (entry,) = json.loads(invoke(usage, ["quotas", *where, "--json"]).stdout)
     assert (entry["rule"], entry["used"]) == ("per_host/share", "8")
+
+
+def test_limits_in_use_are_listed_beside_their_maxima_and_defaults():
+    """Each name that is configured or in use, then the limits of prefixes, then the one of all other names."""
+    where = ("--pool", "examples/first-pool", "--bundle", "policies/limits")
+    result = invoke(usage, ["limits", *where])
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.stdout.splitlines()[1:] if line]
+    assert rows == [
+        ["LIMIT", "USED", "MAXIMUM", "SET_BY"],
+        ["large", "0", "2", "concurrency_limits.large"],
+        ["matlab", "0", "3", "concurrency_limits.matlab"],
+        ["sw_license", "1", "10", "CONCURRENCY_LIMIT_DEFAULT"],
+        ["large.*", "2", "concurrency_limits.large"],
+        ["matlab.*", "3", "concurrency_limits.matlab"],
+        ["*", "10", "CONCURRENCY_LIMIT_DEFAULT"],
+    ]
+    (entry,) = json.loads(invoke(usage, ["limits", "sw_license", *where, "--json"]).stdout)
+    assert entry == {"limit": "sw_license", "used": 1, "maximum": 10, "set_by": "CONCURRENCY_LIMIT_DEFAULT"}

@@ -10,6 +10,7 @@ from negotiator.bundle import load_bundle
 from negotiator.classad import Table, evaluate, evaluate_table, is_true, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
 from negotiator.cycle.recount import Recount
 from negotiator.ledger import Ledger
@@ -43,7 +44,8 @@ def chosen(matcher, ad, among, count, bundle):
     """Return the slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
     found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
     in_use, queues = Recount(Ledger(), ClaimReceipts(), {}), QueueTree.of(bundle.partition.root, pools.NOW)
-    granted = charge(request(ad, count), found, matcher, in_use, queues, bundle, CYCLE)
+    declared = DeclaredCharges(matcher.slots, queues, bundle)
+    granted = charge(request(ad, count), found, matcher, in_use, declared, CYCLE)
     return granted.rows, granted.ranks
 
 

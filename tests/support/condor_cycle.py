@@ -32,8 +32,6 @@ def not_built(case):
     considered = given.get("knobs", {}).get("NEGOTIATOR_CONSIDER_PREEMPTION", "true").lower() == "true"
     if states & {"Claimed", "Preempting"} and considered:
         return "preemption"
-    if any("ConcurrencyLimits" in job for job in given["jobs"]):
-        return "concurrency limits"
     if any("ConsumptionCpus" in slot for slot in given["slots"]):
         return "consumption policies"
     if any("NegotiatorRequirements" in slot for slot in given["slots"]):

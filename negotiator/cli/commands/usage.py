@@ -10,7 +10,7 @@ from negotiator.cli import options
 
 
 @click.command(short_help="Print the usage of users or groups, beside their limits.")
-@click.argument("report", metavar="users|groups")
+@click.argument("report", metavar="users|groups|quotas|limits")
 @click.argument("name", required=False)
 @options.targets(
     "pool",
@@ -35,7 +35,7 @@ def usage(**given: Any) -> None:
     """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone.
 
     The usage is that of the running jobs of the pool, and with --state also of that negotiator's matches not yet visible
-    in the pool. Plugins may offer further reports.
+    in the pool. The report quotas has resource quotas, limits has concurrency limits; plugins may offer further reports.
 
     At most a screen is printed: the limits that are used most. --full prints everything, and so do --queue and NAME for a
     queue and for a user or group.
@@ -56,6 +56,7 @@ def usage(**given: Any) -> None:
     Examples:
       negotiator usage users --pool examples/first-pool
       negotiator usage groups development --pool pool/ --bundle policies/site --json
+      negotiator usage limits --pool pool/ --bundle policies/limits
     """
     from negotiator.cli import usage as implementation
 

@@ -13,10 +13,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Feedback, QueuedRequest, SlotAllowance
+from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, SlotAllowance
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.depth_first import DepthFirst, JobCounts
 from negotiator_fairshare.pie.job_priorities import JobPriorities, joined
+from negotiator_fairshare.pie.limit_marks import LimitMarks
 from negotiator_fairshare.pie.request_attributes import with_attributes
 from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, GroupLimit, Shares, divide
 from negotiator_fairshare.pie.submitters import SubmitterAd
@@ -48,13 +49,15 @@ class PieSettings:
     """The knobs that the pie reads.
 
     ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
-    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS.
+    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS,
+    ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING.
     """
 
     consider_preemption: bool = True
     use_weights: bool = True
     ignore_priorities: bool = False
     use_counts: bool = True
+    keep_candidates: bool = True
 
 
 @attrs.define(eq=False)
@@ -63,6 +66,7 @@ class FairShareOrder:
 
     ``weights`` (S,) are those of the slots, ``total`` the weight that is divided, of ``counted`` slots, and ``free``
     the number of slots that are left. ``accounts`` returns accounts with the usage that ``use`` counts, matches included.
+    ``quotas`` returns the concurrency limits that refuse a request.
     ``pies`` and ``rejections`` record what happened.
 
     Slots and quotas only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
@@ -80,11 +84,13 @@ class FairShareOrder:
     settings: PieSettings
     priorities: JobPriorities
     calls: PieCalls
+    quotas: QuotaQuery
     depth_first: DepthFirst | None = None
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
     #: Numbers of requests that no slot is left for, each with the group in which it negotiated.
     hopeless: set[tuple[int, str]] = attrs.field(factory=set, init=False)
+    served: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that had a turn
     group: GroupLimit = attrs.field(factory=GroupLimit, init=False)  # of the call of the pie
     _pie_left: float = attrs.field(default=0.0, init=False)
     _turns: Turns = attrs.field(init=False)
@@ -272,6 +278,10 @@ class _Serving:
     _filled: dict[int, int] = attrs.field(
         factory=dict
     )  # jobs without a match that a slot was filled with, by request
+    _marks: LimitMarks = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._marks = LimitMarks(self.order.quotas, every_job=not self.order.settings.keep_candidates)
 
     def run(self) -> Turns:
         """Serve the queue of the submitter."""
@@ -280,7 +290,6 @@ class _Serving:
         passed_over: set[int] = set()
         place = 0  # all requests before it were passed over
         while not self._is_over():
-            self.only_startd_rank = self.only_startd_rank or self.used >= self.limit
             while place < len(queue) and queue[place].kind in passed_over:
                 place += 1
             if place == len(queue):
@@ -291,8 +300,18 @@ class _Serving:
             if jobs <= 0:
                 place += 1
                 continue
+            if self._marks.reject(queued):
+                if queued.number not in self.order.served:  # its turn records why it got no slot
+                    self.order.served.add(queued.number)
+                    feedback = yield queued
+                    self.order.free -= feedback.withdrawn
+                text = self._marks.text
+                self._reject(self._named(queued, numbers), text, limited=self._marks.is_limited)
+                passed_over.add(queued.kind)
+                continue
             # Beyond the limit only slots that prefer the job to the one that they run: there are none.
             if self.used >= self.limit or (queued.number, self.order.group.group) in self.order.hopeless:
+                self._marks.forget()
                 self._reject(self._named(queued, numbers), RejectionText.NO_MATCH)
                 passed_over.add(queued.kind)
                 continue
@@ -309,7 +328,10 @@ class _Serving:
                 slots=allowance,
                 allowance=self._allowance(queued, jobs, per_slot),
             )
+            refusals = self._marks.by_slot(queued)
             feedback = yield turn
+            self.order.served.add(queued.number)
+            self._marks.looked_at(feedback, allowance, refusals)
             self.order.free -= feedback.withdrawn
             for weight in self.order.take(self.submitter.name, feedback.slots):
                 self.used += weight
@@ -322,23 +344,17 @@ class _Serving:
                 del queue[place]
                 continue
             queue[place] = rest
-            if len(feedback.slots) and (self.used >= allowance.stop or len(feedback.slots) == turn.allowance):
+            granted = len(feedback.slots)
+            stopped = granted and (self.used >= allowance.stop or granted == turn.allowance)
+            if stopped or self._marks.reject(rest):
                 continue
-            limited = feedback.too_heavy > 0
-            if not limited and feedback.withdrawn >= len(
-                feedback.slots
-            ):  # it got none that may be matched again
+            limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest, feedback.slots)
+            # It got no slot that may be matched again.
+            if not (limited or by_slot) and feedback.withdrawn >= granted:
                 self.order.hopeless.add((queued.number, self.order.group.group))
-            self._reject(
-                self._named(rest, numbers), RejectionText.LIMIT if limited else RejectionText.NO_MATCH
-            )
+            reason = RejectionText.LIMIT if limited else RejectionText.NO_MATCH
+            self._reject(self._named(rest, numbers), self._marks.text if by_slot else reason, limited=limited)
             passed_over.add(queued.kind)
-            if limited:
-                self._limited = True
-                settings = self.order.settings
-                if not (settings.consider_preemption or settings.use_weights):
-                    self.stop = TurnStop.UNWEIGHTED_LIMIT
-                    return
 
     def _jobs_left(self, queued: QueuedRequest) -> int:
         """Return how many jobs of a request may still be served in this turn."""
@@ -361,14 +377,23 @@ class _Serving:
         return numbers[queued.number] if self.order.settings.use_counts else int(queued.rows[0])
 
     def _is_over(self) -> bool:
-        if self.used >= self.limit and not (self.first and self.order.settings.consider_preemption):
+        if self.stop is not None:
+            return True
+        goes_on = self.first and self.order.settings.consider_preemption
+        self.only_startd_rank = self.only_startd_rank or (goes_on and self.used >= self.limit)
+        if self.used >= self.limit and not goes_on:
             self.stop = TurnStop.LIMIT
         elif self.headroom < UNLIMITED and self.used >= self.headroom:
             self.stop = TurnStop.CEILING
         return self.stop is not None
 
-    def _reject(self, row: int, reason: str) -> None:
+    def _reject(self, row: int, reason: str, *, limited: bool = False) -> None:
+        """Record a rejection; ``limited``: the limit of the submitter refused a slot."""
         self.rejected += 1
         self.order.rejections.append(
             RejectionRecord(self.submitter.name, self.submitter.schedd, row, str(reason))
         )
+        self._limited = self._limited or limited
+        settings = self.order.settings
+        if limited and not (settings.consider_preemption or settings.use_weights):
+            self.stop = TurnStop.UNWEIGHTED_LIMIT

@@ -17,6 +17,7 @@ from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.match import match as station_match
 from negotiator.cycle.recount import Recount
@@ -106,8 +107,9 @@ def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
     """Run the station *charge* for so many jobs of each class: it ranks the candidates and grants the best."""
     in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}), bare_bundle()
     queues = QueueTree.of(bundle.partition.root, CYCLE.now)
+    declared = DeclaredCharges(matched.matcher.slots, queues, bundle)
     return [
-        charge(_request(job, count), found, matched.matcher, in_use, queues, bundle, CYCLE).rows
+        charge(_request(job, count), found, matched.matcher, in_use, declared, CYCLE).rows
         for job, found in zip(jobs, matched.candidates, strict=True)
     ]
 

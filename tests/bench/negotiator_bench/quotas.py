@@ -20,6 +20,7 @@ from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.recount import Recount
 from negotiator.hooks import specs
@@ -93,7 +94,7 @@ class _QuotaRun:
     bundle: Bundle
     slots: Table
     matcher: SlotMatcher
-    queues: QueueTree
+    declared: DeclaredCharges
     in_use: Recount = attrs.field(factory=lambda: Recount(Ledger(), ClaimReceipts(), {}))
     matched: int = 0
     seconds: float = 0.0
@@ -102,7 +103,8 @@ class _QuotaRun:
     def of(cls, bundle: Bundle, slots: Table) -> _QuotaRun:
         fresh = slots.take(np.arange(len(slots)))
         matcher = SlotMatcher.of(fresh, _CYCLE.environment)
-        return cls(bundle, fresh, matcher, QueueTree.of(bundle.partition.root, 0))
+        queues = QueueTree.of(bundle.partition.root, 0)
+        return cls(bundle, fresh, matcher, DeclaredCharges(fresh, queues, bundle))
 
     def serve(self, request: Request) -> None:
         """Filter the slots for one request, charge it, and count how long that took."""
@@ -116,7 +118,7 @@ class _QuotaRun:
             cycle=_CYCLE,
             settings=bundle.settings,
         )
-        granted = charge(request, found, self.matcher, self.in_use, self.queues, bundle, _CYCLE)
+        granted = charge(request, found, self.matcher, self.in_use, self.declared, _CYCLE)
         self.seconds += clock() - start
         self.matcher.take(granted.rows)
         self.matched += len(granted.rows)

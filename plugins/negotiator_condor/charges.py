@@ -1,0 +1,119 @@
+"""What requests and claims use of concurrency limits, as charges of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+import numpy as np
+
+from negotiator.plugin import (
+    Charge,
+    Cycle,
+    Kind,
+    Mask,
+    Quota,
+    Request,
+    Side,
+    Table,
+    evaluate_table,
+    parse,
+)
+from negotiator_condor.limit_parser import (
+    EMPTY_LIST,
+    SCALE,
+    ConcurrencyRequest,
+    LimitCompatibility,
+    LimitList,
+    parse_limits,
+)
+from negotiator_condor.settings import ConcurrencyLimits
+
+ATTRIBUTE = "ConcurrencyLimits"
+PREEMPTING = "PreemptingConcurrencyLimits"
+
+_EXPRESSION = parse(f"MY.{ATTRIBUTE}")
+
+
+@attrs.frozen(eq=False)
+class RequestedLimits:
+    """A list, and the slots on which a request has it, (N,); None for all slots, whatever they are."""
+
+    limits: LimitList
+    rows: Mask | None = None
+
+
+def requested_limits(
+    request: Request, slots: Table, compatible: LimitCompatibility, cycle: Cycle
+) -> Iterator[RequestedLimits]:
+    """Yield the lists of a request, or those of a claim: what its slot's ad has counts before the job's own ad."""
+    held = [request.claim.string(name) for name in (ATTRIBUTE, PREEMPTING)]
+    if any(held):
+        for text in filter(None, held):
+            yield RequestedLimits(parse_limits(text, compatible))
+        return
+    if ATTRIBUTE not in request.ad:
+        return
+    own = request.ad.evaluate(ATTRIBUTE, env=cycle.environment)
+    by_slot = list(_by_slot(request, slots, cycle))
+    if isinstance(own, str) and (
+        not len(slots) or ([text for text, _ in by_slot] == [own] and by_slot[0][1].all())
+    ):
+        yield RequestedLimits(parse_limits(own, compatible))
+        return
+    for text, rows in by_slot:
+        yield RequestedLimits(parse_limits(text, compatible), rows)
+
+
+def _by_slot(request: Request, slots: Table, cycle: Cycle) -> Iterator[tuple[str, Mask]]:
+    """Yield the values of the job's list, and the slots with which it has each, (N,)."""
+    column = evaluate_table(_EXPRESSION, slots, request.ad, side=Side.TARGET, env=cycle.environment)
+    codes = column.data.get(Kind.STRING)
+    if codes is None:
+        return
+    is_list = np.broadcast_to(column.where(Kind.STRING), (len(slots),))
+    codes = np.broadcast_to(codes, (len(slots),))
+    for code in np.unique(codes[is_list]).tolist():
+        yield column.pool.strings[code], is_list & (codes == code)
+
+
+def charges_of(request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle) -> Iterator[Charge]:
+    """Charge each name of the lists, on all slots or on some.
+
+    The job's own list, if no match of it is known, is its claim: an item above its limit counts as one.
+    """
+    claimed = len(request.claim) == 0 and request.unverified
+    for listed in requested_limits(request, slots, settings.concurrency_limits_compatible, cycle):
+        if listed.limits is EMPTY_LIST and not request.unverified:
+            yield _refusal(listed.rows, settings)
+        for item in listed.limits.requests:
+            yield _charge(item, listed.rows, settings, claimed=claimed)
+
+
+def _charge(
+    item: ConcurrencyRequest, rows: Mask | None, settings: ConcurrencyLimits, *, claimed: bool
+) -> Charge:
+    effective = settings.of(item.name)
+    label = Quota(
+        rule=f"concurrency limit {item.name}",
+        text=f"concurrency limit {item.name}",
+        code="concurrency_limit",
+        name=item.name,
+        scale=SCALE,
+        source=effective.source,
+    )
+    limit, amount = effective.limit, item.total
+    if claimed and amount > limit:
+        amount = SCALE  # nobody can have granted as much
+    # The items of a name are counted together, and tested one by one: what fits is larger by the difference.
+    limit += item.total - item.tested
+    return Charge((item.name,), amount if rows is None else np.where(rows, amount, 0), limit, label)
+
+
+def _refusal(rows: Mask | None, settings: ConcurrencyLimits) -> Charge:
+    """Return a charge of nothing that does not fit."""
+    label = Quota(
+        rule="concurrency limits", text=EMPTY_LIST.fault, code="concurrency_limit", source=settings.source
+    )
+    limit = -1 if rows is None else np.where(rows, -1, 0)
+    return Charge(("",), 0, limit, label, probes=True)

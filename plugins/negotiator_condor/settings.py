@@ -1,0 +1,128 @@
+"""The limits of names, as a bundle configures them.
+
+Source: HTCondor manual, "Concurrency Limits".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import attrs
+
+from negotiator.plugin import ClassAd, NegotiatorError, Problem, ScalarText, Severity, Source, parse
+from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
+
+DEFAULT = "CONCURRENCY_LIMIT_DEFAULT"
+_PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
+#: The settings of HTCondor's configuration that limit single names: those of ``Section.knobs``.
+PATTERNS = (f"{_PREFIX}*", f"*{_SUFFIX}")
+#: Settings of other daemons.
+_OTHERS = ("arc_gahp_command_limit", "detected_cpus_limit")
+#: A limit of so many millionths is none.
+_MOST = 2**62
+
+
+@attrs.frozen
+class ConfiguredLimit:
+    """A limit, in millionths, and the key that sets it with its place. ``prefix``: of each name that begins with it."""
+
+    limit: int
+    key: str
+    source: Source
+    prefix: str = ""
+
+
+@attrs.frozen
+class ConcurrencyLimits:
+    """``concurrency_limits``: the limit of each name; any other name has ``CONCURRENCY_LIMIT_DEFAULT``.
+
+    The limit of ``large`` is also that of each ``large.something`` without its own. ``knobs`` are HTCondor's names of the
+    same: ``LARGE_LIMIT`` of ``large`` alone, and ``CONCURRENCY_LIMIT_DEFAULT_LARGE`` of each ``large.something``. ``sources``
+    has the place of each value that is configured, by its path: ``concurrency_limits.large``.
+    """
+
+    concurrency_limits: dict[str, float] = attrs.field(factory=dict)
+    CONCURRENCY_LIMIT_DEFAULT: float = 2_308_032  # HTCondor's default
+    concurrency_limits_compatible: LimitCompatibility = LimitCompatibility.EXACT
+    knobs: Mapping[str, ScalarText] = attrs.field(factory=dict)
+    source: Source | None = None
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
+
+    def of(self, name: str) -> ConfiguredLimit:
+        """Return the limit of a name in lower case: its own, else that of its prefix, else the default."""
+        before, dot, _ = name.partition(".")
+        found = self.own.get(name) or (self.prefixes.get(before) if dot else None)
+        return found or self.default
+
+    @cached_property
+    def default(self) -> ConfiguredLimit:
+        """The limit of all other names."""
+        return self._configured(self.CONCURRENCY_LIMIT_DEFAULT, DEFAULT)
+
+    @cached_property
+    def own(self) -> Mapping[str, ConfiguredLimit]:
+        """The limits of names, by name in lower case."""
+        knobs = {name.removesuffix(_SUFFIX.lower()): key for name, key in self._knobs(prefixes=False)}
+        return self._written | {name: self._of_knob(key) for name, key in knobs.items()}
+
+    @cached_property
+    def prefixes(self) -> Mapping[str, ConfiguredLimit]:
+        """The limits of names with a dot, by what is before it in lower case."""
+        written = {name: each for name, each in self._written.items() if "." not in name}
+        knobs = {name.removeprefix(_PREFIX.lower()): key for name, key in self._knobs(prefixes=True)}
+        found = written | {name: self._of_knob(key) for name, key in knobs.items()}
+        return {name: attrs.evolve(each, prefix=name) for name, each in found.items()}
+
+    @cached_property
+    def _written(self) -> dict[str, ConfiguredLimit]:
+        """The limits of ``concurrency_limits``, by name in lower case."""
+        return {
+            name.lower(): self._configured(value, f"concurrency_limits.{name}")
+            for name, value in self.concurrency_limits.items()
+        }
+
+    def place(self, key: str) -> Source:
+        """Return the place of a key; that of the section if it is not configured."""
+        knob = self.knobs.get(key)
+        return (knob.source if knob else self.sources.get(key)) or self.source or Source("")
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the limits that no job can request, those that are no numbers or negative, and those that are set twice."""
+        for name, each in (*self.own.items(), *self.prefixes.items()):
+            if not is_name(f"{name}.x" if each.prefix and each.key in self.knobs else name):
+                hint = "write letters, digits and _, and at most one dot between two names"
+                yield Problem(
+                    Severity.ERROR, each.source, f"invalid name of a concurrency limit: {name}", hint
+                )
+            if each.limit < 0:
+                yield Problem(Severity.ERROR, each.source, f"{each.key} must be a number of at least 0")
+        if self.default.limit < 0:
+            yield Problem(Severity.ERROR, self.default.source, f"{DEFAULT} must be a number of at least 0")
+        for name, each in self._written.items():
+            other = self.own[name] if self.own[name] != each else self.prefixes.get(name, each)
+            if other.key != each.key:
+                text = f"{other.key} and {each.key} limit the same names; neither takes precedence"
+                yield Problem(Severity.ERROR, other.source, text, "remove one of the two")
+
+    def _knobs(self, *, prefixes: bool) -> Iterator[tuple[str, str]]:
+        """Yield the settings of prefixes, or those of names: in lower case, and as they are written."""
+        for key in self.knobs:
+            name = key.lower()
+            if name not in _OTHERS and name.startswith(_PREFIX.lower()) is prefixes:
+                yield name, key
+
+    def _of_knob(self, key: str) -> ConfiguredLimit:
+        return self._configured(_number(self.knobs[key].text), key)
+
+    def _configured(self, value: float, key: str) -> ConfiguredLimit:
+        return ConfiguredLimit(round(min(value * SCALE, _MOST)), key, self.place(key))
+
+
+def _number(text: str) -> float:
+    """Return the value of a setting, which may be a constant expression; -1 if it is not a number."""
+    try:
+        value = ClassAd([("value", parse(text))]).real("value")
+    except NegotiatorError:
+        return -1
+    return -1 if value is None or value != value else value  # noqa: PLR0124 - not a number

@@ -1,0 +1,156 @@
+"""Concurrency limits in the turn of a submitter: which requests they reject, and with which names.
+
+condor_negotiator tests a list that is a constant before it looks at any slot, and one that is an expression slot by slot.
+When it looks at slots it forgets the limits that were reached, and whether the submitter's limit refused a slot; until then
+both are left over from earlier requests of the turn, and appear in the rejection of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.plugin import Feedback, Mask, QueuedRequest, QuotaQuery, QuotaRefusal, SlotAllowance
+
+#: The code of the quotas of concurrency limits, whichever plugin brings them.
+CODE = "concurrency_limit"
+
+
+@attrs.frozen(eq=False)
+class SlotScan:
+    """The slots that a request could have got, and what the turn could take, when condor_negotiator looked at them.
+
+    ``candidates`` (S,) are the slots, ``used`` is what the turn had taken of ``allowance``, and ``refusals`` are of the
+    limits that are tested slot by slot.
+    """
+
+    allowance: SlotAllowance
+    candidates: Mask
+    used: float
+    refusals: Sequence[QuotaRefusal] = ()
+
+    @classmethod
+    def of(
+        cls,
+        feedback: Feedback,
+        allowance: SlotAllowance,
+        refusals: Sequence[QuotaRefusal],
+        *,
+        every_job: bool,
+    ) -> SlotScan:
+        """Return the last look at the slots in a turn: that for its first job, or with ``every_job`` for its last match."""
+        candidates, used = feedback.candidate_slots, allowance.used
+        if every_job and len(feedback.slots):
+            earlier = feedback.slots[:-1]
+            candidates = candidates.copy()
+            candidates[earlier] = False
+            used = sum(allowance.weights[earlier].tolist(), used)
+        return cls(allowance, candidates, used, refusals)
+
+    @property
+    def within_limit(self) -> Mask:
+        """The candidates that the submitter's limit does not refuse, (S,)."""
+        allowed = self.used + self.allowance.weights <= self.allowance.limit
+        if self.used <= 0 < self.allowance.limit:
+            return self.candidates
+        return self.candidates & allowed
+
+    @property
+    def is_limited(self) -> bool:
+        """True if the submitter's limit refuses a candidate."""
+        return bool((self.candidates & ~self.within_limit).any())
+
+
+@attrs.define(eq=False)
+class LimitMarks:
+    """The limits reached so far in one turn, until slots are looked at again.
+
+    ``every_job``: slots are looked at for every job anew (NEGOTIATOR_MATCHLIST_CACHING is false).
+    """
+
+    quotas: QuotaQuery
+    every_job: bool = False
+    _names: set[str] = attrs.field(factory=set, init=False)
+    _scan: SlotScan | None = attrs.field(default=None, init=False)
+    _kind: int | None = attrs.field(default=None, init=False)  # of the jobs for which slots were looked at
+    _refused: bool = attrs.field(
+        default=False, init=False
+    )  # a limit refused a slot when slots were looked at
+
+    @property
+    def text(self) -> str:
+        """The reason of a rejection by a limit."""
+        return f"concurrency limit {', '.join(sorted(self._names))} reached"
+
+    @property
+    def is_limited(self) -> bool:
+        """True if the submitter's limit refused a slot when slots were last looked at."""
+        return self._scan is not None and self._scan.is_limited
+
+    def reject(self, queued: QueuedRequest) -> bool:
+        """Return whether a limit refuses a request before slots are looked at."""
+        for refusal in self.quotas(queued, CODE):
+            if refusal.slots is None:
+                self._note(refusal)
+                return True
+        return False
+
+    def by_slot(self, queued: QueuedRequest) -> Sequence[QuotaRefusal]:
+        """Return the refusals of limits that are tested slot by slot."""
+        return [each for each in self.quotas(queued, CODE) if each.slots is not None]
+
+    def forget(self) -> None:
+        """Slots were looked at, none of which is a candidate."""
+        self._names.clear()
+        self._scan, self._refused = None, False
+
+    def looked_at(
+        self, feedback: Feedback, allowance: SlotAllowance, refusals: Sequence[QuotaRefusal]
+    ) -> None:
+        """Slots were looked at: note the limits that refused some of them.
+
+        The candidates of the latest kind of jobs are kept: its next request does not look at slots again.
+        """
+        kind = feedback.queued.kind
+        if self._scan is not None and self._kind == kind and not self.every_job:
+            return
+        self.forget()
+        self._kind = kind
+        self._scan = scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
+        if scan.refusals:
+            self._refused = self._note_each(scan.refusals, scan.within_limit)
+
+    def reject_by_slot(self, rest: QueuedRequest, granted: NDArray[np.intp]) -> bool:
+        """Return whether limits are the reason that a request got no more slots.
+
+        They are if they refused slots when these were looked at. Limits that were reached since are noted too.
+        """
+        scan, reached = self._scan, self.by_slot(rest)
+        if scan is not None and reached:
+            left = scan.within_limit.copy()
+            left[granted] = False
+            for each in scan.refusals:
+                left &= ~_slots(each)
+            self._note_each(reached, left)
+        return self._refused
+
+    def _note_each(self, refusals: Sequence[QuotaRefusal], slots: Mask) -> bool:
+        """Note the first limit that refuses each slot; return whether there is one."""
+        found = False
+        for each in refusals:
+            if (slots & _slots(each)).any():
+                found = True
+                self._note(each)
+            slots = slots & ~_slots(each)
+        return found
+
+    def _note(self, refusal: QuotaRefusal) -> None:
+        if refusal.quota.name:
+            self._names.add(refusal.quota.name)
+
+
+def _slots(refusal: QuotaRefusal) -> Mask:
+    return refusal.slots if refusal.slots is not None else np.ones(1, np.bool_)
