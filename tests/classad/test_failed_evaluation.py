@@ -13,7 +13,10 @@ from expressions import FAILING
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
+    Allowance,
+    ClassAd,
     Environment,
+    Payers,
     Side,
     Table,
     evaluate,
@@ -242,3 +245,19 @@ def test_nothing_above_a_failure_has_a_value(failing, around, name):
     assert repr(column.value(0)) == repr(found)
     assert column.value(1) is (True if name == "B" else column.value(1))
     assert found is not UNDEFINED
+
+
+def steps_of_chain(references, last):
+    """Return the steps that a chain of references costs, for each reference that is evaluated."""
+    chain = [(f"C{number}", parse(f"C{number + 1} + 1")) for number in range(references)]
+    owner = Allowance(1_000_000)
+    env = Environment(payers=Payers(rows=lambda _ad: owner, other=owner))
+    evaluate(parse("C0"), ClassAd([*chain, (f"C{references}", parse(last))]), None, env)
+    return (1_000_000 - owner.steps) / min(references, 199)
+
+
+def test_a_chain_of_references_that_fails_costs_the_way_back_too():
+    """At the limit of levels, or where its last one fails: unwinding takes time as well."""
+    fits = steps_of_chain(190, "1 + 1")
+    for failing in (steps_of_chain(390, "1 + 1"), steps_of_chain(190, "random(0)")):
+        assert 1.6 * fits < failing < 2 * fits

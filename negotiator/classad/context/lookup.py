@@ -100,6 +100,7 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
         return code.run(state)
     except EvaluationFailed as failure:
         failure.in_reference &= type(expr) is Attr
+        state.references += 1  # the way back through a chain of failed references takes as long as the way in
         raise
     finally:
         # Also after a failure: the scopes outlive it if a subscript or a nested evaluation turns it into an error.
