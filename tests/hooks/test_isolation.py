@@ -215,3 +215,11 @@ def test_the_worker_ends_with_its_manager(plugins, monkeypatch):
     assert started[0].poll() is None
     del manager
     assert started[0].returncode == -signal.SIGKILL
+
+
+def test_what_a_worker_prints_goes_to_standard_error(plugins, capfd):
+    """Also what it writes to descriptor 1: standard output is the program's own."""
+    source = FILTER + "os.write(1, b'by descriptor'); print('by name', flush=True); return ()"
+    assert filtered(load(plugins, source)).failures == ()
+    shown = capfd.readouterr()
+    assert (shown.out, "by descriptor" in shown.err, "by name" in shown.err) == ("", True, True)

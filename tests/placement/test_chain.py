@@ -12,8 +12,9 @@ from negotiator.hooks.answers import Attributed
 from negotiator.hooks.placement import Application, PlacementRule, QueueTarget
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.placement import AccessCache, make_chain
-from negotiator.queues import QueueTree
-from negotiator.queues.names import LONGEST_PATH
+from negotiator.placement.chain import Proposal, QueueLevel, walk
+from negotiator.queues import QueueConfig, QueueTree
+from negotiator.queues.names import LONGEST_PATH, ROOT
 from yunikorn_pool import NOW, Pool, bundle, read
 
 QUEUES = [
@@ -304,3 +305,27 @@ def test_output_of_a_rule_goes_to_standard_error(capsys):
     with plugin_output_to_stderr():
         chain.place([Application("sue")], queues, book, NOW)
     assert capsys.readouterr() == ("", "seen\n")
+
+
+def level(path, *, create=False):
+    return QueueLevel(path, create=create, rule="r")
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ([level("root.full.child")], ("root.full.child", "")),
+        ([level("root.full"), level("root.full.child")], ("root.full.child", "")),
+        ([level("gone")], ("gone", "queue_missing")),
+        ([level("gone", create=True)], ("gone", "")),
+        ([level("gone"), level("gone.x", create=True)], ("gone", "queue_missing")),
+        ([level("root.leaf"), level("root.leaf.x", create=True)], ("root.leaf", "parent_is_leaf")),
+        ([level("root.leaf")], ("root.leaf", "")),
+    ],
+)
+def test_each_level_of_a_path_exists_or_may_be_created_and_none_but_the_last_is_a_leaf(levels, expected):
+    full = QueueConfig("root.full", leaf=False, children=(QueueConfig("root.full.child", leaf=True),))
+    root = QueueConfig(ROOT, leaf=False, children=(QueueConfig("root.leaf", leaf=True), full))
+    path, code, text = walk(Proposal(tuple(levels)), QueueTree.of(root, NOW))
+    assert (path, code) == expected
+    assert bool(text) is bool(code)

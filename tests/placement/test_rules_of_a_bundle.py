@@ -223,3 +223,17 @@ def test_a_full_path_below_a_parent_text_is_refused():
     assert read({"queues": QUEUES, "placementrules": [below_text]}).codes == {"rule_fixed_nested_qualified"}
     below_root = fixed("root.marked.x", create=True, parent="root")
     assert read({"queues": QUEUES, "placementrules": [below_root]}).codes == set()
+
+
+def test_a_path_from_the_root_in_any_case_has_no_parent_rule():
+    problems = read({"queues": QUEUES, "placementrules": [fixed("ROOT.Leaf", parent=fixed("full"))]}).problems
+    assert [problem.code for problem in problems] == ["rule_fixed_nested_qualified"]
+
+
+def test_a_problem_of_a_rule_or_a_filter_is_at_its_place():
+    """A rule without a value at its beginning, an unknown type of a filter at the type."""
+    rules = [{"create": True, "name": "tag"}, {"name": "user", "filter": {"users": ["sue"], "type": "x"}}]
+    config = {"queues": QUEUES, "placementrules": rules}
+    places = [problem.source for problem in read(config).problems]
+    lines = document(config).splitlines()
+    assert [lines[place.line - 1][place.column - 1 :] for place in places] == ["create: true", "x"]

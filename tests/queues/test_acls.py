@@ -75,3 +75,10 @@ def test_a_longer_list_revokes_no_access(users, more, groups, others, user, of_u
     long = Acl.parse(f"{','.join(users + more)} {','.join(groups + others)}")
     assert not short.allows(user, of_user) or long.allows(user, of_user)
     assert bool(long.allows(user, ())) == (user in users + more)
+
+
+@pytest.mark.parametrize(
+    ("text", "nobody"), [("", True), (" ", True), ("sue", False), (" dev", False), ("*", False)]
+)
+def test_a_list_without_entries_grants_nobody(text, nobody):
+    assert Acl.parse(text).grants_nobody is nobody

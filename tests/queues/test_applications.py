@@ -184,3 +184,15 @@ def test_initial_entries_are_found_and_others_are_not():
     assert found.tolist() == [registry.number("root.a", "dev")] * 4 + [-1]
     assert registry.groups_of(found).tolist() == ["dev"] * 4 + [""]
     assert registry.since(registry.mark()) == ([], [])
+
+
+def test_applications_without_a_valid_cluster_are_not_stored():
+    """Neither as initial entries nor later, nor with a valid cluster but no queue."""
+    odd = RegisteredApplication(ApplicationId("a", "ann", -1), "root.a", 0.0)
+    assert len(ApplicationRegistry([odd])) == 0
+    registry = ApplicationRegistry([odd, RegisteredApplication(ApplicationId("a", "ann", 7), "root.b", 0.0)])
+    owner, queue = registry.owner("a", "ann"), registry.number("root.a", "")
+    keys = keys_of(np.array([owner] * 3), np.array([-1, 8, 9]))
+    registry.put(keys, np.array([queue, -1, queue], np.int32), 1.0)
+    assert len(registry) == 2
+    assert registry.lookup(keys).tolist() == [-1, -1, queue]

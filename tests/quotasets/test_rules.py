@@ -1,5 +1,6 @@
 """The rule of each set that applies on each host, its counter and its limit."""
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -291,3 +292,16 @@ def test_a_pool_without_slots_has_no_rules_about_hosts():
         == []
     )
     assert charged(rules("users {*} to slots=1"), index=none) == [[("r/1/slots/alice////", 1)]]
+
+
+def test_a_limit_of_an_unknown_complex_is_ignored_and_those_after_it_are_charged():
+    """The bundle reports it."""
+    (made,) = parsed(rules("to mem=1,slots=2,lic=3"))
+    (rule,) = made.rules
+    unknown = attrs.evolve(rule.limits[0], resource="nowhere")
+    made = attrs.evolve(made, rules=(attrs.evolve(rule, limits=(unknown, *rule.limits[1:])),))
+    limits = Rules([made], COMPLEXES, USERSETS, host_index("lxa")).for_claimant(ALICE)
+    assert [on_slots(charge) for charge in limits.charges(ONE)] == [
+        [("r/1/slots/////", 2)],
+        [("r/1/lic/////", 3)],
+    ]
