@@ -20,6 +20,7 @@ from negotiator.bundle.knob_entries import knob_entries
 from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
+from negotiator.bundle.order_knobs import without_order
 from negotiator.bundle.ordering import read_ordering
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder
 from negotiator.bundle.plugin_failures import failure_problems
@@ -159,6 +160,7 @@ class _Loading:
     file_owners: FileOwners = attrs.field(factory=FileOwners)
     ignored: tuple[Problem, ...] = ()
     unset: tuple[Problem, ...] = ()
+    entries: Mapping[str, MapEntry] = attrs.field(factory=dict)  # the values of the bundle, by key
     manifests: dict[str, SourceText] = attrs.field(factory=dict)  # of ConfigMaps with queues, by name
 
     def run(
@@ -211,7 +213,7 @@ class _Loading:
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
-        self.problems += problems
+        self.problems += (*problems, *without_order(ordering, self.entries, layout.owners))
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None:
@@ -316,7 +318,7 @@ class _Loading:
         from_knobs = knob_entries(knobs, top, layout.owners, refusal)
         self.problems += from_knobs.problems
         self.ignored, self.unset = from_knobs.ignored, from_knobs.unset
-        entries: Mapping[str, MapEntry] = {**from_knobs.entries, **top.entries}
+        entries = self.entries = {**from_knobs.entries, **top.entries}
         settings = {}
         for attributed in layout.sections:
             builder = ObjectBuilder(FileOfBundle(self.folder, self.contents.names))

@@ -1,0 +1,49 @@
+"""Settings of HTCondor's negotiator that have no effect, since another order decides whose turn it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from negotiator.bundle import negotiator_knobs
+from negotiator.bundle.knob_owners import KnobOwners
+from negotiator.bundle.model import Ordering
+from negotiator.bundle.nodes import MapEntry, ScalarNode
+from negotiator.records import Problem, Severity
+
+_LISTED = 3
+
+
+def without_order(
+    ordering: Ordering, entries: Mapping[str, MapEntry], owners: KnobOwners
+) -> Iterator[Problem]:
+    """Yield a warning of the settings of each order that a bundle has, but does not choose; defaults ask for nothing.
+
+    :param entries: the values of the bundle by key.
+    """
+    chosen = ordering.chosen
+    in_force = "names" if chosen is None else chosen.record.name
+    for name, order in ordering.known.items():
+        if chosen is not None and order.plugin == chosen.plugin:
+            continue
+        found = {
+            key: entry
+            for key, entry in entries.items()
+            if order.plugin in {owners.keys.get(key), owners.of_pattern(key)} and _decides(key, entry)
+        }
+        if found:
+            first = next(iter(found.values()))
+            more = f" and {len(found) - _LISTED} others" if len(found) > _LISTED else ""
+            verb = "has" if len(found) == 1 else "have"
+            message = f"{', '.join([*found][:_LISTED])}{more} {verb} no effect: the order is {in_force}"
+            hint = f"write order: {name} into pool.yaml"
+            yield first.value.file.problem(Severity.WARNING, first.at, message, hint)
+
+
+def _decides(key: str, entry: MapEntry) -> bool:
+    """True for a setting of HTCondor's negotiator with another value than its default."""
+    if not isinstance(entry.value, ScalarNode):
+        return False
+    name = key.lower()
+    return negotiator_knobs.is_decisive(name) and not negotiator_knobs.is_default(
+        name, entry.value.value.text
+    )
