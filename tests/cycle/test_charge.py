@@ -302,6 +302,25 @@ def test_further_slots_are_tried_if_the_best_ones_have_no_capacity(tmp_path):
     assert hosts(result) == ["h2"]
 
 
+def test_a_limit_that_stops_a_request_refuses_all_slots_that_are_left(tmp_path):
+    """Nine slots, of which two are granted."""
+    (outcome,) = decide(tmp_path, [cpus(1, proc) for proc in range(4)], limited(TWO_CORES)).outcomes
+    assert [(each.reason.code, each.removed) for each in outcome.removals] == [("user_limit", 7)]
+
+
+@pytest.mark.parametrize(
+    ("full", "text"), [((0,), "jobs on h0 now: uses 1,"), ((0, 1, 2), "jobs on h0 now and 2 more: needs 1,")]
+)
+def test_the_reason_of_a_quota_of_each_host_names_the_first_and_counts_the_others(tmp_path, full, text):
+    jobs = [*(runs(1, proc, RemoteHost=f'"s{proc}@h"') for proc in full), cpus(2)]
+    quota = PER_HOST.format(limit=1, mode="Mode.ENFORCE").replace(
+        '"jobs on one host"', '"jobs on ", text_after=" now"'
+    )
+    slots = HOSTS[: len(full)]
+    (outcome,) = plugged(tmp_path, jobs, slots, q=quota).outcomes
+    assert [each.reason.text[: len(text)] for each in outcome.removals] == [text]
+
+
 def test_groupings_may_cross(tmp_path):
     """A match needs capacity on its host and in its rack."""
     result = plugged(

@@ -3,6 +3,7 @@
 import pytest
 
 import queueing
+from negotiator.cycle.claims import undivided
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from pools import NOW, slot, snapshot
@@ -88,6 +89,11 @@ def test_a_slot_without_a_user_counts_for_no_other_user(bundle):
     assert {key[2] for key in counters if key[1] == "user"} <= {""}
 
 
+def test_a_slot_that_names_only_the_owner_of_its_job_counts_for_that_owner(bundle):
+    counters, _ = used(bundle, [claimed(0, RemoteUser=None, RemoteOwner='"zoe@d"')])
+    assert {key[2] for key in counters if key[1] == "user"} == {"zoe"}
+
+
 MAXIMA = """
 partitions:
   - name: default
@@ -119,3 +125,11 @@ def test_jobs_without_an_application_count_as_one_each(tmp_path):
         *("claim 0", "running job 0"),
     }
     assert result.matches == ()
+
+
+@pytest.mark.parametrize(
+    ("slot", "name"),
+    [("slot1_2@a.example.org", "slot1@a.example.org"), ("slot1_2", "slot1"), ("slot1@a", ""), ("", "")],
+)
+def test_the_name_of_a_dynamic_slot_has_that_of_the_slot_it_was_taken_from(slot, name):
+    assert undivided(slot) == name
