@@ -85,12 +85,12 @@ class QueueConfig:
 class OrderKeyUse:
     """A key that matters only to an order that follows the queues, at its first occurrence.
 
-    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``text`` names it
-    for people.
+    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``ignored`` is the
+    notice under an order that does not follow it.
     """
 
     key: str
-    text: str
+    ignored: str
     source: Source
 
 

@@ -264,3 +264,34 @@ def test_a_job_that_leaves_out_an_amount_counts_as_the_largest_slot(tmp_path):
     ]
     result = cycle(snapshot(machines(5), [*honest, *evading]), bundle_of(tmp_path / "b", TWO))
     assert [each.granted for each in result.order] == [4, 1]
+
+
+def test_an_ad_that_stands_for_several_jobs_waits_until_the_last_of_them_has_a_slot(tmp_path):
+    ads = [
+        job(
+            0,
+            ClusterId=cluster,
+            Queue=f'"root.{queue}"',
+            RequestCpus="1",
+            RequestMemory="1",
+            JobStatus=None,
+            _condor_RESOURCE_COUNT="3",
+        )
+        for cluster, queue in (("1", "a"), ("2", "b"))
+    ]
+    for slots, left in ((4, {"1.0", "2.0"}), (5, {"2.0"}), (6, set())):
+        result = cycle(snapshot(machines(slots), ads), bundle_of(tmp_path / str(slots), TWO))
+        assert len(list(result.matches)) == slots
+        assert {each for each in ("1.0", "2.0") for o in result.outcomes if o.jobs_left.has(each)} == left
+
+
+def test_waiting_jobs_that_do_not_fit_do_not_hide_the_others_of_their_application(tmp_path):
+    queues = {**TWO, "root.a": ModelQueue("root.a", guaranteed=10_000, sort="fair")}
+    waits = waiting([ModelJob("root.a", 1, proc, 1000) for proc in range(4)])
+    waits += waiting([ModelJob("root.a", 2, proc, 1000) for proc in range(2)])
+    never = [
+        job(p, ClusterId="1", Queue='"root.a"', RequestCpus="1", RequestMemory="1", Requirements="false")
+        for p in (0, 1)
+    ]
+    result = cycle(snapshot(machines(3), [*never, *waits[2:]]), bundle_of(tmp_path / "b", queues))
+    assert served(result) == ["1.2", "2.0", "1.3"]  # the refused jobs are no use of cluster 1

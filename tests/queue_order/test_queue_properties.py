@@ -122,20 +122,20 @@ def test_a_queue_of_a_rule_has_the_properties_of_its_template_alone():
 def test_check_names_the_keys_that_the_order_does_not_follow(tmp_path, order):
     (tmp_path / "queues.yaml").write_text(QUEUES % ("application.sort.policy", "fair"))
     (tmp_path / "pool.yaml").write_text(f"order: {order}\n")
-    notices = [each for each in check_bundle(tmp_path) if "no effect" in each.message]
+    notices = [each for each in check_bundle(tmp_path) if "no effect here" in each.message]
     if order == "queues":
         assert not notices
         return
     assert [(each.source.line, each.message, each.hint) for each in notices] == [
         (
             line,
-            f"{text} has no effect here, in any queue: the order is {order}",
+            f"{text}: the order is {order}",
             "order: queues in pool.yaml follows it",
         )
         for line, text in (
-            (3, "nodesortpolicy"),
-            (9, "guaranteed: of resources"),
-            (11, "the property application.sort.policy"),
+            (3, "nodesortpolicy has no effect here"),
+            (9, "guaranteed resources have no effect here, in any queue"),
+            (11, "the property application.sort.policy has no effect here, in any queue"),
         )
     ]
 

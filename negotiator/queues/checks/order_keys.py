@@ -11,6 +11,7 @@ from negotiator.records import ScalarText, Source
 GUARANTEED = "guaranteed"
 NODE_SORT = "nodesortpolicy"
 PREEMPTION = "preemption"
+_IGNORED = "has no effect here"
 
 
 def order_keys(entry: PartitionEntry) -> tuple[OrderKeyUse, ...]:
@@ -24,21 +25,23 @@ def order_keys(entry: PartitionEntry) -> tuple[OrderKeyUse, ...]:
 def _uses(entry: PartitionEntry) -> Iterator[OrderKeyUse]:
     for key, value in ((NODE_SORT, entry.nodesortpolicy), (PREEMPTION, entry.preemption)):
         if value is not None:
-            yield OrderKeyUse(key, key, value.source or NOWHERE)
+            yield OrderKeyUse(key, f"{key} {_IGNORED}", value.source or NOWHERE)
     for queue in _walk(entry.queues or ()):
         for each in (queue, queue.childtemplate):
             if each is None:
                 continue
             if each.resources is not None and each.resources.guaranteed:
                 source = each.resources.source or each.source
-                yield OrderKeyUse(GUARANTEED, "guaranteed: of resources", source or NOWHERE)
+                yield OrderKeyUse(
+                    GUARANTEED, "guaranteed resources have no effect here, in any queue", source or NOWHERE
+                )
             yield from _properties(each.properties or {}, each.source)
 
 
 def _properties(properties: Mapping[str, ScalarText | None], where: Source | None) -> Iterator[OrderKeyUse]:
     for key, value in properties.items():
         source = value.source if value else where
-        yield OrderKeyUse(key, f"the property {key[:80]}", source or NOWHERE)
+        yield OrderKeyUse(key, f"the property {key[:80]} {_IGNORED}, in any queue", source or NOWHERE)
 
 
 def _walk(entries: Sequence[QueueEntry]) -> Iterator[QueueEntry]:
