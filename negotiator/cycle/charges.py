@@ -60,6 +60,13 @@ class Charges:
             keys.append(attrs.evolve(each, record=attrs.evolve(each.record, limit=None, keys=names)))
         return Charges(sums, tuple(keys))
 
+    def released(self, *, at_once: bool) -> Charges:
+        """Return the charges that are released when a match ends the job that holds them, or those of the next cycle."""
+        return Charges(
+            tuple(each for each in self.sums if quota_of(each).held_through_cycle is not at_once),
+            tuple(each for each in self.keys if quota_of(each).held_through_cycle is not at_once),
+        )
+
     def apart(self) -> Iterator[Charges]:
         """Yield each sum by itself, then the sets of keys together."""
         for each in self.sums:

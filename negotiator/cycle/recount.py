@@ -68,8 +68,10 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: 
         for mode in (Mode.ENFORCE, Mode.WARN):
             charges = Charges.of(answers.records, enforcing=mode is Mode.ENFORCE)
             try:
-                for places, made in _count(charges, ledger, rows, mode):
+                for places, made in _count(charges.released(at_once=True), ledger, rows, mode):
                     receipts.add(rows[places], made)
+                for _ in _count(charges.released(at_once=False), ledger, rows, mode):
+                    pass  # no match of this cycle releases them
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
     return Recount(ledger, receipts, uncertain, tuple(requests))

@@ -9,6 +9,7 @@ import attrs
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
+    check_exactly,
     check_instance,
     checked_label,
     checked_source,
@@ -60,6 +61,9 @@ class Quota:
     ``name`` is the name by which jobs request what is limited, if they do (``matlab`` of a concurrency limit): an order
     reads it, together with ``code``.
 
+    With ``held_through_cycle``, a match that ends a running job leaves the job's charge as it is until the next cycle; by
+    default it is released at once, and the match may use it.
+
     A quota is checked when it is made, so that one may serve many requests: texts are made printable and shortened, to
     200 characters for ``rule``, ``code`` and ``name`` and to 2,000 for the others.
 
@@ -75,9 +79,11 @@ class Quota:
     mode: Mode = Mode.ENFORCE
     text_after: str | None = attrs.field(default=None, converter=_text_after)
     name: str = attrs.field(default="", converter=_name)
+    held_through_cycle: bool = False
 
     def __attrs_post_init__(self) -> None:
         check_instance(self.mode, Mode, "a Mode as mode of a Quota")
+        check_exactly(self.held_through_cycle, bool, "a bool as held_through_cycle of a Quota")
         if type(self.scale) is not int or self.scale < 1:
             raise WrongAnswerError("expected an integer above 0 as scale of a Quota")
         if checked_text(self.resource, "resource of a Quota", MAX_NAME) != self.resource:

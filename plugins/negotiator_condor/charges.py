@@ -99,6 +99,7 @@ def _charge(
         text=f"concurrency limit {item.name}",
         code="concurrency_limit",
         name=item.name,
+        held_through_cycle=settings.concurrency_limits_compatible is LimitCompatibility.EXACT,
         scale=SCALE,
         source=effective.source,
     )

@@ -28,8 +28,9 @@ class LimitCompatibility(enum.StrEnum):
     """How lists of limits are read.
 
     ``exact`` is what condor_negotiator does: invalid names are ignored, an invalid weight counts as 1, the empty string is
-    refused, and a name that is listed twice is tested once for each item and counted for both. ``fixed``: an invalid item
-    is refused, the empty string requests nothing, and items of one name are tested as their sum.
+    refused, a name that is listed twice is tested once for each item and counted for both, and a job that a match ends holds
+    its limits until the next cycle. ``fixed``: an invalid item is refused, the empty string requests nothing, items of one
+    name are tested as their sum, and what a job holds is free for the match that ends it.
     """
 
     EXACT = "exact"

@@ -111,3 +111,23 @@ def test_a_hundred_thousand_jobs_are_one_block():
     receipts.add(np.arange(100_000)[::-1], range(1, 100_001))
     assert receipts.of(99_999) == (1,)
     assert receipts.of(0) == (100_000,)
+
+
+HELD = """
+from negotiator.plugin import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_charges(request):
+    yield Charge(("held",), 1, None, Quota(rule="h", text="t", held_through_cycle=True))
+    yield Charge(("released",), 1, None, Quota(rule="r", text="t"))
+"""
+
+
+def test_what_is_held_through_the_cycle_is_not_released_with_its_slot(tmp_path):
+    """A later match of the cycle cannot use it."""
+    bundle = write_bundle(tmp_path / "b", plugins={"q": HELD})
+    in_use = counted(bundle, JOBS[:2])
+    counters = in_use.ledger.counters()
+    in_use.receipts.release(0, in_use.ledger)
+    assert (counters.used(("q", "held")), counters.used(("q", "released"))) == (2, 1)
+    in_use.ledger.verify()

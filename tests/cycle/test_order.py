@@ -313,3 +313,96 @@ def test_a_check_of_queues_that_fails_refuses_the_bundle(tmp_path):
         BundleError, match="plugin f: check of queues by the order failing: ZeroDivisionError"
     ):
         write_bundle(tmp_path / "b", "order: failing\n", {"f": source})
+
+
+BY_SLOT = """
+import numpy as np
+from negotiator.plugin import Charge, Mode, Quota, hookimpl
+
+def quota(name, **more):
+    return Quota(rule=name, text=name, name=name, **({"code": "licence"} | more))
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_charges(request, slots):
+    first = (np.arange(len(slots)) == 0).astype(np.int64)
+    yield Charge(("everywhere",), 1, 2, quota("everywhere"))
+    yield Charge(("first",), first, 1, quota("first"))
+    yield Charge(("probed",), 0, first - 1, quota("probed"), probes=True)
+    yield Charge(("free",), 0, -1, quota("free"))
+    yield Charge(("other",), 1, 9, quota("other", code="other"))
+    yield Charge(("watched",), 1, 0, quota("watched", mode=Mode.WARN))
+"""
+
+
+class Asking(RequestOrder):
+    """Reads which quotas refuse the first request, before and after its turn."""
+
+    def __init__(self, context):
+        self.context, self.left, self.found = context, list(context.requests), []
+        self.ask(self.left[0])
+
+    def ask(self, queued):
+        refusals = self.context.refusals(queued, "licence")
+        slots = [None if each.slots is None else each.slots.tolist() for each in refusals]
+        self.found.append(dict(zip([each.quota.name for each in refusals], slots, strict=True)))
+
+    def next(self):
+        return self.left.pop() if self.left else None
+
+    def feedback(self, feedback):
+        self.ask(feedback.queued)
+
+
+def test_an_order_reads_which_quotas_refuse_a_request(tmp_path):
+    """With a code, in their order: on every slot (None), or on some; what others were granted since counts."""
+    bundle = write_bundle(tmp_path / "b", plugins={"q": BY_SLOT})
+    slots = [slot(number, Rank=str(-number)) for number in range(3)]
+    orders = []
+
+    def make(context):
+        orders.append(Asking(context))
+        return orders[0]
+
+    pool = snapshot(slots, [job(0), job(1)])
+    result = run_cycle(pool, bundle, Cycle(1, NOW, bundle.digest), make_order=make)
+    before, after = orders[0].found
+    assert matched(result) == [("1.0", "s0@h")]
+    assert before == {"probed": [False, True, True]}
+    assert after == {"first": [True, False, False], "probed": [False, True, True]}
+
+
+class Kinds(RequestOrder):
+    """Serves nobody, and remembers the kind of each request by its first job."""
+
+    def __init__(self, context):
+        self.kinds = {each.request.first_job: each.kind for each in context.requests}
+
+    def next(self):
+        return None
+
+    def feedback(self, feedback):
+        pass
+
+
+def test_jobs_of_one_autocluster_of_a_schedd_are_of_one_kind(tmp_path):
+    """Though they are unlike here; those without AutoClusterId, or of another user, are not."""
+    bundle = write_bundle(tmp_path / "b", "accounting: {trust_names: true}\n")
+    unlike = [{"Requirements": f"TARGET.Cpus > {number}"} for number in range(5)]
+    own = {"AutoClusterId": "7"}
+    other = {"Owner": '"sue"', "User": '"sue@d"'}
+    changed = [own, own, {"AutoClusterId": "8"}, {}, own | other]
+    jobs = [job(number, **unlike[number], **more) for number, more in enumerate(changed)]
+    orders = []
+
+    def make(context):
+        orders.append(Kinds(context))
+        return orders[0]
+
+    run_cycle(snapshot([slot()], jobs), bundle, Cycle(1, NOW, bundle.digest), make_order=make)
+    kinds = orders[0].kinds
+    assert kinds["1.0"] == kinds["1.1"]
+    assert len({kinds[f"1.{number}"] for number in range(1, 5)}) == 4

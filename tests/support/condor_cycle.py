@@ -11,6 +11,7 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import ClassAd, Cycle, Table, parse
 from negotiator.pool.snapshot import Snapshot
+from negotiator_condor.limit_parser import parse_limits
 
 BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
 
@@ -73,8 +74,21 @@ def differences(case, result):
         yield f"{len(result.order.pies)} pies, not {len(expect['pies'])}"
     for pie, found in zip(expect["pies"], result.order.pies, strict=False):
         yield from _pie_differences(pie, found)
+    in_use = _limits_in_use(result)
+    if in_use != expect.get("limits_in_use", {}):
+        yield f"limits in use at the beginning: {in_use}, not {expect.get('limits_in_use')}"
     if "groups" in expect:
         yield from record_differences(expect["groups"], result.order.groups)
+
+
+def _limits_in_use(result):
+    """Return what was in use of each concurrency limit before the first match."""
+    used = Counter({key[1]: amount for key, amount in result.ledger.counters() if key[0] == "condor"})
+    for entry in result.journal:
+        text = dict(entry.attributes).get("concurrencylimits")
+        for item in parse_limits(text).requests if text else ():
+            used[item.name] -= item.total
+    return {name: amount / 1_000_000 for name, amount in used.items() if amount}
 
 
 def _pie_differences(pie, found):
