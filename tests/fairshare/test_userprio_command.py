@@ -1,5 +1,6 @@
 """``negotiator userprio``: accounts of a state are shown, changed, imported and exported by the command line."""
 
+import io
 import json
 import os
 import re
@@ -8,16 +9,26 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from account_strategies import RECORDS
+from dying import killed_at_each_step
+from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
-from negotiator_fairshare.accounts.log_reader import read_log
+from negotiator_fairshare.account_requests import AccountsImport, change_rows
+from negotiator_fairshare.accounts import Accounts
+from negotiator_fairshare.accounts.log_reader import parse_log, read_log
+from negotiator_fairshare.accounts.log_writer import log_text
+from negotiator_fairshare.accounts.state_rows import accounts_of, rows_of
 from pools import slot
 from queueing import ME, NOW, QUEUES, World, app, bundle, records
 from real_condor import real_condor
 
 LOG = Path(__file__).parent / "data" / "Accountantnew.log"
 FAIR = "scheduleracl: boss\norder: submitters\naccounting: {trust_names: true}\n"
+NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=30)
 TARGETS = ("--bundle", "bundle", "--state", "state", "--audit-log", "audit")
 
 
@@ -320,3 +331,78 @@ def test_condor_userprio_shows_the_long_form_as_the_command_shows_its_tables(sit
                 "condor_userprio", "-inputfile", str(condor.inside / "ads"), option, "-allusers"
             )
             assert ours == real, option
+
+
+DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (StateStore, "request")
+
+
+def _requests(folder, note):
+    """Run a cycle, then request and carry out three changes."""
+    with _world(folder) as world:
+        world.cycle()
+        for text in CHANGES:
+            request = AdminRequest(0, NOW, ME, (), AdminAction.CHANGE_ORDER, order="submitters", change=text)
+            note("requested", world.store.request(request))
+            world.run.between_cycles()
+            note("done")
+        world.now += 60
+        world.cycle()
+
+
+def _rows(folder):
+    """Return the factors of the accounts after the requests that wait are carried out, as after a crash."""
+    with _world(folder) as world:
+        answered = [number for number in (1, 2, 3) if world.store.answered(number)]
+        before = world.run.state_manager.order_rows.get("submitters", {})
+        world.run.between_cycles()
+        assert world.store.waiting() == ()
+        after = world.run.state_manager.order_rows.get("submitters", {})
+        done = [each["request"] for each in world.records("admin") if each["ok"]]
+    return answered, done, [_factors(rows) for rows in (before, after)]
+
+
+def _factors(rows):
+    return {key: row["PriorityFactor"] for key, row in rows.items() if key in {"account:a@d", "account:b@d"}}
+
+
+CHANGES = (
+    '{"kind":"setfactor","name":"a@d","value":5}',
+    '{"kind":"setfactor","name":"b@d","value":7}',
+    '{"kind":"import","source":"log","rows":{"account:a@d":{"Name":"a@d","PriorityFactor":9.0}}}',
+)
+STEPS = ({}, {"account:a@d": 5.0}, {"account:a@d": 5.0, "account:b@d": 7.0}, {"account:a@d": 9.0})
+
+
+def test_a_crash_at_any_point_leaves_each_change_whole_or_for_the_next_process(tmp_path):
+    """A change that was answered is in the state and in the audit log; one that was not is carried out once more."""
+    seen = set()
+    for folder in killed_at_each_step(tmp_path, DEADLY, _requests, most=60, after=True):
+        requested = (folder / "notes").read_text().count("requested")
+        answered, done, (before, after) = _rows(folder)
+        assert before == STEPS[len(answered)]
+        assert set(answered) <= set(done)
+        if requested:
+            assert after == STEPS[max(requested, len(answered), *done)]
+        assert verify(folder / "audit").fault is None
+        seen.add((requested, len(answered)))
+    assert {(1, 0), (1, 1), (2, 1), (3, 2), (3, 3)} <= seen
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.dictionaries(NAMES, RECORDS, max_size=4),
+    st.dictionaries(NAMES, RECORDS, max_size=2),
+    st.integers(0, 2**40),
+)
+def test_all_accounts_are_the_same_after_export_and_import(records, replaced, last_update):
+    """Other accounts are gone; what the order remembers of groups stays."""
+    accounts = Accounts(records=records, last_update=last_update)
+    content, left_out = log_text(accounts, NOW)
+    imported = parse_log(io.BytesIO(content), "log")
+    groups = {"group:g": {"last_served": 7}}
+    rows = {**rows_of(Accounts(records=replaced, last_update=1)), **groups}
+    change = AccountsImport.of("log", imported.accounts).to_text()
+    after = change_rows(rows, change, None, NOW).rows
+    assert (left_out, imported.problems) == ((), ())
+    assert json.dumps(after) == json.dumps({**rows_of(accounts), **groups})
+    assert accounts_of(after, 0) == accounts
