@@ -7,10 +7,11 @@ import pytest
 
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
 from negotiator_fairshare.accounts.log_reader import read_log
+from negotiator_fairshare.groups.figures import GroupFigures
 from negotiator_fairshare.groups.settings import ConfiguredGroup
 from negotiator_fairshare.groups.tree import GroupTree
 from negotiator_fairshare.userprio.columns import ColumnSet
-from negotiator_fairshare.userprio.report import GroupFigures, report_of
+from negotiator_fairshare.userprio.report import report_of
 from negotiator_fairshare.userprio.table import UserprioView, table_lines
 from real_condor import real_condor
 

@@ -321,6 +321,73 @@ def test_names_with_white_space_are_left_out_of_an_export_with_a_warning(site):
     assert done.stderr == "warning: 'a b@d' is left out: a log cannot contain names with white space\n"
 
 
+GROUPS = """GROUP_NAMES: physics, physics.astro
+GROUP_QUOTA_physics: 2
+GROUP_QUOTA_DYNAMIC_physics.astro: 0.5
+GROUP_ACCEPT_SURPLUS_physics: true
+"""
+
+
+def _cycle_of_groups(folder):
+    """Run two cycles of two submitters in groups, the second with their first slots in use."""
+    world = World(folder, bundle(folder / "bundle", QUEUES, FAIR + GROUPS))
+    names = enumerate(["physics.ann", "physics.astro.tim", "sue"], 1)
+    world.jobs = [
+        app(number, each, user=name, AccountingGroup=f'"{name}"', User=f'"{name}@d"')
+        for number, name in names
+        for each in range(9)
+    ]
+    world.slots = [slot(number, Cpus="1") for number in range(4)]
+    with world:
+        first = world.cycle()
+        users = {match.slot: match.submitter for match in first.matches}
+        world.slots = [
+            slot(number, Cpus="1", State='"Claimed"', RemoteUser=f'"{user}"', AccountingGroup=f'"{user}"')
+            for number, user in enumerate(users.values())
+        ]
+        world.now += 3600
+        world.cycle()
+    return folder
+
+
+def test_groups_are_shown_with_their_quotas_and_demand(tmp_path):
+    site = _cycle_of_groups(tmp_path)
+    shown = long_form(site)
+    physics = shown["physics"]
+    assert (physics["ConfigQuota"], physics["EffectiveQuota"], physics["SurplusPolicy"]) == (
+        "2.0",
+        "2.0",
+        '"byquota"',
+    )
+    assert shown["physics.astro"]["SubtreeQuota"] == "1.0"
+    assert float(physics["Requested"]) >= 9
+    assert shown["<none>"]["EffectiveQuota"] == "2.0"
+    assert {name for name in shown if shown[name]["IsAccountingGroup"] == "true"} == {
+        "<none>",
+        "physics",
+        "physics.astro",
+    }
+    quotas = userprio(site, "-quotas", "-allusers").stdout
+    assert re.search(r"^physics +2\.00 +2\.00 ByQuota +2\.00 ", quotas, re.MULTILINE)
+
+
+def test_the_long_form_has_shares_and_limits_of_the_last_cycle(site):
+    shown = long_form(site)["tester@d"]
+    assert (shown["SubmitterShare"], shown["SubmitterLimit"]) == ("1.0", "3.0")
+
+
+def test_condor_userprio_shows_the_long_form_of_groups(tmp_path):
+    site = _cycle_of_groups(tmp_path)
+    with real_condor() as condor:
+        (condor.folder / "ads").write_text(userprio(site, "-long", "-allusers").stdout)
+        for option in ("-most", "-all", "-usage", "-priority", "-quotas"):
+            ours = userprio(site, option, "-allusers").stdout
+            real = condor.output(
+                "condor_userprio", "-inputfile", str(condor.inside / "ads"), option, "-allusers"
+            )
+            assert ours == real, option
+
+
 def test_condor_userprio_shows_the_long_form_as_the_command_shows_its_tables(site):
     userprio(site, "--import", LOG)
     with real_condor() as condor:

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, tzinfo
 
 import attrs
 
-from negotiator_fairshare.userprio.report import GroupFigures, UserprioEntry
+from negotiator_fairshare.groups.figures import GroupFigures
+from negotiator_fairshare.userprio.report import UserprioEntry
 
 LAST_KEY = 3.40282001e38
 """Sort keys from here on are those of the group that is always last."""

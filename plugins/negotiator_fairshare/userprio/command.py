@@ -21,7 +21,6 @@ from negotiator.plugin import (
 from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.state_rows import ORDER
 from negotiator_fairshare.userprio.arguments import UserprioArguments, read_arguments
-from negotiator_fairshare.userprio.report import report_of
 from negotiator_fairshare.userprio.stored import StoredAccounts
 from negotiator_fairshare.userprio.table import table_lines
 from negotiator_fairshare.userprio.transfer import DamagedLogError, export_accounts, import_accounts
@@ -126,7 +125,7 @@ def _change(
 
 def _show(stored: StoredAccounts, arguments: UserprioArguments) -> None:
     _warn(stored.damaged)
-    report = arguments.selected(report_of(stored.accounts, stored.settings.accounts))
+    report = arguments.selected(stored.report())
     if not arguments.long:
         for line in table_lines(report, arguments.view):
             click.echo(line)

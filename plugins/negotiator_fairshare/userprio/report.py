@@ -11,22 +11,8 @@ from negotiator.plugin import unparse_value
 from negotiator_fairshare.accounts.account import AccountRecord
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.groups.figures import GroupFigures
 from negotiator_fairshare.groups.settings import ROOT_GROUP
-
-
-@attrs.frozen(kw_only=True)
-class GroupFigures:
-    """What a report shows of an accounting group beside its account: quotas, and demand, as slot weights.
-
-    ``surplus`` is ``no``, ``byquota`` or ``regroup``. ``sort_key`` is the value of GROUP_SORT_EXPR.
-    """
-
-    effective_quota: float = 0.0
-    config_quota: float = 0.0
-    subtree_quota: float = 0.0
-    sort_key: float = 0.0
-    surplus: str = "no"
-    requested: float = 0.0
 
 
 @attrs.frozen(kw_only=True)

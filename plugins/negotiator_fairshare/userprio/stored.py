@@ -6,17 +6,23 @@ import attrs
 
 from negotiator.plugin import CommandContext, CommandTargets
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.state_rows import ORDER, accounts_of, check_row
+from negotiator_fairshare.accounts.state_rows import ORDER, accounts_of
+from negotiator_fairshare.cycle_report import KEY, CycleReport, check_row
 from negotiator_fairshare.settings import FairShareSettings
+from negotiator_fairshare.userprio.report import UserprioReport, report_of
 
 PLUGIN = "fairshare"
 
 
 @attrs.frozen
 class StoredAccounts:
-    """The accounts of a state, the settings of the bundle, and sentences on damaged accounts, which are set aside."""
+    """The accounts of a state, the report of the last cycle, and the settings of the bundle.
+
+    ``damaged`` are sentences on damaged rows, which are set aside.
+    """
 
     accounts: Accounts
+    cycle: CycleReport
     settings: FairShareSettings
     damaged: tuple[str, ...]
 
@@ -35,7 +41,13 @@ class StoredAccounts:
                 valid[key] = row
             except ValueError as error:
                 damaged.append(f"row {key[:200]!r} is damaged and set aside ({error})")
-        return cls(accounts_of(valid, 0), settings_of(program, targets), tuple(damaged))
+        cycle = CycleReport.from_row(valid[KEY]) if KEY in valid else CycleReport()
+        return cls(accounts_of(valid, 0), cycle, settings_of(program, targets), tuple(damaged))
+
+    def report(self) -> UserprioReport:
+        """Return what condor_userprio shows."""
+        figures = self.cycle.figures(self.settings.groups.tree)
+        return report_of(self.accounts, self.settings.accounts, figures, self.cycle.shares)
 
 
 def settings_of(program: CommandContext, targets: CommandTargets) -> FairShareSettings:
