@@ -60,12 +60,15 @@ def administer(
     wait: float = 30.0,
     order: str = "",
     change: str = "",
+    *,
+    make_state: bool = False,
 ) -> AdminOutcome:
     """Write a request to the state and wait for the answer; carry it out here if no negotiator is running.
 
     :param application: ``schedd#cluster``, or the cluster alone.
     :param wait: seconds to wait for a running negotiator, which answers between two cycles.
     :param change: the text of a change of the rows of ``order``.
+    :param make_state: make the state if the folder has none.
     :raises StateError: the folder has no state, or it cannot be read or written.
     :raises BundleError: the bundle has errors (only if no negotiator is running).
     :raises AuditError: the action could not be recorded (only if no negotiator is running); nothing was done.
@@ -76,7 +79,8 @@ def administer(
         0, time.time(), caller.name, caller.groups, action, application, queue, note, order, change
     )  # the store gives it a number
     state = targets.state or DEFAULT_STATE
-    StateStore.require(state)
+    if not make_state:
+        StateStore.require(state)
     try:
         with StateStore.open(state) as store:
             answer = _answer(store, submit(store, request, environment), wait)

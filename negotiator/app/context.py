@@ -60,10 +60,19 @@ class ProgramContext:
         return order_rows.read_rows(targets, order)
 
     def change_order(
-        self, targets: CommandTargets, order: str, change: str, note: str = "", wait: float = 30.0
+        self,
+        targets: CommandTargets,
+        order: str,
+        change: str,
+        note: str = "",
+        wait: float = 30.0,
+        *,
+        make_state: bool = False,
     ) -> RowsOutcome:
         """See ``CommandContext.change_order``."""
-        return order_rows.change_rows(targets, self.caller(), order, change, note, wait)
+        return order_rows.change_rows(
+            *(targets, self.caller(), order, change, note, wait), make_state=make_state
+        )
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
         """See ``CommandContext.plugin_usage``."""

@@ -22,7 +22,14 @@ def read_rows(targets: CommandTargets, order: str) -> StoredRows:
 
 
 def change_rows(
-    targets: CommandTargets, caller: Caller, order: str, change: str, note: str, wait: float
+    targets: CommandTargets,
+    caller: Caller,
+    order: str,
+    change: str,
+    note: str,
+    wait: float,
+    *,
+    make_state: bool,
 ) -> RowsOutcome:
     """Request a change of the rows of an order, and wait for the answer.
 
@@ -31,8 +38,14 @@ def change_rows(
     for name, text, most in (("note", note, MAX_NOTE), ("change", change, _MAX_CHANGE)):
         if len(text) > most:
             raise InvalidCallError(f"the {name} has {len(text)} characters: at most {most} are allowed")
+    action = AdminAction.CHANGE_ORDER
     done = administer(
-        targets, caller, AdminAction.CHANGE_ORDER, note=note, wait=wait, order=order, change=change
+        *(targets, caller, action),
+        note=note,
+        wait=wait,
+        order=order,
+        change=change,
+        make_state=make_state,
     )
     if done.answer is None:
         return RowsOutcome(None, pending_text(wait), ExitCode.PENDING, done.problems)

@@ -216,7 +216,14 @@ class CommandContext(Protocol):
         """
 
     def change_order(
-        self, targets: CommandTargets, order: str, change: str, note: str = "", wait: float = 30.0
+        self,
+        targets: CommandTargets,
+        order: str,
+        change: str,
+        note: str = "",
+        wait: float = 30.0,
+        *,
+        make_state: bool = False,
     ) -> RowsOutcome:
         """Request a change of the rows of an order; the plugin that brings the order carries it out.
 
@@ -227,6 +234,7 @@ class CommandContext(Protocol):
         :param change: any text, for the ``change`` of the ``RequestOrderType``; the audit log has its beginning.
         :param note: the reason, up to 500 characters, for the audit log.
         :param wait: seconds to wait for the answer of a running negotiator.
+        :param make_state: make the state if the folder has none, to begin with these rows.
         :raises InvalidCallError: the note or the change is too long.
         :raises StateError: the folder has no state, or it cannot be read or written.
         :raises BundleError: no negotiator is running, and the bundle has errors.

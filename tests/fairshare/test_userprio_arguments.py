@@ -73,6 +73,8 @@ def test_a_change_is_read(line, change):
     [
         ("-nothing", "unknown option '-nothing'"),
         ("--us", "unknown option '--us'"),
+        ("-getreslist u@d", "-getreslist is not supported"),
+        ("-af:h Name", "-af:h is not supported"),
         ("-setprio u@d", "-setprio needs 2 operands"),
         ("-setprio u 5", "full name of a submitter"),
         ("-setprio u@d x", "'x' is not a number"),

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -244,6 +245,21 @@ def test_a_log_of_condor_negotiator_is_imported(site):
         world.now = read_log(LOG).accounts.last_update + 60
         world.cycle()
     assert "alice@example.org" in long_form(site)
+
+
+def test_a_new_state_may_begin_with_an_imported_log(site):
+    new = ("--bundle", "bundle", "--state", "new", "--audit-log", "log")
+    done = userprio(site, "--import", LOG, more=new)
+    assert (done.returncode, done.stderr) == (0, "")
+    shutil.rmtree(site / "state")
+    shutil.rmtree(site / "audit")
+    (site / "new").rename(site / "state")
+    (site / "log").rename(site / "audit")
+    with _world(site) as world:
+        world.cycle()
+    shown = long_form(site)
+    assert shown["alice@example.org"]["Ceiling"] == "10"
+    assert shown["tester@d"]["ResourcesUsed"] == "2"
 
 
 def test_the_slots_in_use_of_an_imported_log_are_charged_until_the_first_cycle(site):

@@ -51,6 +51,25 @@ _OPTIONS = (
     ("usage", 2, 0),
     ("priority", 4, 0),
 )
+#: Options of condor_userprio that name a daemon or format ads.
+_OTHERS = frozenset(
+    [
+        "name",
+        "pool",
+        "debug",
+        "inputfile",
+        "getreslist",
+        "grouporder",
+        "grouprollup",
+        "groupid",
+        "order",
+        "collector",
+        "negotiator",
+        "constraint",
+        "autoformat",
+        "af",
+    ]
+)
 _COLUMNS = {
     "quotas": ColumnSet.QUOTAS,
     "surplus": ColumnSet.SURPLUS,
@@ -151,6 +170,10 @@ def _option(word: str) -> tuple[str, int]:
     for name, least, count in _OPTIONS:
         if text == name or (not exact and len(text) >= least and name.startswith(text)):
             return name, count
+    if text.partition(":")[0] in _OTHERS:
+        raise InvalidCallError(
+            f"{word} is not supported: write the ads with -long, and use it with condor_userprio -inputfile"
+        )
     known = ", ".join(f"-{name}" for name, _least, _count in _OPTIONS)
     raise InvalidCallError(f"unknown option {word!r}: there are {known}")
 

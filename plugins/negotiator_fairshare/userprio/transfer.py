@@ -59,7 +59,7 @@ def import_accounts(
     if accounts.resources:  # slots in use; an export of accounts has none
         accounts = accounts.reconciled(settings_of(program, targets).accounts)
     change = AccountsImport.of(path.name, accounts).to_text()
-    return imported, program.change_order(targets, ORDER, change, note, wait)
+    return imported, program.change_order(targets, ORDER, change, note, wait, make_state=True)
 
 
 def export_accounts(stored: StoredAccounts, path: Path, now: int) -> tuple[str, ...]:
