@@ -12,7 +12,7 @@ import click
 
 from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl
 from negotiator_fairshare.account_requests import change_rows
-from negotiator_fairshare.cycle_report import check_row
+from negotiator_fairshare.cycle_figures import check_row
 from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_order import SubmitterOrder

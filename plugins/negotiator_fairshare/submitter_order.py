@@ -19,12 +19,12 @@ from negotiator.plugin import (
     evaluate_table,
     parse,
 )
-from negotiator_fairshare import cycle_report
+from negotiator_fairshare import cycle_figures
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.state_rows import accounts_of, last_served_of, rows_of, served_rows
 from negotiator_fairshare.accounts.use import UseCounter
-from negotiator_fairshare.cycle_report import CycleReport
+from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
@@ -122,7 +122,7 @@ class SubmitterOrder(RequestOrder):
         if self.groups is not None:
             rows |= served_rows(self.groups.served(accounts.last_update))
         groups = None if self.groups is None else self.groups.record
-        rows[cycle_report.KEY] = CycleReport.of(self.pie.pies, groups).to_row()
+        rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections), groups)
         return OrderResult(rows, happened)
 

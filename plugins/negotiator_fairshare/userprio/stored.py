@@ -7,7 +7,7 @@ import attrs
 from negotiator.plugin import CommandContext, CommandTargets
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.state_rows import ORDER, accounts_of
-from negotiator_fairshare.cycle_report import KEY, CycleReport, check_row
+from negotiator_fairshare.cycle_figures import KEY, CycleFigures, check_row
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.userprio.report import UserprioReport, report_of
 
@@ -16,13 +16,13 @@ PLUGIN = "fairshare"
 
 @attrs.frozen
 class StoredAccounts:
-    """The accounts of a state, the report of the last cycle, and the settings of the bundle.
+    """The accounts of a state, the figures of the last cycle, and the settings of the bundle.
 
     ``damaged`` are sentences on damaged rows, which are set aside.
     """
 
     accounts: Accounts
-    cycle: CycleReport
+    cycle: CycleFigures
     settings: FairShareSettings
     damaged: tuple[str, ...]
 
@@ -41,7 +41,7 @@ class StoredAccounts:
                 valid[key] = row
             except ValueError as error:
                 damaged.append(f"row {key[:200]!r} is damaged and set aside ({error})")
-        cycle = CycleReport.from_row(valid[KEY]) if KEY in valid else CycleReport()
+        cycle = CycleFigures.from_row(valid[KEY]) if KEY in valid else CycleFigures()
         return cls(accounts_of(valid, 0), cycle, settings_of(program, targets), tuple(damaged))
 
     def report(self) -> UserprioReport:

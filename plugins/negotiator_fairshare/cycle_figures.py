@@ -14,14 +14,14 @@ from negotiator_fairshare.groups.figures import GroupFigures, configured_figures
 from negotiator_fairshare.groups.tree import GroupTree
 from negotiator_fairshare.pie.trace import PieRecord
 
-KEY: Final = "report"
+KEY: Final = "figures"
 """The key of its row in the state."""
 
 _LARGEST = 3.4028234663852886e38  # numbers of other sizes are cut to it, as single precision does
 
 
 @attrs.frozen
-class CycleReport:
+class CycleFigures:
     """``shares`` has the share and the limit of each submitter at its first turn; ``groups`` what groups had.
 
     Numbers of a group: effective quota, subtree quota, sort key, requested.
@@ -32,7 +32,7 @@ class CycleReport:
 
     @classmethod
     def of(cls, pies: Iterable[PieRecord], record: GroupsRecord | None) -> Self:
-        """Return the report of a cycle."""
+        """Return the figures of a cycle."""
         shares: dict[str, tuple[float, float]] = {}
         for pie in pies:
             for spin in pie.spins:
@@ -42,7 +42,7 @@ class CycleReport:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the report of a row.
+        """Return the figures of a row.
 
         :raises ValueError: the row is damaged.
         """
@@ -56,7 +56,7 @@ class CycleReport:
         return cls(shares, groups)
 
     def to_row(self) -> dict[str, Any]:
-        """Return the row of the report."""
+        """Return the row of the figures."""
         return {
             "shares": {name: list(each) for name, each in self.shares.items()},
             "groups": {name: list(each) for name, each in self.groups.items()},
@@ -109,6 +109,6 @@ def check_row(key: str, row: Mapping[str, Any]) -> None:
     :raises ValueError: it is damaged.
     """
     if key == KEY:
-        CycleReport.from_row(row)
+        CycleFigures.from_row(row)
     else:
         state_rows.check_row(key, row)
