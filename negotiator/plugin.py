@@ -9,6 +9,7 @@ from negotiator.classad import Environment as Environment
 from negotiator.classad import Expr as Expr
 from negotiator.classad import JobExpression as JobExpression
 from negotiator.classad import Kind as Kind
+from negotiator.classad import LiteralValue as LiteralValue
 from negotiator.classad import Side as Side
 from negotiator.classad import Table as Table
 from negotiator.classad import Value as Value
@@ -54,6 +55,7 @@ from negotiator.hooks.charges import KeyCharge as KeyCharge
 from negotiator.hooks.charges import Quota as Quota
 from negotiator.hooks.command_options import target_options as target_options
 from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
+from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
 from negotiator.hooks.order import Feedback as Feedback
 from negotiator.hooks.order import OrderContext as OrderContext
 from negotiator.hooks.order import OrderResult as OrderResult
@@ -83,9 +85,14 @@ from negotiator.hooks.records import Filter as Filter
 from negotiator.hooks.records import Gate as Gate
 from negotiator.hooks.records import Mask as Mask
 from negotiator.hooks.records import Match as Match
+from negotiator.hooks.records import PreemptedJob as PreemptedJob
 from negotiator.hooks.records import RankExpression as RankExpression
 from negotiator.hooks.records import Request as Request
 from negotiator.hooks.records import Section as Section
+from negotiator.hooks.slot_offer import Preemption as Preemption
+from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
+from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
+from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
 from negotiator.hooks.summary import CycleSummary as CycleSummary
 from negotiator.hooks.summary import Denial as Denial
 from negotiator.hooks.summary import DiscardCount as DiscardCount

@@ -145,7 +145,15 @@ def _match_fields(match: Match) -> Record:
         "slot": bounded(match.slot),
         "queue": bounded(match.queue, TEXT),
         "rank": number(match.rank),
+        **_preempted_fields(match),
     }
+
+
+def _preempted_fields(match: Match) -> Record:
+    """Return whose job the match ends, and why; nothing if the slot was free."""
+    if match.preempts is None:
+        return {}
+    return {"preempts": {"user": bounded(match.preempts.user), "by": match.preempts.by}}
 
 
 _RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")

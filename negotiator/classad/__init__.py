@@ -21,6 +21,7 @@ from negotiator.classad.scalar import is_true as is_true
 from negotiator.classad.scalar import parse_ad as parse_ad
 from negotiator.classad.syntax import ClassAdError as ClassAdError
 from negotiator.classad.syntax import Expr as Expr
+from negotiator.classad.syntax import LiteralValue as LiteralValue
 from negotiator.classad.syntax import ParseError as ParseError
 from negotiator.classad.syntax import References as References
 from negotiator.classad.syntax import Side as Side

@@ -76,19 +76,30 @@ def print_plugin_failures(failures: Sequence[HookFailure | SlowCalls]) -> None:
 
 
 def _matched(matches: Sequence[Match]) -> None:
+    preempting = any(match.preempts for match in matches)
     rows = [
         (
-            match.job,
-            match.submitter,
-            match.slot,
-            match.queue,
-            f"{match.rank:g}",
+            *(match.job, match.submitter, match.slot, match.queue, f"{match.rank:g}"),
+            *((_preempted(match),) if preempting else ()),
             ", ".join(reason.provenance.rule for reason in match.warnings if reason.mode is Mode.WARN),
         )
         for match in matches
     ]
     title = f"Matched: {number(len(matches), 'job')}"
-    print_table(title, ("JOB", "SUBMITTER", "SLOT", "QUEUE", "RANK", "WARNINGS"), rows, right=(4,))
+    columns = (
+        "JOB",
+        "SUBMITTER",
+        "SLOT",
+        "QUEUE",
+        "RANK",
+        *(("ENDS JOB OF",) if preempting else ()),
+        "WARNINGS",
+    )
+    print_table(title, columns, rows, right=(4,))
+
+
+def _preempted(match: Match) -> str:
+    return f"{match.preempts.user} (by {match.preempts.by})" if match.preempts else ""
 
 
 def _reason(item: DiscardedAds) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import AdKind, Cycle
+from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
 
@@ -34,7 +35,8 @@ _NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 class Admitted:
     """The submitters, slots and jobs that go on to the next station, and the ads that were discarded.
 
-    ``claim_ids`` (S,) is how many claim ids each slot has; None if it is not known.
+    ``claim_ids`` (S,) is how many claim ids each slot has; None if it is not known. ``slot_rows`` (S,) are the rows of
+    the slots in the pool.
     """
 
     submitters: Table
@@ -42,6 +44,7 @@ class Admitted:
     jobs: Table
     discarded: tuple[DiscardedAds, ...]
     failures: tuple[HookFailure, ...]
+    slot_rows: Rows
     claim_ids: NDArray[np.int64] | None = None
 
 
@@ -90,6 +93,7 @@ def admit(
     counts = snapshot.claim_ids
     return Admitted(
         *(submitters.kept_ads(), slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures)),
+        slot_rows=np.flatnonzero(slots.keep),
         claim_ids=None if counts is None else np.asarray(counts, np.int64)[slots.keep],
     )
 

@@ -31,6 +31,7 @@ from negotiator.hooks.charges import Charge, Grouping, KeyCharge
 from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.hooks.slot_offer import Preemption, PreemptionStates
 from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode, Reason, Station, Verdict
 from negotiator.records.text import printable
@@ -46,9 +47,9 @@ class GrantedSlots:
     """The slots granted to a request, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
     ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
-    ``receipts`` are of the charges that enforce. ``too_heavy`` counts the candidates that weigh more than the turn may
-    still take; ``stopped``: the turn has taken all that it may. ``unclaimable`` counts the slots that were to be granted, but of
-    which no claim id was left.
+    ``receipts`` are of the charges that enforce; those of the jobs that the matches end are not released yet.
+    ``too_heavy`` counts the candidates that weigh more than the turn may still take; ``stopped``: the turn has taken all
+    that it may. ``unclaimable`` counts the slots that were to be granted, but of which no claim id was left.
     """
 
     rows: Rows
@@ -61,6 +62,13 @@ class GrantedSlots:
     too_heavy: int = 0
     stopped: bool = False
     unclaimable: int = 0
+    preemptions: PreemptionStates | None = None  # what each match ends, (G,); None: all slots are free
+
+    @property
+    def preempting_rows(self) -> Rows:
+        """The slots whose jobs the matches end."""
+        ending = np.zeros(0, np.intp) if self.preemptions is None else self.preemptions != Preemption.NONE
+        return np.asarray(self.rows[ending], np.intp)
 
     def withdrawn(self, ledger: Ledger, reason: Reason) -> GrantedSlots:
         """Release the charges, and return no slots, for this reason."""
@@ -99,14 +107,19 @@ def charge(
     unspecified = _unspecified(request, enforcing)
     if unspecified is not None:
         return _nothing(left, unspecified)
-    ledger = in_use.ledger
+    ledger, net = in_use.ledger, enforcing
+    states = None if candidates.preempting is None else candidates.preempting.states
+    if states is not None and (candidates.among & (states != Preemption.NONE)).any():
+        net = enforcing.net_of(in_use.held)
     receipts: Sequence[Receipt] = ()
     try:
-        chosen, unclaimable = _admit_claimable(
-            enforcing, request, candidates, matcher, ledger, cycle, allowance
-        )
+        chosen, unclaimable = _admit_claimable(net, request, candidates, matcher, ledger, cycle, allowance)
         rows, ranks, admission = chosen.rows, chosen.ranks, chosen.admission
-        receipts = ledger.commit(admission)
+        if net is enforcing:
+            receipts = ledger.commit(admission)
+        else:  # the full amounts: the caller releases those of the jobs that end
+            full = enforcing.unlimited(admission.copies)
+            receipts = ledger.commit(full.admit(ledger, admission.rows, len(admission), Mode.ENFORCE))
         watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
         warnings = tuple(_warnings(answers.records, admission, ledger)) if watching else ()
     except LedgerError as error:
@@ -114,7 +127,7 @@ def charge(
         for receipt in receipts:
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
-    removals = tuple(_removals(enforcing, admission, rows, ledger, left))
+    removals = tuple(_removals(enforcing, admission, rows, ledger, left, uniform=net.is_uniform))
     if unclaimable:
         removals += (Removal(NO_CLAIM_ID, unclaimable, unclaimable),)
     return GrantedSlots(
@@ -123,6 +136,7 @@ def charge(
         too_heavy=chosen.too_heavy,
         stopped=chosen.stopped,
         unclaimable=unclaimable,
+        preemptions=None if states is None else states[admission.rows],
     )
 
 
@@ -177,16 +191,17 @@ def _admit(
     """
     among, copies, too_heavy = candidates.among, len(request.applications), 0
     while True:
-        chosen = _fitting(charges, request, among, copies, matcher, ledger, cycle)
+        chosen = _fitting(charges, request, candidates, among, matcher, ledger, cycle)
         if allowance is None:
             return chosen
         granted = chosen.admission.rows
-        found = admit_slots(allowance, granted, copies)
+        states = None if candidates.preempting is None else candidates.preempting.states
+        found = admit_slots(allowance, granted, copies, None if states is None else states[granted])
         if len(found.places) == len(granted):
             return attrs.evolve(chosen, too_heavy=too_heavy, stopped=found.stopped)
         if len(found.too_heavy):
             # Slots come in the order of preference, so that none after these may weigh as much.
-            heavy = among & (allowance.weights >= allowance.weights[granted[found.too_heavy]].min())
+            heavy = among & _as_heavy(allowance, granted[found.too_heavy], states)
             heavy[granted[found.places]] = False
             among, too_heavy = among & ~heavy, too_heavy + int(np.count_nonzero(heavy))
         else:  # the turn may take no more slots than these
@@ -194,11 +209,22 @@ def _admit(
             among[granted[found.places]] = True
 
 
+def _as_heavy(allowance: SlotAllowance, rows: Rows, states: PreemptionStates | None) -> Mask:
+    """Return the slots that weigh as much as the lightest of some that are too heavy, of those with the same limit."""
+    weights = allowance.weights
+    found = np.zeros(len(weights), np.bool_)
+    own = np.full(len(weights), Preemption.NONE, np.int8) if states is None else states
+    for state in np.unique(own[rows]):
+        alike = own == state
+        found |= alike & (weights >= weights[rows[alike[rows]]].min())
+    return found
+
+
 def _fitting(
     charges: Charges,
     request: Request,
+    candidates: MatchCandidates,
     among: Mask,
-    copies: int,
     matcher: SlotMatcher,
     ledger: Ledger,
     cycle: Cycle,
@@ -208,10 +234,11 @@ def _fitting(
     Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
-    uniform, left = charges.is_uniform, int(np.count_nonzero(among))
+    uniform, left, copies = charges.is_uniform, int(np.count_nonzero(among)), len(request.applications)
+    further = () if candidates.preempting is None else candidates.preempting.ranks
     count = copies if uniform else max(_FEW, 2 * copies)
     while True:
-        rows, ranks = matcher.ranks.choose(request.ad, among, count, cycle.environment)
+        rows, ranks = matcher.ranks.choose(request.ad, among, count, cycle.environment, further)
         admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)
         if len(admission) == copies or count >= left or uniform:
             return _Chosen(rows, ranks, admission)
@@ -239,12 +266,12 @@ def _invalid_charge(error: LedgerError) -> Reason:
 
 
 def _removals(
-    charges: Charges, admission: Admission, rows: Rows, ledger: Ledger, left: int
+    charges: Charges, admission: Admission, rows: Rows, ledger: Ledger, left: int, *, uniform: bool
 ) -> Iterator[Removal]:
     """Yield the reasons that refused slots or jobs; used amounts include the matches just granted."""
     if not any(admission.refused) and not any(admission.copies_refused):
         return
-    counters, uniform = ledger.counters(), charges.is_uniform
+    counters = ledger.counters()
     for number, (each, refused) in enumerate(zip(charges.sums, admission.refused, strict=True)):
         if refused:
             full = rows[: len(admission.stops)][admission.stops == number]

@@ -8,9 +8,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed
-from negotiator.ledger import Admission, Ledger, Rows
+from negotiator.ledger import Admission, Ints, Ledger, Rows
 from negotiator.records import Mode
 
 #: No machine has as much: where no limit refuses it, it is counted as that, so that few jobs cannot fill a counter.
@@ -67,6 +68,13 @@ class Charges:
             tuple(each for each in self.keys if quota_of(each).held_through_cycle is not at_once),
         )
 
+    def net_of(self, held: HeldAmounts) -> Charges:
+        """Return the charges less what the job of each slot holds on the same counters, at least 0."""
+        sums = tuple(
+            attrs.evolve(each, record=_less(each.record, held.of(each.record.counter))) for each in self.sums
+        )
+        return Charges(sums, self.keys)
+
     def apart(self) -> Iterator[Charges]:
         """Yield each sum by itself, then the sets of keys together."""
         for each in self.sums:
@@ -88,6 +96,12 @@ class Charges:
                 counter = counter.keys[0]
             sums.append(attrs.evolve(each, record=attrs.evolve(each.record, counter=counter, amount=amount)))
         return Charges(tuple(sums), self.keys)
+
+
+def _less(charge: Charge, released: Ints | None) -> Charge:
+    if released is None:
+        return charge
+    return attrs.evolve(charge, amount=np.maximum(np.asarray(charge.amount, np.int64) - released, 0))
 
 
 def quota_of(attributed: Attributed[Any]) -> Quota:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate, evaluate_table
-from negotiator.classad.syntax import Attr, fold
+from negotiator.classad.syntax import Attr
 from negotiator.cycle.jobs import names
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
@@ -92,7 +92,7 @@ class ClaimAmounts:
         if not missing:
             return ad
         sizes = {name: float(self.size(name, np.array([row]))[0]) for name in missing}
-        return replaced(ad, {name: number(float(np.fmax(size, LEAST[name]))) for name, size in sizes.items()})
+        return ad.replaced({name: number(float(np.fmax(size, LEAST[name]))) for name, size in sizes.items()})
 
     def of_claim(self, ad: ClassAd, row: int) -> ClassAd:
         """Return the ad of a match with at least what its slot has, if the slot was made for the job."""
@@ -104,7 +104,7 @@ class ClaimAmounts:
             for name, size in sizes.items()
             if size > 0 and not (ad.real(name) or 0.0) >= size
         }
-        return replaced(ad, more) if more else ad
+        return ad.replaced(more) if more else ad
 
     def _counted(self, name: str, requests: tuple[Amounts, Mask], rows: Rows) -> tuple[Amounts, Mask]:
         (own, absent), size = requests, self.size(name, rows)
@@ -180,12 +180,6 @@ def exceeds(job: ClassAd, requests: Iterable[str], env: Environment) -> bool:
 def number(amount: float) -> int | float:
     """Return an amount as ads have it: whole numbers are integers."""
     return int(amount) if amount.is_integer() else amount
-
-
-def replaced(ad: ClassAd, values: Mapping[str, int | float | None]) -> ClassAd:
-    """Return an ad with other values of some attributes, by name in lower case; None removes one."""
-    own = [(name, value) for name, value in ad.items() if fold(name) not in values]
-    return ClassAd([*own, *((name, value) for name, value in values.items() if value is not None)])
 
 
 def _requests(name: str, jobs: Table, env: Environment) -> tuple[Amounts, Mask]:

@@ -17,7 +17,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.autoclusters import running_autoclusters
-from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number, replaced
+from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number
 from negotiator.cycle.claim_attributes import ClaimAttributes
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.journal import JournalEntry
@@ -112,7 +112,7 @@ class _ClaimedJobs:
             return self.amounts.of_claim(self.journal[match].over(own), int(self.rows[row]))
         found = {name: float(values[row]) for name, (values, mask) in self.columns.items() if mask[row]}
         changes = {name: None if np.isnan(value) else number(value) for name, value in found.items()}
-        return replaced(own, changes) if changes else own
+        return own.replaced(changes) if changes else own
 
 
 def _kinds(matches: Numbers, journal: Sequence[JournalEntry]) -> Numbers:

@@ -22,6 +22,7 @@ from negotiator.hooks.order import (
     RequestOrderType,
     Weights,
 )
+from negotiator.hooks.slot_offer import SlotOffer
 
 R = TypeVar("R")
 
@@ -35,7 +36,7 @@ class GuardedOrder(RequestOrder):
 
     plugin: str
     order: RequestOrder
-    slots: int
+    slots: int  # of the cycle
 
     @classmethod
     def of(cls, chosen: Attributed[RequestOrderType], context: OrderContext) -> GuardedOrder:
@@ -49,6 +50,10 @@ class GuardedOrder(RequestOrder):
     def feedback(self, feedback: Feedback) -> None:
         """Give the outcome of a turn."""
         _called(self.plugin, self.order.feedback, feedback)
+
+    def offer(self) -> SlotOffer | None:
+        """Return the slots of the cycle."""
+        return _called(self.plugin, self._offer, of=self.order.offer)
 
     def ended(self) -> OrderResult:
         """Return what the allocator leaves."""
@@ -69,10 +74,29 @@ class GuardedOrder(RequestOrder):
                 f"expected {self.slots} float64 as scores of a QueuedRequest, got {scores.shape} {scores.dtype}"
             )
 
+    def _offer(self) -> SlotOffer | None:
+        offer = self.order.offer()
+        if offer is not None:
+            check_exactly(offer, SlotOffer, "a SlotOffer or None")
+            _check_sizes(offer, self.slots)
+        return offer
+
     def _ended(self) -> OrderResult:
         result = self.order.ended()
         check_exactly(result, OrderResult, "an OrderResult")
         return result
+
+
+def _check_sizes(offer: SlotOffer, slots: int) -> None:
+    """Check that an offer is about the slots of the cycle.
+
+    :raises WrongAnswerError: it is not.
+    """
+    sizes = [len(offer.slots), *(len(each.slots) for each in offer.withheld)]
+    if offer.preemption is not None:
+        sizes.append(len(offer.preemption.users))
+    if any(size != slots for size in sizes):
+        raise WrongAnswerError(f"expected an offer of {slots} slots, got one of {sizes}")
 
 
 def _called(plugin: str, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:

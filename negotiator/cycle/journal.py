@@ -5,7 +5,6 @@ from __future__ import annotations
 import attrs
 
 from negotiator.classad import ClassAd
-from negotiator.classad.syntax import fold
 from negotiator.cycle.plain_values import PlainValue
 
 
@@ -64,6 +63,4 @@ class JournalEntry:
 
     def over(self, ad: ClassAd) -> ClassAd:
         """Return an ad with the attributes of the match in place of its own."""
-        fixed = dict(self.attributes)
-        own = [(name, value) for name, value in ad.items() if fold(name) not in fixed]
-        return ClassAd([*own, *self.charged_ad.items()])
+        return ad.replaced(dict(self.attributes))

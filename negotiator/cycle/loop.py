@@ -21,6 +21,7 @@ from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
+from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.order import feedback_of
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
@@ -56,7 +57,7 @@ def run_cycle(
     of_jobs = work.for_ads(cycle, AdKind.JOB)
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
-    in_use = recount(placed, snapshot.slots, bundle, of_jobs, work)
+    in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
     requests = queued_requests(
         *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment),
@@ -78,20 +79,23 @@ def run_cycle(
         refusals=refusals.of,
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
-    matcher = SlotMatcher.of(*(admitted.slots, cycle.environment, bundle.ordering.ranks, admitted.claim_ids))
+    offered = OfferedSlots.of(order.offer(), admitted.slots, bundle.ordering.chosen)
+    matcher = SlotMatcher.of(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids)
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots)
+    users = None if offered.preemption is None else offered.preemption.users
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, users)
     while (queued := order.next()) is not None:
         request = queued.allowed()
         paid = work.for_request(cycle, request)
         matcher.prefer(queued.scores)
-        candidates = match(request, matcher, bundle, paid)
+        candidates = match(request, matcher, bundle, paid, queued.slots)
         granted = charge(*(request, candidates, matcher, in_use, declared, paid), allowance=queued.slots)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
         attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
             granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
+        in_use.end_claims(granted.preempting_rows)
         withdrawn = matcher.take(granted.rows)
         feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)

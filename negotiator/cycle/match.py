@@ -5,15 +5,20 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate_table
-from negotiator.classad.columnar import MemoryBudget, TrueRows
+from negotiator.classad.columnar import MemoryBudget
 from negotiator.classad.syntax import Attr
+from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
+from negotiator.cycle.offered_slots import OfferedSlots
+from negotiator.cycle.preemption import PreemptingCandidates, PreemptionPolicy
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
@@ -21,7 +26,7 @@ from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import DEFAULT_RANKS, SlotRanks
+from negotiator.hooks.order import DEFAULT_RANKS, SlotAllowance, SlotRanks
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -41,15 +46,17 @@ class SlotMatcher:
     environment: Environment
     requirements: Requirements
     ranks: Ranks
-    in_use: Mask  # (N,) slots that have a job, as the pool shows them
+    in_use: Mask  # (N,) slots that have a job, as the pool shows them, and that no match may end
     taken: Mask  # (N,) slots granted to an earlier request of this cycle
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
+    withheld: Sequence[tuple[Mask, Reason]] = ()  # slots that the order withholds
+    preemption: PreemptionPolicy | None = None
 
     @classmethod
     def of(
         cls,
-        slots: Table,
+        offered: OfferedSlots,
         environment: Environment,
         pool: SlotRanks = DEFAULT_RANKS,
         claim_ids: NDArray[np.int64] | None = None,
@@ -59,15 +66,20 @@ class SlotMatcher:
         :param claim_ids: how many each slot has; None if it is not known.
         :param pool: the pool's own order of slots.
         """
-        budget = MemoryBudget()
+        budget, slots = MemoryBudget(), offered.slots
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
-        claims = ClaimIds.of(slots, environment, claim_ids)
+        in_use, preemption = _in_use(slots), None
+        if offered.preemption is not None:
+            preemption = PreemptionPolicy(offered.preemption, requirements.cache, ranks, offered.plugin)
+            in_use &= ~preemption.has_user
         return cls(
-            *(slots, environment, requirements, ranks, _in_use(slots), taken),
-            claim_ids=claims,
+            *(slots, environment, requirements, ranks, in_use, taken),
+            claim_ids=ClaimIds.of(slots, environment, claim_ids),
             unclaimable=unclaimable,
+            withheld=offered.withheld,
+            preemption=preemption,
         )
 
     def prefer(self, scores: NDArray[np.float64] | None) -> None:
@@ -92,10 +104,20 @@ class MatchCandidates:
     # Of rules that do not enforce: the slots that they would have removed.
     warnings: tuple[tuple[Reason, Mask], ...]
     failures: tuple[HookFailure, ...]
+    preempting: PreemptingCandidates | None = None  # None: all of them are free
 
 
-def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) -> MatchCandidates:
-    """Find the slots for a request, and count the slots that each reason removes."""
+def match(
+    request: Request,
+    matcher: SlotMatcher,
+    bundle: Bundle,
+    cycle: Cycle,
+    allowance: SlotAllowance | None = None,
+) -> MatchCandidates:
+    """Find the slots for a request, and count the slots that each reason removes.
+
+    :param allowance: how much of the pool the turn may take: whether slots that run jobs are candidates.
+    """
     candidates = CandidateSet(matcher.slots)
     failures: tuple[HookFailure, ...] = ()
     if not is_exceeded(cycle):
@@ -110,52 +132,21 @@ def match(request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle) 
     candidates.remove(matcher.in_use, _IN_USE_REASON)
     candidates.remove(matcher.taken, _TAKEN_REASON)
     candidates.remove(matcher.unclaimable, NO_CLAIM_ID)
+    for mask, reason in matcher.withheld:
+        candidates.remove(mask, reason)
+    preempting = None
+    if matcher.preemption is not None:
+        claimed = None if allowance is None else allowance.claimed
+        if claimed is None:
+            candidates.remove(matcher.preemption.has_user, _IN_USE_REASON)
+        else:
+            preempting = matcher.preemption.apply(candidates, request, cycle.environment, claimed)
     if not len(matcher.slots):
         candidates.removals.append(Removal(NO_SLOTS, 0, 0))
 
     left = int(np.count_nonzero(candidates.keep))
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
-    return MatchCandidates(candidates.keep, left, removals, warnings, failures)
-
-
-@attrs.define
-class CandidateSet:
-    """The slots that are still candidates of one request, and the reasons that removed the others."""
-
-    slots: Table
-    keep: Mask = attrs.field(init=False)  # (N,)
-    removals: list[Removal] = attrs.field(factory=list)
-    warnings: list[tuple[Reason, Mask]] = attrs.field(factory=list)
-
-    def __attrs_post_init__(self) -> None:
-        self.keep = np.ones(len(self.slots), dtype=np.bool_)
-
-    def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
-        """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
-        # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
-        keep = self.keep if rows is None else self.keep[rows]
-        before = np.count_nonzero(keep)
-        keep &= truth.rows
-        if rows is not None:
-            self.keep[rows] = keep
-        removed = int(before - np.count_nonzero(keep))
-        self.removals.append(Removal(reason, removed, len(truth.rows) - truth.count))
-
-    def remove(self, mask: Mask, reason: Reason) -> None:
-        """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""
-        rejected = int(np.count_nonzero(mask))
-        if not rejected:
-            return
-        removed = int(np.count_nonzero(mask & self.keep))
-        self.removals.append(Removal(reason, removed, rejected))
-        if reason.mode is Mode.ENFORCE:
-            self.keep &= ~mask
-        else:
-            self.warnings.append((reason, mask))
-
-    def remove_all(self, reason: Reason) -> None:
-        """Remove every slot for one reason."""
-        self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)
+    return MatchCandidates(candidates.keep, left, removals, warnings, failures, preempting)
 
 
 def _requirements(

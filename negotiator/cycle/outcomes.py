@@ -7,6 +7,7 @@ from functools import cached_property
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import GrantedSlots
@@ -25,7 +26,10 @@ from negotiator.cycle.result import (
 from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Match
+from negotiator.hooks.records import Cycle, Match, PreemptedJob
+from negotiator.hooks.slot_offer import Preemption
+
+_PREEMPTED: dict[int, str] = {Preemption.RANK: "rank", Preemption.PRIORITY: "priority"}
 
 
 @attrs.define(eq=False)
@@ -35,6 +39,7 @@ class Outcomes:
     cycle: Cycle
     jobs: Table
     slots: Table
+    slot_users: NDArray[np.object_] | None = None  # whose jobs matches may end, (S,); None: none are ended
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
@@ -110,7 +115,14 @@ class Outcomes:
                 rank=rank,
                 queue=queued.request.queue,
                 warnings=tuple(warnings),
+                preempts=self._preempted(granted, place),
             )
+
+    def _preempted(self, granted: GrantedSlots, place: int) -> PreemptedJob | None:
+        if granted.preemptions is None or self.slot_users is None:
+            return None
+        by = _PREEMPTED.get(int(granted.preemptions[place]))
+        return None if by is None else PreemptedJob(self.slot_users[granted.rows[place]], by)
 
     def _entries(
         self,

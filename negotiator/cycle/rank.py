@@ -58,13 +58,22 @@ class Ranks:
             return before, own
         return before, own, _pool_rank(evaluate_table(self._of_pool.after, slots, job, env=env))
 
+    def of_pool(self, rank: Expr, job: ClassAd, env: Environment) -> RankValues:
+        """Return a further rank of the pool of all slots for a job, (N,), as the pool's ranks of ``of`` are computed."""
+        return self._after.get(rank, job, Side.MY, env)
+
     def choose(
-        self, job: ClassAd, among: Mask, count: int, env: Environment
+        self,
+        job: ClassAd,
+        among: Mask,
+        count: int,
+        env: Environment,
+        further: tuple[RankValues, ...] = (),
     ) -> tuple[NDArray[np.intp], RankValues]:
         """Return the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
 
-        The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the order of the rows.
-        ``env`` has the state of ``random``.
+        The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
+        (N,) each, then the order of the rows. ``env`` has the state of ``random``.
         """
         job, written = self._read(job)
         pool = self._pool.key(self._of_pool.before, job, Side.MY)
@@ -75,14 +84,14 @@ class Ranks:
             after = () if last is None else (self._after.get_by_key(last, job, env),)
             if self.scores is not None:
                 rows = np.flatnonzero(among)
-                scored = [each[rows] for each in (self.scores, ranks, *after)]
+                scored = [each[rows] for each in (self.scores, ranks, *after, *further)]
                 chosen = rows[best(min(count, len(rows)), *scored)]
                 return chosen, ranks[chosen]
-            chosen = self._pool.get_by_key(pool, job, env).best(among, (ranks, *after), count)
+            chosen = self._pool.get_by_key(pool, job, env).best(among, (ranks, *after, *further), count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)
-        keys = self.of(rows, job, env)
+        keys = (*self.of(rows, job, env), *(each[rows] for each in further))
         first = best(min(count, len(rows)), *keys)
         return rows[first], keys[1][first]
 

@@ -7,6 +7,7 @@ a counter above its limit only refuses new matches. Alike jobs are charged in on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -17,6 +18,7 @@ from negotiator.classad import Table
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
@@ -32,19 +34,39 @@ class Recount:
     """The ledger with everything in use, and the receipts of what runs.
 
     ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
-    ``requests`` has one for all jobs in use that are charged alike.
+    ``requests`` has one for all jobs in use that are charged alike. ``slots`` (S,) are the rows in the pool of the slots
+    that take part in the cycle.
     """
 
     ledger: Ledger
     receipts: ClaimReceipts
     uncertain: Mapping[str, HookFailure]
+    slots: Rows
     requests: tuple[Request, ...] = ()
 
+    @cached_property
+    def held(self) -> HeldAmounts:
+        """What the running jobs of the slots that take part hold."""
+        return HeldAmounts.of_claims(self.receipts, self.ledger, self.slots)
 
-def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: WorkAccounts) -> Recount:
+    def end_claims(self, rows: Rows) -> None:
+        """Release what the running jobs of some slots hold, by their rows among those that take part."""
+        for row in self.slots[rows].tolist():
+            self.receipts.release(row, self.ledger)
+
+
+def recount(
+    pool: PlacedPool,
+    slots: Table,
+    bundle: Bundle,
+    cycle: Cycle,
+    work: WorkAccounts,
+    taking_part: Rows | None = None,
+) -> Recount:
     """Charge everything in use as plugins declare.
 
     :param slots: all slots of the pool, in use or not.
+    :param taking_part: the rows of those that take part in the cycle; None for all.
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
@@ -74,7 +96,8 @@ def recount(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, work: 
                     pass  # no match of this cycle releases them
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
-    return Recount(ledger, receipts, uncertain, tuple(requests))
+    taking_part = np.arange(len(slots)) if taking_part is None else taking_part
+    return Recount(ledger, receipts, uncertain, taking_part, tuple(requests))
 
 
 def _count(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from negotiator.hooks.order import RowNumbers, SlotAllowance
+from negotiator.hooks.order import RowNumbers, SlotAllowance, Weights
+from negotiator.hooks.records import Mask
+from negotiator.hooks.slot_offer import Preemption, PreemptionStates
 
 
 @attrs.frozen(eq=False)
@@ -20,38 +22,89 @@ class AdmittedSlots:
     stopped: bool
 
 
-def admit_slots(allowance: SlotAllowance, rows: RowNumbers, jobs: int) -> AdmittedSlots:
+def admit_slots(
+    allowance: SlotAllowance, rows: RowNumbers, jobs: int, states: PreemptionStates | None = None
+) -> AdmittedSlots:
     """Admit slots to so many jobs, one after the other; a slot that is too heavy is skipped for good.
 
     :param rows: the candidates, best first, (C,).
+    :param states: what a match with each candidate ends, (C,); None: they are free.
 
     Takes one pass over the candidates for each weight among those that are too heavy. Sums are those of one addition
     after the other, so that they are rounded as in HTCondor.
     """
-    weights = allowance.weights[rows]
-    used = allowance.used
+    turn = _Turn.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
     admitted: list[RowNumbers] = []
     heavy: list[RowNumbers] = []
     while len(left) and jobs:
-        own = weights[left[:jobs]]
-        uses = np.cumsum(np.append(used, own))
-        fits = (uses[1:] <= allowance.limit) | ((uses[:-1] <= 0) & (allowance.limit > 0))
-        begins = uses[:-1] < allowance.stop
+        own = left[:jobs]
+        fits, begins = turn.admits(own)
         ends = np.flatnonzero(~(fits & begins))
         count = int(ends[0]) if len(ends) else len(own)
-        admitted.append(left[:count])
-        used, jobs = float(uses[count]), jobs - count
+        admitted.append(own[:count])
+        turn.take(own[:count])
+        jobs -= count
+        left = left[count:]
         if count == len(own):
-            left = left[count:]
             continue
         if not begins[count]:
             return _admitted(admitted, heavy, stopped=True)
-        left = left[count:]
-        room = (used + weights[left] <= allowance.limit) | (used <= 0 < allowance.limit)
+        room = turn.has_room(left)
         heavy.append(left[~room])
         left = left[room]
-    return _admitted(admitted, heavy, stopped=bool(jobs) and used >= allowance.stop)
+    return _admitted(admitted, heavy, stopped=bool(jobs) and turn.used >= allowance.stop)
+
+
+@attrs.define(eq=False)
+class _Turn:
+    """What a turn has used, and which candidates it may still take; ``weights`` and masks are those of candidates, (C,)."""
+
+    allowance: SlotAllowance
+    weights: Weights
+    free: Mask
+    limited: Mask  # slots that do not prefer the request to the job that they run
+    listed: Mask  # slots that were within the limits when the candidates were listed
+    used_free: float
+    used: float
+
+    @classmethod
+    def of(cls, allowance: SlotAllowance, rows: RowNumbers, states: PreemptionStates | None) -> _Turn:
+        weights, claimed = allowance.weights[rows], allowance.claimed
+        states = np.full(len(rows), Preemption.NONE, np.int8) if states is None else states
+        listed = states == Preemption.NONE
+        if claimed is not None:
+            listed |= _is_within(claimed.used_before, claimed.used_before + weights, claimed.limit)
+        return cls(
+            *(allowance, weights, states == Preemption.NONE, states != Preemption.RANK, listed),
+            *(allowance.used, allowance.used_in_all),
+        )
+
+    def admits(self, places: RowNumbers) -> tuple[Mask, Mask]:
+        """Return which candidates the limits admit, and which come before the turn stops, if all before are taken."""
+        weights = self.weights[places]
+        free = np.cumsum(np.append(self.used_free, np.where(self.free[places], weights, 0.0)))
+        every = np.cumsum(np.append(self.used, weights))
+        return self._fits(places, free[:-1]), every[:-1] < self.allowance.stop
+
+    def has_room(self, places: RowNumbers) -> Mask:
+        """Return which candidates the limits admit if each were the next."""
+        return self._fits(places, self.used_free)
+
+    def take(self, places: RowNumbers) -> None:
+        """Count candidates as taken."""
+        weights = self.weights[places]
+        self.used_free = float(np.cumsum(np.append(self.used_free, weights[self.free[places]]))[-1])
+        self.used = float(np.cumsum(np.append(self.used, weights))[-1])
+
+    def _fits(self, places: RowNumbers, used: Weights | float) -> Mask:
+        """Return which candidates fit, after free slots of the weight ``used``."""
+        within = _is_within(used, used + self.weights[places], self.allowance.limit)
+        return ~self.limited[places] | (self.listed[places] & within)
+
+
+def _is_within(before: Weights | float, after: Weights, limit: float) -> Mask:
+    return (after <= limit) | ((np.asarray(before) <= 0) & (limit > 0))
 
 
 def _admitted(admitted: list[RowNumbers], heavy: list[RowNumbers], *, stopped: bool) -> AdmittedSlots:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from negotiator.classad import Expr, Table, bind, parse
 from negotiator.hooks.charges import Quota
 from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.hooks.slot_offer import PreemptionStates, SlotOffer
 from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
 from negotiator.records import Problem, Reason
 
@@ -28,17 +29,42 @@ Weights: TypeAlias = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
+class ClaimedAllowance:
+    """How much of the slots that run jobs one turn may take, in the weights of slots.
+
+    ``used`` counts all slots of the turn so far, ``used_before`` those granted before the candidates of the request were
+    listed. A slot of weight w is a candidate if ``used_before + w <= limit``, or if ``used_before <= 0`` and the limit is
+    positive, and is granted if a free one of its weight would be: condor_negotiator tests the one when it lists candidates,
+    the other when it takes one. A slot that prefers the request to its job is granted regardless of the limits.
+    ``only_by_rank``: no other slots are granted, free ones neither.
+    """
+
+    limit: float
+    used: float = 0.0
+    used_before: float = 0.0
+    only_by_rank: bool = False
+
+
+@attrs.frozen(eq=False)
 class SlotAllowance:
     """How much of the pool one turn may take, in the weights of slots, (S,).
 
-    A slot of weight w is granted if ``used + w <= limit``, or if ``used <= 0`` and the limit is positive: the first slot is
-    rounded up. The turn ends before the next grant if what it has ``used``, earlier requests included, has reached ``stop``.
+    A free slot of weight w is granted if ``used + w <= limit``, or if ``used <= 0`` and the limit is positive: the first
+    slot is rounded up. ``used`` counts the free slots of the turn, earlier requests included. Slots that run jobs are
+    granted by ``claimed``; None grants none of them. The turn ends before the next grant if all slots of the turn have
+    reached ``stop``.
     """
 
     weights: Weights
     limit: float
     stop: float
     used: float = 0.0
+    claimed: ClaimedAllowance | None = None
+
+    @property
+    def used_in_all(self) -> float:
+        """The weight of all slots of the turn."""
+        return self.used if self.claimed is None else self.claimed.used
 
 
 @attrs.frozen(eq=False)
@@ -48,10 +74,11 @@ class QueuedRequest:
     ``number`` identifies the request in its cycle: all its turns have the same. ``rows`` (M,) are the rows of its jobs
     in the table of admitted jobs, in the schedd's order; an ad that represents several jobs
     (``_condor_RESOURCE_COUNT``, as schedds send it) has its row as often. At most the first ``allowance`` of these
-    jobs are matched now, with slots that ``slots`` allows; None allows all slots. ``ads`` are the rows of the ads of all
+    jobs are matched now, with slots that ``slots`` allows; None allows all free slots. ``ads`` are the rows of the ads of all
     its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests of one autocluster of a schedd
     (``AutoClusterId``; without it, of jobs that are alike in all that decisions read) in one queue. ``scores`` (S,) sort the
-    slots of this turn before the job's Rank, the largest first, instead of ``SlotRanks.before``.
+    slots of this turn before the job's Rank, the largest first, instead of ``SlotRanks.before``. ``attributes`` replace
+    those of the job's ad while it is matched.
     """
 
     number: int
@@ -62,12 +89,16 @@ class QueuedRequest:
     slots: SlotAllowance | None = None
     kind: int = 0
     scores: Weights | None = None
+    attributes: Mapping[str, Any] = attrs.field(factory=dict)
 
     def allowed(self) -> Request:
-        """Return the request of the jobs that may be matched now."""
+        """Return the request of the jobs that may be matched now, with the attributes that the order adds."""
+        request = self.request
+        if self.attributes:
+            request = attrs.evolve(request, ad=request.ad.replaced(self.attributes))
         if self.allowance >= len(self.rows):
-            return self.request
-        return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
+            return request
+        return attrs.evolve(request, applications=request.applications[: self.allowance])
 
     def without(self, copies: RowNumbers, allowance: int) -> QueuedRequest | None:
         """Return the request of the other jobs with a new allowance; None without other jobs.
@@ -110,6 +141,8 @@ class Feedback:
     ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
     the request could have been matched with before this turn, quotas aside, and ``candidate_slots`` (S,) are these slots.
     ``withdrawn`` counts the slots that no request may have any more: granted ones, and those of which no claim id was left.
+    ``protected`` counts the candidates whose jobs the requirements of preemption protect. ``preemptions`` (G,) are values
+    of ``Preemption``, None if all slots were free.
     """
 
     queued: QueuedRequest
@@ -122,6 +155,8 @@ class Feedback:
     candidates: int = 0
     withdrawn: int = 0
     candidate_slots: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    protected: int = 0
+    preemptions: PreemptionStates | None = None
 
 
 @attrs.frozen(eq=False)
@@ -196,6 +231,10 @@ class RequestOrder(ABC):
     @abstractmethod
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of the turn that ``next`` returned last."""
+
+    def offer(self) -> SlotOffer | None:
+        """Return the slots of the cycle; called once, before the first turn. None offers all that are free."""
+        return None
 
     def ended(self) -> OrderResult:
         """Return what the allocator leaves; called once, after the last turn."""

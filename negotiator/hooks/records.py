@@ -165,6 +165,14 @@ class Filter:
 
 
 @attrs.frozen
+class PreemptedJob:
+    """The job that a match ends: its user, and why, ``rank`` (the slot prefers the new job) or ``priority``."""
+
+    user: str
+    by: str
+
+
+@attrs.frozen
 class Match:
     """One job and its slot. The ads are complete, without claim ids and capabilities."""
 
@@ -178,6 +186,7 @@ class Match:
     rank: float
     queue: str = ""  # the path of the queue of its application
     warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
+    preempts: PreemptedJob | None = None  # None: the slot was free
 
 
 @attrs.frozen(kw_only=True)

@@ -68,6 +68,10 @@ class Counters:
             _refuse_sort(key, self._sets)
         return index
 
+    def key_of(self, index: int) -> CounterKey:
+        """Return the key of a sum."""
+        return self._sums.keys[index]
+
     @property
     def cells(self) -> memoryview[int]:
         """The sums by index, to read until the next charge."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NewType, TypeAlias, cast
 
@@ -109,6 +109,22 @@ class Ledger:
         held = {receipt: self._charged_for(receipt) for receipt in receipts}
         for receipt, charged in held.items():
             self._remove(receipt, charged)
+
+    def amounts(self, receipt: Receipt) -> Iterator[tuple[CounterKey, int]]:
+        """Yield what a match holds on each enforcing sum.
+
+        :raises LedgerError: ``already_released``, ``never_charged``.
+        """
+        charged = self._charged_for(receipt)
+        enforcing = self._pair[0]
+        if isinstance(charged, tuple):
+            shadow, entry = charged
+        else:
+            shadow, entry = charged.counters is not enforcing, charged.batch.entry(receipt - charged.first)
+        if not shadow:
+            for index, amount in zip(entry[0], entry[1], strict=True):
+                if index:
+                    yield enforcing.key_of(index), amount
 
     def verify(self) -> None:
         """Compare each counter with the sum of its receipts.

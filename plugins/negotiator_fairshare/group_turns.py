@@ -87,6 +87,15 @@ class GroupTurns:
             usage = {name: order.use.weighted(name) for name in self.configuration.tree.nodes}
             self.rounds.end_turn(usage=usage, done=done)
 
+    def attributes_of(self, user: str, use: UseCounter) -> dict[str, str | float]:
+        """Return what requests of a user have of its group: the quota of this cycle, and the use now."""
+        group = self.configuration.tree.group_of(user)
+        return {
+            "SubmitterGroup": group,
+            "SubmitterGroupResourcesInUse": use.weighted(group),
+            "SubmitterGroupQuota": self.quotas.assigned[group],
+        }
+
     @property
     def record(self) -> GroupsRecord:
         """The rounds that have ended."""

@@ -28,10 +28,22 @@ def _post_job_rank() -> RankExpression:
     return RankExpression(parse(text), text)
 
 
+def _no_preemption() -> Expression:
+    return Expression(parse("False"), "False")
+
+
+def _preemption_rank() -> RankExpression:
+    text = "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"
+    return RankExpression(parse(text), text)
+
+
 @attrs.frozen
 class FairShareSettings(GroupKnobs):
     """What ``order: submitters`` reads of a bundle."""
 
+    NEGOTIATOR_CONSIDER_EARLY_PREEMPTION: bool = False
+    PREEMPTION_REQUIREMENTS: Expression | None = attrs.field(factory=_no_preemption)
+    PREEMPTION_RANK: RankExpression = attrs.field(factory=_preemption_rank)
     NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
     SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
     FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False

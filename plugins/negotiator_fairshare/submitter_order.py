@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Self
 
 import attrs
@@ -15,6 +16,7 @@ from negotiator.plugin import (
     OrderResult,
     QueuedRequest,
     RequestOrder,
+    SlotOffer,
     bind,
     evaluate_table,
     parse,
@@ -22,13 +24,20 @@ from negotiator.plugin import (
 from negotiator_fairshare import cycle_figures
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
-from negotiator_fairshare.accounts.state_rows import accounts_of, last_served_of, rows_of, served_rows
+from negotiator_fairshare.accounts.state_rows import (
+    accounts_of,
+    group_rows,
+    last_served_of,
+    quotas_of,
+    rows_of,
+)
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
+from negotiator_fairshare.offer import SlotUserAccounts, slot_offer
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
-from negotiator_fairshare.pie.order import FairShareOrder, single_call
+from negotiator_fairshare.pie.order import FairShareOrder, no_attributes, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
 from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
@@ -52,6 +61,7 @@ class SubmitterOrder(RequestOrder):
 
     accounts: Accounts
     pie: FairShareOrder
+    slots: SlotOffer
     groups: GroupTurns | None = None
 
     @classmethod
@@ -90,6 +100,11 @@ class SubmitterOrder(RequestOrder):
             groups = GroupTurns.of(
                 *(settings.groups, slots, submitters, use, last_served_of(context.rows), env),
             )
+        of_slots = SlotUserAccounts(accounts, use, own, quotas_of(context.rows))
+        offer = slot_offer(context.slots, in_use, of_slots, settings, env)
+        trimmed = np.zeros(len(weights), np.bool_)
+        for withheld in offer.withheld:
+            trimmed |= withheld.slots
         pie = FairShareOrder(
             submitters=submitters,
             queues=queues,
@@ -98,14 +113,16 @@ class SubmitterOrder(RequestOrder):
             weights=weights,
             total=total,
             counted=int(np.count_nonzero(counted)),
-            free=int(np.count_nonzero(settings.NEGOTIATOR_CONSIDER_PREEMPTION | ~in_use.claimed)),
+            free=int(np.count_nonzero(~trimmed)),
+            any_claimed=offer.preemption is not None and bool((offer.preemption.users != "").any()),
             settings=settings.pie,
             priorities=JobPriorities(context.jobs),
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
             calls=groups or single_call,
             quotas=context.refusals,
+            group_attributes=no_attributes if groups is None else partial(groups.attributes_of, use=use),
         )
-        return cls(accounts, pie, groups)
+        return cls(accounts, pie, offer, groups)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -115,12 +132,17 @@ class SubmitterOrder(RequestOrder):
         """Learn the outcome of a turn."""
         self.pie.feedback(feedback)
 
+    def offer(self) -> SlotOffer:
+        """Return the slots of the cycle."""
+        return self.slots
+
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
         accounts = self.accounts.recounted(self.pie.use)
         rows = rows_of(accounts)
         if self.groups is not None:
-            rows |= served_rows(self.groups.served(accounts.last_update))
+            served = self.groups.served(accounts.last_update)
+            rows |= group_rows(self.groups.quotas.assigned, served)
         groups = None if self.groups is None else self.groups.record
         rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections), groups)

@@ -190,3 +190,29 @@ def test_expressions_that_print_alike_may_differ():
     """The 17th digit of a real is lost in print; rows that differ in it are different."""
     table = _table("[A = B == 0.3; B = 0.3]", "[A = B == 0.30000000000000004; B = 0.3]")
     assert table.group(["A"])[0].tolist() == [0, 1]
+
+
+def test_attributes_added_to_a_table_replace_those_of_its_ads():
+    table = _table("[Name = 1; A = 1]", "[Name = 2; a = B + 1]", "[Name = 3]").take([2, 0, 1])
+    added = table.with_attributes(
+        {"b": (np.array([0, 1, 1]), [None, 5]), "Name": (np.array([1, 0, 0]), ["x", "y"])}
+    )
+    assert added.numbers("A", 0.0).tolist() == [0.0, 1.0, 6.0]
+    assert added.strings("Name").tolist() == ["y", "x", "x"]
+    assert added.take([2]).ad(0).evaluate("A") == 6
+    assert added.names() == {"name", "a", "b"}
+    assert table.names() == {"name", "a"}
+
+
+@given(rows, st.data())
+def test_a_table_with_added_attributes_equals_one_made_of_its_ads(cells, data):
+    """The codes may name any value, or none."""
+    table = _rows_table(cells)
+    codes = np.array([data.draw(st.integers(0, 2)) for _ in cells], np.int64)
+    values = [None, 1, "b"]
+    added = table.with_attributes({"b": (codes, values)})
+    made = Table.from_ads(
+        [ad.replaced({"b": values[code]}) for ad, code in zip(table.ads, codes.tolist(), strict=True)]
+    )
+    assert [dict(ad.items()) for ad in added.ads] == [dict(ad.items()) for ad in made.ads]
+    assert [array.tolist() for array in added.group("AB")] == [array.tolist() for array in made.group("AB")]

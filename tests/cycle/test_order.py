@@ -406,3 +406,37 @@ def test_jobs_of_one_autocluster_of_a_schedd_are_of_one_kind(tmp_path):
     kinds = orders[0].kinds
     assert kinds["1.0"] == kinds["1.1"]
     assert len({kinds[f"1.{number}"] for number in range(1, 5)}) == 4
+
+
+WITHHOLDING = """
+import numpy as np
+from negotiator.plugin import RequestOrder, RequestOrderType, SlotOffer, WithheldSlots, hookimpl
+
+class Withholding(RequestOrder):
+    def __init__(self, context):
+        self.context, self.left = context, list(context.requests)
+    def offer(self):
+        return SlotOffer(self.context.slots, (WithheldSlots(np.ones(SIZE, bool), "calendar", "closed", "the pool is closed"),))
+    def next(self):
+        return self.left.pop(0) if self.left else None
+    def feedback(self, feedback):
+        pass
+
+@hookimpl
+def negotiator_orders():
+    yield RequestOrderType(name="withholding", make=Withholding)
+"""
+
+
+def test_an_order_may_withhold_slots_for_a_reason_of_its_own(tmp_path):
+    bundle = write_bundle(tmp_path / "b", "order: withholding\n", {"f": WITHHOLDING.replace("SIZE", "1")})
+    result = run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+    (rejection,) = result.rejections
+    assert (rejection.reason.code, rejection.reason.text) == ("closed", "the pool is closed")
+    assert str(rejection.reason.provenance) == "f: calendar"
+
+
+def test_an_offer_of_other_slots_is_refused(tmp_path):
+    bundle = write_bundle(tmp_path / "b", "order: withholding\n", {"f": WITHHOLDING.replace("SIZE", "7")})
+    with pytest.raises(PluginFailureError, match=r"expected an offer of 1 slots, got one of \[1, 7\]"):
+        run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))

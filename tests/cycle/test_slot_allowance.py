@@ -5,32 +5,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.cycle.slot_allowance import admit_slots
-from negotiator.plugin import SlotAllowance
+from negotiator.plugin import ClaimedAllowance, Preemption, SlotAllowance
 
 weights = st.sampled_from([0.0, 0.1, 0.2, 1.0, 2.0, 3.5, 8.0])
 limits = st.sampled_from([0.0, 0.3, 1.0, 2.0, 4.4, 7.0, 100.0])
 
 
-def expected(allowance, rows, jobs):
+def is_within(used, weight, limit):
+    return used + weight <= limit or used <= 0 < limit
+
+
+def expected(allowance, rows, jobs, states):
     """Admit slot after slot, as condor_negotiator does."""
-    used, admitted = allowance.used, []
+    used_free, used, claimed, admitted = allowance.used, allowance.used_in_all, allowance.claimed, []
     for place, row in enumerate(rows):
         if len(admitted) == jobs or used >= allowance.stop:
             break
-        weight = allowance.weights[row]
-        if used + weight <= allowance.limit or used <= 0 < allowance.limit:
+        weight, state = allowance.weights[row], states[row]
+        fits = is_within(used_free, weight, allowance.limit)
+        if state == Preemption.PRIORITY:
+            fits = fits and is_within(claimed.used_before, weight, claimed.limit)
+        if fits or state == Preemption.RANK:
             admitted.append(place)
             used += weight
+            used_free += weight * (state == Preemption.NONE)
     return admitted
 
 
-@given(st.lists(weights, max_size=12), limits, limits, st.sampled_from([0.0, 1.0]), st.integers(1, 15))
-def test_slots_are_admitted_one_after_the_other(sizes, limit, stop, used, jobs):
-    allowance = SlotAllowance(np.array(sizes), limit, stop, used)
-    rows = np.arange(len(sizes))[::-1]
-    found = admit_slots(allowance, rows, jobs)
-    assert found.places.tolist() == expected(allowance, rows.tolist(), jobs)
+turns = st.lists(st.tuples(weights, st.sampled_from(Preemption)), max_size=12)
+
+
+@given(turns, limits, limits, limits, st.sampled_from([0.0, 1.0]), st.integers(1, 15))
+def test_slots_are_admitted_one_after_the_other(slots, limit, of_claimed, stop, used, jobs):
+    sizes, states = np.array([each for each, _ in slots]), np.array([each for _, each in slots], np.int8)
+    claimed = ClaimedAllowance(of_claimed, used=used + 1, used_before=used)
+    allowance = SlotAllowance(sizes, limit, stop, used, claimed)
+    rows = np.arange(len(slots))[::-1]
+    found = admit_slots(allowance, rows, jobs, states[rows])
+    assert found.places.tolist() == expected(allowance, rows.tolist(), jobs, states)
     assert not set(found.places.tolist()) & set(found.too_heavy.tolist())
+
+
+@given(st.lists(weights, max_size=12), limits, limits, st.sampled_from([0.0, 1.0]), st.integers(1, 15))
+def test_without_preemption_all_slots_are_free(sizes, limit, stop, used, jobs):
+    allowance = SlotAllowance(np.array(sizes), limit, stop, used)
+    rows = np.arange(len(sizes))
+    found = admit_slots(allowance, rows, jobs)
+    assert found.places.tolist() == expected(allowance, rows.tolist(), jobs, [Preemption.NONE] * len(sizes))
 
 
 def test_the_first_slot_is_rounded_up_and_no_other():

@@ -12,6 +12,7 @@ from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
+from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.recount import Recount
 from negotiator.ledger import Ledger
 from negotiator.plugin import Cycle, Request
@@ -35,6 +36,11 @@ def request(ad, count=1):
     return Request("tester@d", "node1", ad, count, "1.0", applications=("node1#1",) * count)
 
 
+def matcher_of(slots):
+    """Return the matcher of a cycle with these slots."""
+    return SlotMatcher.of(OfferedSlots(slots), ENV)
+
+
 def candidates(matcher, ad, bundle):
     """Return whether each slot is a candidate of a job."""
     return match(request(ad), matcher, bundle, CYCLE).among.tolist()
@@ -43,8 +49,8 @@ def candidates(matcher, ad, bundle):
 def chosen(matcher, ad, among, count, bundle):
     """Return the slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
     found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
-    in_use, queues = Recount(Ledger(), ClaimReceipts(), {}), QueueTree.of(bundle.partition.root, pools.NOW)
-    declared = DeclaredCharges(matcher.slots, queues, bundle)
+    in_use = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp))
+    declared = DeclaredCharges(matcher.slots, QueueTree.of(bundle.partition.root, pools.NOW), bundle)
     granted = charge(request(ad, count), found, matcher, in_use, declared, CYCLE)
     return granted.rows, granted.ranks
 
@@ -95,7 +101,7 @@ def ads(make, described, repeats=1):
 def test_candidates_equal_pairwise_evaluation(bare, slots, jobs, repeats):
     """Whatever the expressions of both sides, and in whatever order alike and different jobs come."""
     slot_ads, job_ads = ads(slot, slots, repeats), ads(job, jobs)
-    matcher = SlotMatcher.of(Table.from_ads(slot_ads), ENV)
+    matcher = matcher_of(Table.from_ads(slot_ads))
     whole = parse("MY.Requirements")
     for job_ad in [*job_ads, *job_ads]:
         wanted = [
@@ -110,15 +116,15 @@ def test_an_expression_with_a_call_that_changes_the_scope_is_not_split(bare):
     moved = "countMatches(TARGET.P, TARGET.L) >= 0 && Memory > 500"
     offered = Table.from_ads([slot(P="true", L="{ [ q = 1 ] }", Memory="512"), slot(Memory="512")])
     job_ad = job(Memory="1", Requirements=moved)
-    assert candidates(SlotMatcher.of(offered, ENV), job_ad, bare) == [True, False]
+    assert candidates(matcher_of(offered), job_ad, bare) == [True, False]
 
 
 def test_without_requirements_nothing_matches(bare):
     """Neither a job nor a slot without them."""
-    matcher = SlotMatcher.of(Table.from_ads([slot(), slot(Requirements=None)]), ENV)
+    matcher = matcher_of(Table.from_ads([slot(), slot(Requirements=None)]))
     assert candidates(matcher, job(), bare) == [True, False]
     assert candidates(matcher, job(Requirements=None), bare) == [False, False]
-    assert candidates(SlotMatcher.of(Table.from_ads([]), ENV), job(), bare) == []
+    assert candidates(matcher_of(Table.from_ads([])), job(), bare) == []
 
 
 @pytest.fixture
@@ -138,8 +144,8 @@ START = 'TARGET.Owner != "eve" && TARGET.RequestMemory <= MY.Memory'
 
 def test_a_thousand_classes_share_a_few_conjuncts(bare, counted):
     """Each different conjunct is evaluated once, whichever job class it comes from."""
-    matcher = SlotMatcher.of(
-        Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)]), ENV
+    matcher = matcher_of(
+        Table.from_ads([slot(n, Memory=str(256 * n), Mips=str(n), Requirements=START) for n in range(9)])
     )
     for n in range(1000):
         job_requirements = f"TARGET.Memory >= RequestMemory && TARGET.Mips > {n % 5} && (TARGET.Cpus == 4)"
@@ -158,7 +164,7 @@ def test_slots_with_different_requirements_are_evaluated_separately(bare):
         slot(n, Memory=str(256 * (n % 3)), Requirements="Start", Start=start)
         for n, start in enumerate(starts * 4)
     ]
-    matcher = SlotMatcher.of(Table.from_ads(offered), ENV)
+    matcher = matcher_of(Table.from_ads(offered))
     whole = parse("MY.Requirements")
     for memory in ("100", "400", "Base * 2"):
         for owner in ('"eve"', '"zoe"'):
@@ -174,7 +180,7 @@ def test_slots_with_different_requirements_are_evaluated_separately(bare):
 def test_an_expression_that_refers_to_itself_is_not_evaluated_apart(bare, start):
     """The reference is undefined within the evaluation of the attribute only."""
     offered = [slot(n, Requirements="Start", Start=start, Again="MY.Start") for n in range(3)]
-    matcher = SlotMatcher.of(Table.from_ads(offered), ENV)
+    matcher = matcher_of(Table.from_ads(offered))
     expected = [is_true(evaluate(parse("MY.Requirements"), each, job())) for each in offered]
     assert candidates(matcher, job(), bare) == expected
 
@@ -199,7 +205,7 @@ def test_the_granted_slots_are_the_first_of_a_full_sort(bare, offers, rank, coun
             for n, (mips, own, small) in enumerate(offers)
         ]
     )
-    matcher = SlotMatcher.of(table, ENV)
+    matcher = matcher_of(table)
     job_ad = job(Rank=rank, Factor="3")
     among = np.array([bits >> row & 1 for row in range(len(offers))], bool)
     rows, ranks = chosen(matcher, job_ad, among, count, bare)
@@ -215,7 +221,7 @@ def test_the_granted_slots_are_the_first_of_a_full_sort(bare, offers, rank, coun
 
 def test_a_random_rank_is_drawn_for_the_candidates_only(bare):
     """It is never cached: the candidates get the numbers in their order, each time from the cycle's seed."""
-    matcher = SlotMatcher.of(Table.from_ads([slot(n) for n in range(8)]), ENV)
+    matcher = matcher_of(Table.from_ads([slot(n) for n in range(8)]))
     chance = job(Rank="random(1000000)")
     found = [
         chosen(matcher, chance, np.isin(np.arange(8), rows), 3, bare)

@@ -107,9 +107,13 @@ def test_without_slot_weights_the_slot_that_cannot_be_divided_goes_to_each_group
     assert counts == [2, 1, 2]
 
 
-@pytest.mark.parametrize("row", [{}, {"last_served": "now"}, {"last_served": True}])
+@pytest.mark.parametrize(
+    "row",
+    [{}, {"quota": "much"}, {"quota": 1.5, "last_served": "now"}, {"quota": 1.5, "last_served": True}],
+)
 def test_a_damaged_row_of_a_group_is_refused(row):
-    check_row("group:a", {"last_served": 5})
+    check_row("group:a", {"quota": 1.5, "last_served": 5})
+    check_row("group:a", {"quota": 1.5})
     with pytest.raises(ValueError, match="group"):
         check_row("group:a", row)
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import attrs
 
+from condor_accounts import accounts_of
 from condor_cases import attribute_ads, job_ads, slot_ads
 from condor_groups import record_differences
 from negotiator.bundle import load_bundle
@@ -12,6 +13,7 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import ClassAd, Cycle, Table, parse
 from negotiator.pool.snapshot import Snapshot
 from negotiator_condor.limit_parser import parse_limits
+from negotiator_fairshare.accounts.rows import to_row
 
 BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
 
@@ -29,10 +31,8 @@ def not_built(case):
     for knob, what in NOT_BUILT.items():
         if knob in given.get("knobs", {}):
             return what
-    states = {slot.get("State", '"Unclaimed"').strip('"') for slot in given["slots"]}
-    considered = given.get("knobs", {}).get("NEGOTIATOR_CONSIDER_PREEMPTION", "true").lower() == "true"
-    if states & {"Claimed", "Preempting"} and considered:
-        return "preemption"
+    if any(slot.get("partitionable") and slot.get("State") == '"Claimed"' for slot in given["slots"]):
+        return "claimed partitionable slots"
     if any("ConsumptionCpus" in slot for slot in given["slots"]):
         return "consumption policies"
     if any("NegotiatorRequirements" in slot for slot in given["slots"]):
@@ -50,7 +50,11 @@ def run(content, case, folder):
     bundle = load_bundle(folder)
     cycle = Cycle(1, float(given["now"]), bundle.digest)
     state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows={"submitters": _rows(given)})
-    return run_cycle(_pool(content, given), bundle, cycle, state)
+    pool = _pool(content, given)
+    if given.get("earlier_cycle"):
+        earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
+        state = run_cycle(earlier, bundle, cycle, state).state
+    return run_cycle(pool, bundle, cycle, state)
 
 
 def differences(case, result):
@@ -62,6 +66,11 @@ def differences(case, result):
         yield f"counts: {dict(counts)}, not {expect['counts']}"
     matches = [(entry.job, entry.slot) for entry in result.journal]
     recorded = [(each["job"], each["slot"]) for each in expect["matches"]]
+    ended = [(match.job, match.slot_ad.string("RemoteUser")) for match in result.matches if match.preempts]
+    if sorted(ended) != sorted(
+        (each["job"], each["preempts"]) for each in expect["matches"] if "preempts" in each
+    ):
+        yield f"preempted: {ended}"
     if any(slot is None for _, slot in recorded):
         matches, recorded = [job for job, _ in matches], [job for job, _ in recorded]
     if matches != recorded:
@@ -205,10 +214,9 @@ def _slots(content, slots):
 
 
 def _rows(given):
-    accounting = given.get("accounting")
-    if not accounting:
+    """Return the rows of the accounts as the negotiator has them when it starts."""
+    if not given.get("accounting"):
         return {}
-    rows = {"clock": {"last_update": accounting.get("last_update", given["now"])}}
-    for name, row in (accounting.get("customers") or {}).items():
-        rows[f"account:{name}"] = {"Name": name, **row}
-    return rows
+    accounts = accounts_of(given)
+    rows = {f"account:{name}": to_row(name, record) for name, record in accounts.records.items()}
+    return {"clock": {"last_update": accounts.last_update}, **rows}

@@ -73,7 +73,12 @@ def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tupl
     return index_names(tuple(shape.names[each] for each in positions)), tuple(positions)
 
 
-def _literal(value: Expr | LiteralValue) -> Expr:
+def literal(value: Expr | LiteralValue) -> Expr:
+    """Return a constant as an expression.
+
+    :raises ValueError: the integer has more than 64 bits.
+    :raises TypeError: it is no constant.
+    """
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError("the integer does not fit 64 bits")
     if isinstance(value, _LITERALS):
@@ -125,7 +130,7 @@ class AttributeMap:
     def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
         given = tuple(items)
         shape = index_names(tuple([name for name, _ in given]))
-        exprs: list[Expr] = [value if type(value) in _NODES else _literal(value) for _, value in given]  # type: ignore[misc]
+        exprs: list[Expr] = [value if type(value) in _NODES else literal(value) for _, value in given]  # type: ignore[misc]
         self.shape = shape
         self.expressions = (
             tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])

@@ -39,8 +39,13 @@ _BLOCK = 4096
 class Store(Protocol):
     """The interface of a table's storage."""
 
-    pool: StringPool
-    version: int
+    @property
+    def pool(self) -> StringPool:
+        """The strings of the columns, by code."""
+
+    @property
+    def version(self) -> int:
+        """How often rows were replaced."""
 
     def __len__(self) -> int:
         """Return the number of ads."""

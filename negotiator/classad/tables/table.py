@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import Expr, ReferenceScan, fold
+from negotiator.classad.syntax import Expr, LiteralValue, ReferenceScan, fold
 from negotiator.classad.tables.column import Column, IndexArray, StringPool
 from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.classad.tables.distinct_values import DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
+from negotiator.classad.tables.overlay_store import OverlayStore, added_attribute
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
 RowSelection: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
@@ -171,6 +172,20 @@ class AttributeTable:
         :raises IndexError: a row does not exist, or the mask has another length.
         """
         return type(self)(self._current(), self._indices(rows))
+
+    def with_attributes(
+        self, attributes: Mapping[str, tuple[IndexArray, Sequence[LiteralValue | None]]]
+    ) -> Self:
+        """Return a table of the same rows with further attributes, which replace those of the ads.
+
+        :param attributes: by name, the place of each row's value, (N,), and the values; None for ads that get none.
+        """
+        store = self._current()
+        added = {
+            fold(name): added_attribute(store, name, codes, values, self._rows)
+            for name, (codes, values) in attributes.items()
+        }
+        return type(self)(OverlayStore(store, added), self._rows, len(self) if self._rows is None else -1)
 
     def _indices(self, rows: RowSelection) -> IndexArray:
         """Return the indices in the store of rows of this table."""

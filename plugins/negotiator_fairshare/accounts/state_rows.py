@@ -43,13 +43,21 @@ def is_of_accounts(key: str) -> bool:
 def last_served_of(rows: OrderRows) -> dict[str, int]:
     """Return when each group was served last, as earlier cycles left it."""
     return {
-        key.removeprefix(_GROUP): row["last_served"] for key, row in rows.items() if key.startswith(_GROUP)
+        key.removeprefix(_GROUP): row["last_served"]
+        for key, row in rows.items()
+        if key.startswith(_GROUP) and "last_served" in row
     }
 
 
-def served_rows(served: Mapping[str, int]) -> dict[str, Mapping[str, Any]]:
-    """Return the rows of the groups, by the times when they were served last."""
-    return {_GROUP + name: {"last_served": time} for name, time in served.items()}
+def quotas_of(rows: OrderRows) -> dict[str, float]:
+    """Return the quota of each group in the cycle before."""
+    return {key.removeprefix(_GROUP): row["quota"] for key, row in rows.items() if key.startswith(_GROUP)}
+
+
+def group_rows(quotas: Mapping[str, float], served: Mapping[str, int]) -> dict[str, Mapping[str, Any]]:
+    """Return the rows of the groups: their quotas, and the times when they were served last."""
+    times = {name: {"last_served": time} for name, time in served.items()}
+    return {_GROUP + name: {"quota": quota, **times.get(name, {})} for name, quota in quotas.items()}
 
 
 def check_row(key: str, row: Mapping[str, Any]) -> None:
@@ -62,8 +70,8 @@ def check_row(key: str, row: Mapping[str, Any]) -> None:
         if key != _ACCOUNT + name:
             raise ValueError("it has the name of another account")
     elif key.startswith(_GROUP):
-        if type(row.get("last_served")) is not int:
-            raise ValueError("expected when the group was served last, in seconds")
+        if type(row.get("last_served", 0)) is not int or type(row.get("quota")) is not float:
+            raise ValueError("expected the quota of a group, and when it was served last, in seconds")
     elif key != _CLOCK or type(row.get("last_update")) is not int:
         raise ValueError("expected an account, a group, or the time of the last update")
 

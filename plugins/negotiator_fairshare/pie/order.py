@@ -13,13 +13,27 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, SlotAllowance
+from negotiator.plugin import (
+    ClaimedAllowance,
+    Feedback,
+    Preemption,
+    QueuedRequest,
+    QuotaQuery,
+    SlotAllowance,
+)
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.depth_first import DepthFirst, JobCounts
 from negotiator_fairshare.pie.job_priorities import JobPriorities, joined
 from negotiator_fairshare.pie.limit_marks import LimitMarks
-from negotiator_fairshare.pie.request_attributes import with_attributes
-from negotiator_fairshare.pie.shares import LARGEST, UNLIMITED, Accounts, GroupLimit, Shares, divide
+from negotiator_fairshare.pie.shares import (
+    LARGEST,
+    UNLIMITED,
+    Accounts,
+    GroupLimit,
+    ShareAccount,
+    Shares,
+    divide,
+)
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import (
     PieHalt,
@@ -60,17 +74,24 @@ class PieSettings:
     keep_candidates: bool = True
 
 
+def no_attributes(user: str) -> Mapping[str, str | float]:
+    """Return what requests have of the group of their user without accounting groups."""
+    del user
+    return {}
+
+
 @attrs.define(eq=False)
 class FairShareOrder:
     """The order of one cycle: ``calls`` divides the pie: ``single_call`` once among all submitters.
 
     ``weights`` (S,) are those of the slots, ``total`` the weight that is divided, of ``counted`` slots, and ``free``
-    the number of slots that are left. ``accounts`` returns accounts with the usage that ``use`` counts, matches included.
-    ``quotas`` returns the concurrency limits that refuse a request.
+    the number of slots that are left, ``any_claimed`` whether some of them run jobs that matches may end. ``accounts``
+    returns accounts with the usage that ``use`` counts, matches included. ``quotas`` returns the concurrency limits that
+    refuse a request, ``group_attributes`` what requests have of the group of a user.
     ``pies`` and ``rejections`` record what happened.
 
-    Slots and quotas only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
-    matched again.
+    Free slots only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
+    matched again, until a match ends a job. Slots with jobs are matched anew, as what their policy reads may have changed.
     """
 
     submitters: Sequence[SubmitterAd]
@@ -81,15 +102,17 @@ class FairShareOrder:
     total: float
     counted: int
     free: int
+    any_claimed: bool
     settings: PieSettings
     priorities: JobPriorities
     calls: PieCalls
     quotas: QuotaQuery
+    group_attributes: Callable[[str], Mapping[str, str | float]]
     depth_first: DepthFirst | None = None
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
-    #: Numbers of requests that no slot is left for, each with the group in which it negotiated.
-    hopeless: set[tuple[int, str]] = attrs.field(factory=set, init=False)
+    #: Requests that no slot is left for: number, group in which it negotiated, and whether only preferring slots were left.
+    hopeless: set[tuple[int, str, bool]] = attrs.field(factory=set, init=False)
     served: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that had a turn
     group: GroupLimit = attrs.field(factory=GroupLimit, init=False)  # of the call of the pie
     _pie_left: float = attrs.field(default=0.0, init=False)
@@ -232,7 +255,7 @@ class FairShareOrder:
         if account.headroom < least or account.headroom <= 0:
             return attrs.evolve(record, skip=TurnSkip.CEILING, end=TurnEnd.DONE)
         unclaimed = shares.unclaimed_limit(submitter.name, account)
-        serving = _Serving(self, submitter, limit, unclaimed, account.headroom, first=first)
+        serving = _Serving(self, submitter, account, limit, unclaimed, first=first)
         yield from serving.run()
         return attrs.evolve(
             record,
@@ -264,16 +287,19 @@ class _Serving:
 
     order: FairShareOrder
     submitter: SubmitterAd
+    account: ShareAccount
     limit: float
     unclaimed_limit: float
-    headroom: float
     first: bool
     used: float = 0.0
+    used_free: float = 0.0
     matched: int = 0
     rejected: int = 0
     only_startd_rank: bool = False
     stop: TurnStop | None = None
     end: TurnEnd = TurnEnd.RESUME
+    _listed: tuple[int, bool] | None = None
+    _used_before: float = 0.0
     _limited: bool = False
     _filled: dict[int, int] = attrs.field(
         factory=dict
@@ -302,40 +328,27 @@ class _Serving:
                 continue
             if self._marks.reject(queued):
                 if queued.number not in self.order.served:  # its turn records why it got no slot
-                    self.order.served.add(queued.number)
-                    feedback = yield queued
-                    self.order.free -= feedback.withdrawn
+                    self._count((yield queued))
                 text = self._marks.text
                 self._reject(self._named(queued, numbers), text, limited=self._marks.is_limited)
                 passed_over.add(queued.kind)
                 continue
-            # Beyond the limit only slots that prefer the job to the one that they run: there are none.
-            if self.used >= self.limit or (queued.number, self.order.group.group) in self.order.hopeless:
+            if self._is_hopeless(queued):
                 self._marks.forget()
                 self._reject(self._named(queued, numbers), RejectionText.NO_MATCH)
                 passed_over.add(queued.kind)
                 continue
-            allowance = SlotAllowance(
-                self.order.weights,
-                limit=self.unclaimed_limit,
-                stop=min(self.limit, self.headroom),
-                used=self.used,
-            )
-            per_slot = self._jobs_per_slot(queued)
+            allowance, per_slot = self._slots(queued), self._jobs_per_slot(queued)
             turn = attrs.evolve(
                 queued,
-                request=with_attributes(queued.request, self.order.group.attributes),
                 slots=allowance,
                 allowance=self._allowance(queued, jobs, per_slot),
+                attributes=self._attributes(),
             )
             refusals = self._marks.by_slot(queued)
             feedback = yield turn
-            self.order.served.add(queued.number)
             self._marks.looked_at(feedback, allowance, refusals)
-            self.order.free -= feedback.withdrawn
-            for weight in self.order.take(self.submitter.name, feedback.slots):
-                self.used += weight
-            self.matched += len(feedback.slots)
+            self._count(feedback)
             if per_slot is not None:
                 filled = int((per_slot[feedback.slots] - 1).sum())
                 self._filled[queued.number] = self._filled.get(queued.number, 0) + filled
@@ -350,11 +363,75 @@ class _Serving:
                 continue
             limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest, feedback.slots)
             # It got no slot that may be matched again.
-            if not (limited or by_slot) and feedback.withdrawn >= granted:
-                self.order.hopeless.add((queued.number, self.order.group.group))
-            reason = RejectionText.LIMIT if limited else RejectionText.NO_MATCH
-            self._reject(self._named(rest, numbers), self._marks.text if by_slot else reason, limited=limited)
+            if not (limited or by_slot or feedback.protected) and feedback.withdrawn >= granted:
+                self.order.hopeless.add(self._key(queued))
+            reason = self._marks.text if by_slot else self._reason(feedback)
+            self._reject(self._named(rest, numbers), reason, limited=limited)
             passed_over.add(queued.kind)
+
+    @property
+    def _only_by_rank(self) -> bool:
+        """True beyond the limit: only slots that prefer the job to the one that they run."""
+        return self.used >= self.limit
+
+    def _slots(self, queued: QueuedRequest) -> SlotAllowance:
+        settings, headroom = self.order.settings, self.account.headroom
+        claimed = None
+        if settings.consider_preemption:
+            # Candidates are listed once for jobs alike, and again once only slots that prefer them are left.
+            listed = queued.kind, self._only_by_rank
+            if listed != self._listed:
+                self._listed, self._used_before = listed, self.used
+            claimed = ClaimedAllowance(self.limit, self.used, self._used_before, self._only_by_rank)
+        return SlotAllowance(
+            self.order.weights,
+            limit=self.unclaimed_limit,
+            stop=headroom if self._only_by_rank else min(self.limit, headroom),
+            used=self.used_free,
+            claimed=claimed,
+        )
+
+    def _key(self, queued: QueuedRequest) -> tuple[int, str, bool]:
+        return queued.number, self.order.group.group, self._only_by_rank
+
+    def _attributes(self) -> dict[str, str | bool | float]:
+        """Return what expressions of slots and the policy of preemption read of the submitter and its group."""
+        of_group = self.order.group_attributes(self.submitter.name)
+        if not self.order.settings.consider_preemption:
+            return {**self.order.group.attributes, **of_group}
+        return {
+            **self.order.group.attributes,
+            **of_group,
+            "SubmitterUserPrio": self.account.priority,
+            "SubmitterUserResourcesInUse": self.order.use.weighted(self.submitter.name),
+        }
+
+    def _is_hopeless(self, queued: QueuedRequest) -> bool:
+        if self._only_by_rank and not self.order.any_claimed:
+            return True
+        return self._key(queued) in self.order.hopeless
+
+    def _count(self, feedback: Feedback) -> None:
+        """Count the matches of a turn."""
+        self.order.free -= feedback.withdrawn
+        self.order.served.add(feedback.queued.number)
+        free = np.ones(len(feedback.slots), np.bool_)
+        if feedback.preemptions is not None:
+            free = feedback.preemptions == Preemption.NONE
+        for weight, is_free in zip(
+            self.order.take(self.submitter.name, feedback.slots), free.tolist(), strict=True
+        ):
+            self.used += weight
+            self.used_free += weight * is_free
+        if not free.all():
+            self.order.hopeless.clear()
+        self.matched += len(feedback.slots)
+
+    @staticmethod
+    def _reason(feedback: Feedback) -> RejectionText:
+        if feedback.protected:
+            return RejectionText.PREEMPTION_REQUIREMENTS
+        return RejectionText.LIMIT if feedback.too_heavy else RejectionText.NO_MATCH
 
     def _jobs_left(self, queued: QueuedRequest) -> int:
         """Return how many jobs of a request may still be served in this turn."""
@@ -383,7 +460,7 @@ class _Serving:
         self.only_startd_rank = self.only_startd_rank or (goes_on and self.used >= self.limit)
         if self.used >= self.limit and not goes_on:
             self.stop = TurnStop.LIMIT
-        elif self.headroom < UNLIMITED and self.used >= self.headroom:
+        elif self.account.headroom < UNLIMITED and self.used >= self.account.headroom:
             self.stop = TurnStop.CEILING
         return self.stop is not None
 

@@ -41,6 +41,7 @@ class RejectionText(StrEnum):
     """The reasons that are sent to a schedd."""
 
     NO_MATCH = "no match found"
+    PREEMPTION_REQUIREMENTS = "PREEMPTION_REQUIREMENTS == False"
     LIMIT = "submitter limit exceeded"
 
 

@@ -20,6 +20,7 @@ from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.match import match as station_match
+from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.recount import Recount
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.ledger import Ledger
@@ -99,13 +100,13 @@ def read_jobs() -> tuple[ClassAd, ...]:
 
 def match(slots: Table, jobs: Sequence[ClassAd]) -> Matched:
     """Run the station *match* for each job class."""
-    matcher, bundle = SlotMatcher.of(slots, CYCLE.environment), bare_bundle()
+    matcher, bundle = SlotMatcher.of(OfferedSlots(slots), CYCLE.environment), bare_bundle()
     return Matched(matcher, [station_match(_request(job, 1), matcher, bundle, CYCLE) for job in jobs])
 
 
 def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
     """Run the station *charge* for so many jobs of each class: it ranks the candidates and grants the best."""
-    in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}), bare_bundle()
+    in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp)), bare_bundle()
     queues = QueueTree.of(bundle.partition.root, CYCLE.now)
     declared = DeclaredCharges(matched.matcher.slots, queues, bundle)
     return [

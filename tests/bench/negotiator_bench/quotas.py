@@ -22,6 +22,7 @@ from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
+from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.recount import Recount
 from negotiator.hooks import specs
 from negotiator.hooks.records import Cycle, Request
@@ -95,14 +96,16 @@ class _QuotaRun:
     slots: Table
     matcher: SlotMatcher
     declared: DeclaredCharges
-    in_use: Recount = attrs.field(factory=lambda: Recount(Ledger(), ClaimReceipts(), {}))
+    in_use: Recount = attrs.field(
+        factory=lambda: Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp))
+    )
     matched: int = 0
     seconds: float = 0.0
 
     @classmethod
     def of(cls, bundle: Bundle, slots: Table) -> _QuotaRun:
         fresh = slots.take(np.arange(len(slots)))
-        matcher = SlotMatcher.of(fresh, _CYCLE.environment)
+        matcher = SlotMatcher.of(OfferedSlots(fresh), _CYCLE.environment)
         queues = QueueTree.of(bundle.partition.root, 0)
         return cls(bundle, fresh, matcher, DeclaredCharges(fresh, queues, bundle))
 

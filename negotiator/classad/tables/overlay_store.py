@@ -1,0 +1,90 @@
+"""A store that adds attributes to the ads of another one, which stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from negotiator.classad.scalar import ClassAd
+from negotiator.classad.syntax import fold
+from negotiator.classad.syntax.attribute_map import literal
+from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from negotiator.classad.syntax import LiteralValue
+    from negotiator.classad.tables.column import IndexArray, StringPool
+    from negotiator.classad.tables.distinct_values import DistinctValues
+    from negotiator.classad.tables.store import Store
+
+
+@attrs.frozen(eq=False)
+class AddedAttribute:
+    """The values of one attribute: ``name`` as written, ``codes`` (N,) of ``entries``."""
+
+    name: str
+    codes: IndexArray
+    entries: DistinctValues
+
+
+@attrs.frozen(eq=False)
+class OverlayStore:
+    """The ads of a store with further attributes, by name in lower case; they replace the ads' own."""
+
+    base: Store
+    added: Mapping[str, AddedAttribute]
+
+    @property
+    def pool(self) -> StringPool:
+        """The strings of the columns, by code."""
+        return self.base.pool
+
+    @property
+    def version(self) -> int:
+        """How often rows were replaced."""
+        return self.base.version
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def ad(self, row: int) -> ClassAd:
+        """Return an ad."""
+        own = [(name, value) for name, value in self.base.ad(row).items() if fold(name) not in self.added]
+        for each in self.added.values():
+            value = each.entries.expr(int(each.codes[row]))
+            if value is not None:
+                own.append((each.name, value))
+        return ClassAd(own)
+
+    def encoded(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads."""
+        found = self.added.get(name)
+        if found is None:
+            return self.base.encoded(name)
+        return EncodedAttribute(found.codes.astype(np.int32), found.entries, self.pool)
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names of the attributes that any ad of these rows has."""
+        return self.base.names(rows) | self.added.keys()
+
+
+def added_attribute(
+    base: Store,
+    name: str,
+    codes: IndexArray,
+    values: Sequence[LiteralValue | None],
+    rows: IndexArray | None,
+) -> AddedAttribute:
+    """Return an attribute of all ads of a store.
+
+    :param codes: the place in ``values`` of each row's value, (R,).
+    :param rows: the ads in the store, (R,); None for all.
+    """
+    encoded = encode([None if value is None else literal(value) for value in values], base.pool)
+    of_values = np.broadcast_to(encoded.codes, (len(values),)).astype(np.int64)
+    found = np.zeros(len(base), np.int64)
+    found[slice(None) if rows is None else rows] = of_values[codes]
+    return AddedAttribute(name, found, encoded.entries)

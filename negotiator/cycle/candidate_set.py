@@ -1,0 +1,53 @@
+"""The candidate slots of one request, and the reasons that removed the others."""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Table
+from negotiator.classad.columnar import TrueRows
+from negotiator.cycle.result import Removal
+from negotiator.hooks.records import Mask
+from negotiator.records import Mode, Reason
+
+
+@attrs.define
+class CandidateSet:
+    """The slots that are still candidates of one request, and the reasons that removed the others."""
+
+    slots: Table
+    keep: Mask = attrs.field(init=False)  # (N,)
+    removals: list[Removal] = attrs.field(factory=list)
+    warnings: list[tuple[Reason, Mask]] = attrs.field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self.keep = np.ones(len(self.slots), dtype=np.bool_)
+
+    def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
+        """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
+        # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
+        keep = self.keep if rows is None else self.keep[rows]
+        before = np.count_nonzero(keep)
+        keep &= truth.rows
+        if rows is not None:
+            self.keep[rows] = keep
+        removed = int(before - np.count_nonzero(keep))
+        self.removals.append(Removal(reason, removed, len(truth.rows) - truth.count))
+
+    def remove(self, mask: Mask, reason: Reason) -> None:
+        """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""
+        rejected = int(np.count_nonzero(mask))
+        if not rejected:
+            return
+        removed = int(np.count_nonzero(mask & self.keep))
+        self.removals.append(Removal(reason, removed, rejected))
+        if reason.mode is Mode.ENFORCE:
+            self.keep &= ~mask
+        else:
+            self.warnings.append((reason, mask))
+
+    def remove_all(self, reason: Reason) -> None:
+        """Remove every slot for one reason."""
+        self.remove(np.ones(len(self.slots), dtype=np.bool_), reason)

@@ -1,0 +1,125 @@
+"""Preemption: the slots with running jobs that a request may get, and what a match with each of them ends.
+
+Source: HTCondor manual, "Preemption" and PREEMPTION_REQUIREMENTS; the behaviour of condor_negotiator 25.14.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from negotiator.classad import Environment, Expr, Side, bind, parse
+from negotiator.classad.columnar import ColumnCache, TrueRows
+from negotiator.classad.syntax import Binary, Literal, fold
+from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.numbering import Numbers
+from negotiator.cycle.rank import Ranks, RankValues
+from negotiator.hooks.order import ClaimedAllowance
+from negotiator.hooks.records import Mask, Request
+from negotiator.hooks.slot_offer import Preemption, PreemptionRules, PreemptionStates
+from negotiator.records import Provenance, Reason, Station, Verdict
+
+_CURRENT = "(MY.PreemptingRank ?: MY.CurrentRank)"
+_PREFERS: Expr = bind(parse(f"MY.Rank > {_CURRENT}"))
+_LIKES_AS_MUCH: Expr = bind(parse(f"MY.Rank >= {_CURRENT}"))
+#: The rank of slots that are free: no preemption rank is lower.
+_NO_RANK = float(-np.finfo(np.float32).max)
+
+
+@attrs.frozen(eq=False)
+class PreemptingCandidates:
+    """What matches of one request end, (N,), and the number of slots whose jobs the requirements protect."""
+
+    states: PreemptionStates
+    protected: int
+    ranks: tuple[
+        RankValues, ...
+    ]  # the order of slots that are equal in all else, most significant first, (N,)
+
+
+@attrs.frozen(eq=False)
+class PreemptionPolicy:
+    """The rules of preemption over the slots of one cycle; ``plugin`` has the name and version of the order."""
+
+    rules: PreemptionRules
+    cache: ColumnCache[TrueRows]
+    pool_ranks: Ranks
+    plugin: tuple[str, str]
+
+    @cached_property
+    def has_user(self) -> Mask:
+        """The slots that run a job of somebody, (N,)."""
+        return np.array(self.rules.users != "", np.bool_)
+
+    def apply(
+        self, candidates: CandidateSet, request: Request, env: Environment, claimed: ClaimedAllowance
+    ) -> PreemptingCandidates:
+        """Remove the slots whose jobs a request may not end."""
+        by_rank = self.has_user & self.cache.get(_PREFERS, request.ad, Side.MY, env).rows
+        others = self.has_user & ~by_rank
+        protected = 0
+        if claimed.only_by_rank:
+            candidates.remove(~by_rank, self._only_by_rank)
+        elif others.any():
+            own = others & self._is_of(request.submitter)
+            candidates.remove(own, self._own)
+            others &= ~own
+            if self._requirements is not None:
+                refused = others & ~self.cache.get(self._requirements, request.ad, Side.MY, env).rows
+                protected = int(np.count_nonzero(refused & candidates.keep))
+                candidates.remove(refused, self._protected)
+                others &= ~refused
+            likes = self.cache.get(_LIKES_AS_MUCH, request.ad, Side.MY, env).rows
+            candidates.remove(others & ~likes, self._liked_less)
+        states = np.full(len(by_rank), Preemption.NONE, np.int8)
+        states[self.has_user] = Preemption.PRIORITY
+        states[by_rank] = Preemption.RANK
+        preempts = self.has_user & candidates.keep
+        ranks = self.pool_ranks.of_pool(self.rules.rank, request.ad, env) if preempts.any() else np.zeros(1)
+        return PreemptingCandidates(
+            states, protected, (states.astype(np.float64), np.where(self.has_user, ranks, _NO_RANK))
+        )
+
+    @cached_property
+    def _requirements(self) -> Expr | None:
+        written = self.rules.requirements
+        # The boolean true alone counts: a number is a condition everywhere else.
+        return None if written is None else bind(Binary("=?=", written, Literal(True)))
+
+    def _is_of(self, submitter: str) -> Mask:
+        """Return the slots that run a job of a submitter, (N,)."""
+        codes, names = self._users
+        return np.array(codes == names.get(fold(submitter), -1), np.bool_)
+
+    @cached_property
+    def _users(self) -> tuple[Numbers, dict[str, int]]:
+        names: dict[str, int] = {}
+        users = self.rules.users.tolist()
+        folded = {user: fold(user) for user in set(users)}
+        codes = [names.setdefault(folded[user], len(names)) for user in users]
+        return np.array(codes, np.int64), names
+
+    @cached_property
+    def _only_by_rank(self) -> Reason:
+        text = "beyond its limit a submitter gets only slots that prefer its job to the one that they run"
+        return self._reason("limit_reached", text, "submitter limit")
+
+    @cached_property
+    def _own(self) -> Reason:
+        return self._reason(
+            "runs_own_job", "the slot runs a job of the submitter, and does not prefer this one", "Rank"
+        )
+
+    @cached_property
+    def _protected(self) -> Reason:
+        text = "PREEMPTION_REQUIREMENTS is not true: the slot keeps its job"
+        return self._reason("preemption_requirements", text, "PREEMPTION_REQUIREMENTS")
+
+    @cached_property
+    def _liked_less(self) -> Reason:
+        return self._reason("slot_rank", "the slot prefers the job that it runs", "Rank")
+
+    def _reason(self, code: str, text: str, rule: str) -> Reason:
+        return Reason(Verdict.WAITING, code, text, Provenance(Station.MATCH, *self.plugin, rule))

@@ -1,0 +1,66 @@
+"""The slots that an order offers to requests, and the running jobs that a match may end (preemption).
+
+Source: HTCondor manual, "Negotiation" and PREEMPTION_REQUIREMENTS, PREEMPTION_RANK.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import Expr, Table
+from negotiator.hooks.records import Mask
+
+#: The state of each slot for one request, a value of ``Preemption`` each.
+PreemptionStates: TypeAlias = NDArray[np.int8]
+
+
+class Preemption(enum.IntEnum):
+    """What a match with a slot ends; larger values are preferred."""
+
+    PRIORITY = 0  # a job of a user whom the pool's policy lets others preempt
+    RANK = 1  # a job that the slot likes less
+    NONE = 2  # nothing: the slot is free
+
+
+@attrs.frozen(eq=False)
+class PreemptionRules:
+    """Which running jobs matches may end.
+
+    ``users`` (S,) is the user of each slot, a str, empty if it has none. A slot that prefers the request (its Rank of
+    the request is above its CurrentRank) is taken from any user; another one only from other submitters, if ``requirements`` is
+    the boolean true and the slot likes the request as much as its job. In the expressions MY is the slot and TARGET the
+    request; ``requirements`` None allows all. ``rank`` sorts slots that are equal in all else.
+    """
+
+    users: NDArray[np.object_]
+    requirements: Expr | None
+    rank: Expr
+
+
+@attrs.frozen(eq=False)
+class WithheldSlots:
+    """Slots that no request gets in this cycle, a mask (S,), and why: ``rule`` names the setting."""
+
+    slots: Mask
+    rule: str
+    code: str
+    text: str
+
+
+@attrs.frozen(eq=False)
+class SlotOffer:
+    """The slots as an order offers them.
+
+    ``slots`` (S,) are those of the ``OrderContext``, in their order, with attributes that the order adds. Without
+    ``preemption`` slots that are in use are withheld by the cycle.
+    """
+
+    slots: Table
+    withheld: Sequence[WithheldSlots] = ()
+    preemption: PreemptionRules | None = None

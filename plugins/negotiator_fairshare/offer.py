@@ -1,0 +1,127 @@
+"""The slots of a cycle as fair share offers them: attributes of their users' accounts, and the rules of preemption.
+
+Source: HTCondor manual, "Machine ClassAd Attributes" (RemoteUserPrio, ...) and PREEMPTION_REQUIREMENTS; the behaviour of
+condor_negotiator 25.14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.plugin import (
+    Environment,
+    LiteralValue,
+    Mask,
+    PreemptionRules,
+    SlotOffer,
+    Table,
+    WithheldSlots,
+    bind,
+    evaluate_table,
+    parse,
+)
+from negotiator_fairshare.accounts.accounts import Accounts
+from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.pie.submitters import SlotUse
+from negotiator_fairshare.settings import FairShareSettings
+
+#: Whose job a match would end: a job that is already replacing another one counts.
+_USER = bind(
+    parse("MY.PreemptingAccountingGroup ?: (MY.PreemptingUser ?: (MY.AccountingGroup ?: MY.RemoteUser))")
+)
+_RETIRES = bind(parse("MY.RetirementTimeRemaining > 0"))
+_DIVISIBLE = bind(parse("MY.PartitionableSlot"))
+
+
+@attrs.frozen(eq=False)
+class SlotUsers:
+    """The users whose jobs matches may end: the user of each slot, (S,), an empty name for none."""
+
+    names: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, slots: Table, env: Environment) -> SlotUsers:
+        """Read the users of slots."""
+        found = evaluate_table(_USER, slots, env=env).values(np.arange(len(slots)))
+        names = np.empty(len(slots), np.object_)
+        names[:] = [value if isinstance(value, str) else "" for value in found]
+        return cls(names)
+
+
+@attrs.frozen(eq=False)
+class SlotUserAccounts:
+    """What slots show of the accounts of their users: now, and the quotas of groups in the cycle before."""
+
+    accounts: Accounts
+    use: UseCounter
+    settings: AccountSettings
+    quotas: Mapping[str, float]
+
+    def add_to(self, slots: Table, users: SlotUsers) -> Table:
+        """Return the slots with the accounts of their users."""
+        names = users.names.tolist()
+        distinct = list(dict.fromkeys(names))
+        place = {user: number for number, user in enumerate(distinct)}
+        codes = np.array([place[user] for user in names], np.int64)
+        readers: dict[str, Callable[[str], LiteralValue | None]] = {
+            "RemoteUserPrio": lambda user: _single(self.accounts.effective_priority(user, self.settings)),
+            "RemoteUserFloor": lambda user: self.accounts.get(user).floor,
+            "RemoteUserResourcesInUse": self.use.weighted,
+        }
+        if self.quotas:
+            readers |= {
+                "RemoteGroup": self._group,
+                "RemoteGroupQuota": lambda user: self.quotas.get(self._group(user)),
+                "RemoteGroupResourcesInUse": lambda user: self.use.weighted(self._group(user)),
+            }
+        return slots.with_attributes(
+            {
+                name: (codes, [read(user) if user else None for user in distinct])
+                for name, read in readers.items()
+            }
+        )
+
+    def _group(self, user: str) -> str:
+        return self.settings.group_of(user)
+
+
+def slot_offer(
+    slots: Table, in_use: SlotUse, accounts: SlotUserAccounts, settings: FairShareSettings, env: Environment
+) -> SlotOffer:
+    """Return the slots that are offered in a cycle."""
+    withheld = tuple(_withheld(slots, in_use, settings, env))
+    if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
+        return SlotOffer(slots, withheld)
+    users = SlotUsers.of(slots, env)
+    requirements = settings.PREEMPTION_REQUIREMENTS
+    rules = PreemptionRules(
+        users.names, None if requirements is None else requirements.tree, settings.PREEMPTION_RANK.tree
+    )
+    return SlotOffer(accounts.add_to(slots, users), withheld, rules)
+
+
+def _withheld(
+    slots: Table, in_use: SlotUse, settings: FairShareSettings, env: Environment
+) -> Iterator[WithheldSlots]:
+    if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
+        claimed: Mask = in_use.claimed & ~evaluate_table(_DIVISIBLE, slots, env=env).is_true()
+        yield WithheldSlots(
+            *(claimed, "NEGOTIATOR_CONSIDER_PREEMPTION", "in_use"),
+            "the slot runs a job, and the pool preempts none",
+        )
+    elif not settings.NEGOTIATOR_CONSIDER_EARLY_PREEMPTION:
+        yield WithheldSlots(
+            *(evaluate_table(_RETIRES, slots, env=env).is_true(), "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION"),
+            *("retirement", "the retirement time of the slot's job is not over"),
+        )
+
+
+def _single(priority: float) -> float:
+    """Round to single precision, in which condor_negotiator stores the priority of a slot's user."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(priority))

@@ -1,0 +1,145 @@
+"""Preemption under ``order: submitters``: which running jobs a match ends, and what the ledger and the records show."""
+
+import pytest
+
+from negotiator.audit.records import records_by_kind
+from negotiator.cycle.loop import run_cycle
+from negotiator.plugin import Cycle, PreemptedJob
+from pools import NOW, ad, denials, job, slot, snapshot, write_bundle
+
+FAIR = "order: submitters\naccounting: {trust_names: true}\n"
+ALLOWED = "PREEMPTION_REQUIREMENTS = true\n"
+#: A licence of which one job at a time may have some; a claim holds it as long as its slot shows the job.
+LICENCE = """
+from negotiator.plugin import Charge, Quota, hookimpl
+
+@hookimpl
+def negotiator_charges(request):
+    yield Charge(("licence",), 1, 1, Quota(rule="licence", text="the licence"))
+"""
+
+
+def claimed(number, user, **more):
+    own = {
+        "State": '"Claimed"', "RemoteUser": f'"{user}@d"', "RemoteOwner": f'"{user}@d"',
+        "JobId": f'"{number + 90}.0"', "CurrentRank": "0.0", "Rank": "0.0", "Cpus": "1",
+    }  # fmt: skip
+    return slot(number, **(own | more))
+
+
+def waiting(name, count=1, **more):
+    own = {"Owner": f'"{name}"', "User": f'"{name}@d"'}
+    return [job(number, GlobalJobId=f'"h#1.{number}#1"', **(own | more)) for number in range(count)]
+
+
+def pool(slots, jobs, *names):
+    submitters = [
+        ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs="9", RunningJobs="0", LastHeardFrom="1")
+        for name in names
+    ]
+    return snapshot(slots, jobs, submitters=submitters)
+
+
+def run(tmp_path, found, conf="", plugins=None):
+    bundle = write_bundle(tmp_path / "b", FAIR, plugins=plugins, conf=conf)
+    return run_cycle(found, bundle, Cycle(1, NOW, bundle.digest))
+
+
+def ended(result):
+    return {match.slot: match.preempts for match in result.matches}
+
+
+def codes(result):
+    return {removal.reason.code for outcome in result.outcomes for removal in outcome.removals}
+
+
+def test_no_running_job_is_ended_by_default(tmp_path):
+    result = run(tmp_path, pool([claimed(0, "bob")], waiting("ann"), "ann"))
+    assert not result.matches
+    assert [each.reason for each in result.order.rejections] == ["PREEMPTION_REQUIREMENTS == False"]
+    assert "preemption_requirements" in codes(result)
+
+
+def test_the_pool_may_allow_to_end_jobs_of_other_users(tmp_path):
+    result = run(tmp_path, pool([claimed(0, "bob")], waiting("ann"), "ann"), ALLOWED)
+    assert ended(result) == {"s0@h": PreemptedJob("bob@d", "priority")}
+
+
+def test_a_submitter_never_ends_its_own_job_by_priority(tmp_path):
+    result = run(tmp_path, pool([claimed(0, "Ann")], waiting("ann"), "ann"), ALLOWED)
+    assert not result.matches
+    assert "runs_own_job" in codes(result)
+
+
+def test_a_slot_that_prefers_a_job_takes_it_from_any_user(tmp_path):
+    result = run(tmp_path, pool([claimed(0, "ann", Rank="TARGET.Wanted")], waiting("ann", Wanted="5"), "ann"))
+    assert ended(result) == {"s0@h": PreemptedJob("ann@d", "rank")}
+
+
+def test_a_slot_that_likes_its_job_more_keeps_it(tmp_path):
+    liked = claimed(0, "bob", Rank="1", CurrentRank="2")
+    result = run(tmp_path, pool([liked], waiting("ann"), "ann"), ALLOWED)
+    assert not result.matches
+    assert "slot_rank" in codes(result)
+
+
+def test_free_slots_come_first(tmp_path):
+    conf = ALLOWED + "NEGOTIATOR_PRE_JOB_RANK = 0\nNEGOTIATOR_POST_JOB_RANK = 0\n"
+    result = run(tmp_path, pool([claimed(0, "bob"), slot(1, Cpus="1")], waiting("ann"), "ann"), conf)
+    assert ended(result) == {"s1@h": None}
+
+
+def test_the_policy_reads_the_priorities_of_both_users(tmp_path):
+    conf = "PREEMPTION_REQUIREMENTS = RemoteUserPrio > TARGET.SubmitterUserPrio * 1.2\n"
+    nice = claimed(0, "nice-user.bob")
+    result = run(tmp_path, pool([nice, claimed(1, "eve")], waiting("ann", 2), "ann"), conf)
+    assert set(ended(result)) == {"s0@h"}
+
+
+def test_a_job_cannot_claim_a_priority(tmp_path):
+    conf = "PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserPrio < 1\n"
+    assert not run(
+        tmp_path, pool([claimed(0, "bob")], waiting("ann", SubmitterUserPrio="0"), "ann"), conf
+    ).matches
+
+
+@pytest.mark.parametrize(
+    ("conf", "code"),
+    [
+        (ALLOWED + "NEGOTIATOR_CONSIDER_PREEMPTION = false\n", "in_use"),
+        (ALLOWED, "retirement"),
+    ],
+)
+def test_slots_are_withheld_by_knobs(tmp_path, conf, code):
+    slots = [claimed(0, "bob", RetirementTimeRemaining="60")]
+    result = run(tmp_path, pool(slots, waiting("ann"), "ann"), conf)
+    assert not result.matches
+    assert code in codes(result)
+
+
+def test_early_preemption_does_not_wait_for_retirement(tmp_path):
+    conf = ALLOWED + "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION = true\n"
+    slots = [claimed(0, "bob", RetirementTimeRemaining="60")]
+    assert run(tmp_path, pool(slots, waiting("ann"), "ann"), conf).matches
+
+
+def test_a_match_releases_what_the_job_that_it_ends_was_charged(tmp_path):
+    plugins = {"licence": LICENCE}
+    result = run(tmp_path, pool([claimed(0, "bob")], waiting("ann"), "ann"), ALLOWED, plugins)
+    assert set(ended(result)) == {"s0@h"}
+    assert dict(result.ledger.counters()) == {("licence", "licence"): 1}
+
+
+def test_a_free_slot_has_no_charge_to_release(tmp_path):
+    conf = ALLOWED + "NEGOTIATOR_PRE_JOB_RANK = 0\n"
+    slots = [slot(1, Cpus="1"), claimed(0, "bob")]
+    result = run(tmp_path, pool(slots, waiting("ann", 2), "ann"), conf, {"licence": LICENCE})
+    assert set(ended(result)) == {"s0@h"}  # the better slot would be one licence too many
+    assert {code for code, *_ in denials(result)} == {"quota"}
+
+
+def test_records_say_whose_job_a_match_ends(tmp_path):
+    bundle = write_bundle(tmp_path / "b", FAIR, conf=ALLOWED)
+    result = run_cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle, Cycle(1, NOW, bundle.digest))
+    (record,) = records_by_kind(result)["match"]
+    assert record["preempts"] == {"user": "bob@d", "by": "priority"}
