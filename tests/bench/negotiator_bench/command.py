@@ -31,6 +31,7 @@ _TITLES = {
     Area.ADMISSION: "Admission of a request by the ledger, 20,000 slots of 5,000 hosts",
     Area.CHARGING: "A match on three queues, user and group (YuniKorn: 18 to 19 us)",
     Area.CYCLE: "Whole cycles: 100 job classes of 100 jobs, under the default bundle",
+    Area.SHARING: "The same under fair share with accounting groups, beside submitters by name",
     Area.HOSTILE: "The ads of a hostile user, in reading and a cycle, beside as many plain ads",
     Area.QUOTAS: "Resource quota sets, beside the same without (the real: 640 and 750 ms)",
 }

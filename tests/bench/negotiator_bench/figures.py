@@ -23,6 +23,7 @@ class Area(enum.StrEnum):
     CHARGING = "charging"
     QUOTAS = "quotas"
     CYCLE = "cycle"
+    SHARING = "sharing"
     HOSTILE = "hostile"
 
 

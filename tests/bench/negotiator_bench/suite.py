@@ -7,7 +7,18 @@ from contextlib import ExitStack
 
 import attrs
 
-from negotiator_bench import charging, cycles, hostile, matching, memory, placing, quotas, reading, scalar
+from negotiator_bench import (
+    charging,
+    cycles,
+    hostile,
+    matching,
+    memory,
+    placing,
+    quotas,
+    reading,
+    scalar,
+    sharing,
+)
 from negotiator_bench.figures import Area, Figure, Measured
 from negotiator_bench.inputs import Composition, compositions
 from negotiator_bench.machine import Machine, one_core, this_machine
@@ -92,6 +103,9 @@ def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str],
         for size in plan.cycles:
             progress(f"whole cycles, {size:,} slots")
             yield cycles.measure(size, plan)
+    if Area.SHARING in areas:
+        progress("fair share")
+        yield sharing.measure(max(plan.cycles), plan)
     if Area.HOSTILE in areas:
         progress(f"hostile ads, {plan.hostile_slots:,} slots")
         yield hostile.measure(plan)
