@@ -163,7 +163,6 @@ class QueueOrder(RequestOrder):
         for node in leaf.node.line():
             plus(node.used, amounts, granted)
             plus(node.pending, amounts, -granted)
-            node.changed()
         _set_priority(leaf)
 
     @staticmethod
@@ -217,7 +216,7 @@ def _leaves(
 
 
 def _set_priority(leaf: _Leaf) -> None:
-    """Compute the priorities of a leaf and the queues above it."""
+    """Compute the priorities of a leaf and the queues above it, and their places anew."""
     highest = leaf.jobs.highest
     for node in leaf.node.line():
         node.priority = node.own_priority(highest)

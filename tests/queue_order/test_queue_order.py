@@ -210,8 +210,9 @@ def test_other_applications_of_a_request_are_served_where_a_quota_refuses_one(tm
     (tmp_path / "b" / "queues.yaml").write_text(text)
     jobs, slots = running("root.a", 2, 1)
     waits = [ModelJob("root.a", cluster, proc, 1000, date=cluster) for cluster in (1, 2) for proc in (1, 2)]
-    ads = waiting(waits)
+    ads = [each.project([name for name in each if name.lower() != "rank"]) for each in waiting(waits)]
     result = cycle(snapshot([*slots, *machines(4)], [*jobs, *ads]), load_bundle(tmp_path / "b"))
+    assert result.counts.requests == 1
     assert served(result) == ["2.1", "2.2"]  # cluster 2 runs already; 1 would be the second application
 
 
@@ -295,3 +296,14 @@ def test_waiting_jobs_that_do_not_fit_do_not_hide_the_others_of_their_applicatio
     ]
     result = cycle(snapshot(machines(3), [*never, *waits[2:]]), bundle_of(tmp_path / "b", queues))
     assert served(result) == ["1.2", "2.0", "1.3"]  # the refused jobs are no use of cluster 1
+
+
+def test_machines_that_are_granted_count_as_used_at_the_next_turn(tmp_path):
+    bundle_of(tmp_path / "b", TWO)
+    text = (tmp_path / "b" / "queues.yaml").read_text()
+    text = text.replace("'name': 'default'", "'name': 'default', 'nodesortpolicy': {'type': 'binpacking'}")
+    (tmp_path / "b" / "queues.yaml").write_text(text)
+    slots = [slot(number, Machine=f'"m{number % 2}"') for number in range(4)]
+    waits = waiting([ModelJob("root.a", 1, 0, 1000), ModelJob("root.b", 2, 0, 1000)])
+    result = cycle(snapshot(slots, waits), load_bundle(tmp_path / "b"))
+    assert [match.slot for match in result.matches] == ["s0@h", "s2@h"]

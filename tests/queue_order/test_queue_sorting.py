@@ -2,8 +2,9 @@
 
 import pytest
 
+from negotiator.plugin import QueueConfig, QueueTree
 from negotiator_queue_order.properties import PriorityPolicy, QueueProperties
-from negotiator_queue_order.queues import QueueNode
+from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.shares import fair_share
 
 
@@ -133,3 +134,12 @@ def test_copies_are_given_as_long_as_no_other_queue_is_first():
     assert first.copies_while_first({"vcore": 10}, 50, rival) == 4  # equal demands go by name
     root.children[0].pending = {"vcore": 429}
     assert first.copies_while_first({"vcore": 10}, 50, rival) == 3
+
+
+def test_what_a_queue_could_use_at_most_is_its_maximum_or_that_of_the_queues_above_or_the_pool():
+    leaf = QueueConfig("root.a.x", leaf=True, max={"gpu": 1}, guaranteed={"vcore": 0})
+    parent = QueueConfig("root.a", leaf=False, max={"vcore": 50}, children=(leaf,))
+    tree = QueueTree.of(QueueConfig("root", leaf=False, children=(parent,)), 0.0)
+    found = Queues.of(tree, {"vcore": 100, "memory": 7}).node("root.a.x")
+    assert found.fair_max == {"vcore": 50, "memory": 7, "gpu": 1}
+    assert found.guaranteed == {}  # only zeros guarantee nothing
