@@ -85,11 +85,11 @@ class _Turn:
         weights = self.weights[places]
         free = np.cumsum(np.append(self.used_free, np.where(self.free[places], weights, 0.0)))
         every = np.cumsum(np.append(self.used, weights))
-        return self._fits(places, free[:-1]), every[:-1] < self.allowance.stop
+        return self._fits(places, free[:-1], every[:-1]), every[:-1] < self.allowance.stop
 
     def has_room(self, places: RowNumbers) -> Mask:
         """Return which candidates the limits admit if each were the next."""
-        return self._fits(places, self.used_free)
+        return self._fits(places, self.used_free, self.used)
 
     def take(self, places: RowNumbers) -> None:
         """Count candidates as taken."""
@@ -97,9 +97,15 @@ class _Turn:
         self.used_free = float(np.cumsum(np.append(self.used_free, weights[self.free[places]]))[-1])
         self.used = float(np.cumsum(np.append(self.used, weights))[-1])
 
-    def _fits(self, places: RowNumbers, used: Weights | float) -> Mask:
-        """Return which candidates fit, after free slots of the weight ``used``."""
-        within = _is_within(used, used + self.weights[places], self.allowance.limit)
+    def _fits(self, places: RowNumbers, used_free: Weights | float, used: Weights | float) -> Mask:
+        """Return which candidates fit, after slots of the weight ``used``, of them free ones of ``used_free``.
+
+        A slot that runs a job needs to be within one of the two limits.
+        """
+        weights, claimed = self.weights[places], self.allowance.claimed
+        within = _is_within(used_free, used_free + weights, self.allowance.limit)
+        if claimed is not None:
+            within |= ~self.free[places] & _is_within(used, used + weights, claimed.limit)
         return ~self.limited[places] | (self.listed[places] & within)
 
 

@@ -34,8 +34,8 @@ class ClaimedAllowance:
 
     ``used`` counts all slots of the turn so far, ``used_before`` those granted before the candidates of the request were
     listed. A slot of weight w is a candidate if ``used_before + w <= limit``, or if ``used_before <= 0`` and the limit is
-    positive, and is granted if a free one of its weight would be: condor_negotiator tests the one when it lists candidates,
-    the other when it takes one. A slot that prefers the request to its job is granted regardless of the limits.
+    positive, and is granted if a free one of its weight would be, or if ``used + w <= limit``, likewise: condor_negotiator
+    tests the one when it lists candidates, the others when it takes one. A slot that prefers the request to its job is granted regardless of the limits.
     ``only_by_rank``: no other slots are granted, free ones neither.
     """
 

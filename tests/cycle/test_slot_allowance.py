@@ -24,6 +24,7 @@ def expected(allowance, rows, jobs, states):
         weight, state = allowance.weights[row], states[row]
         fits = is_within(used_free, weight, allowance.limit)
         if state == Preemption.PRIORITY:
+            fits = fits or is_within(used, weight, claimed.limit)
             fits = fits and is_within(claimed.used_before, weight, claimed.limit)
         if fits or state == Preemption.RANK:
             admitted.append(place)
@@ -62,3 +63,10 @@ def test_the_first_slot_is_rounded_up_and_no_other():
 def test_a_turn_ends_when_it_has_taken_what_it_may():
     found = admit_slots(SlotAllowance(np.ones(5), limit=9.0, stop=2.0), np.arange(5), 5)
     assert (found.places.tolist(), found.stopped) == ([0, 1], True)
+
+
+def test_beyond_the_limit_of_free_slots_those_that_run_jobs_are_within_their_own():
+    """A group at its quota takes no free slot, but its submitters may still end jobs of others, up to their shares."""
+    states = np.array([Preemption.NONE, Preemption.PRIORITY, Preemption.PRIORITY], np.int8)
+    allowance = SlotAllowance(np.full(3, 2.0), limit=0.0, stop=9.0, claimed=ClaimedAllowance(0.5))
+    assert admit_slots(allowance, np.arange(3), 3, states).places.tolist() == [1]

@@ -1,5 +1,6 @@
 """Runs a recorded negotiation cycle under ``order: submitters``, and compares what happened with the record."""
 
+import math
 from collections import Counter
 
 import attrs
@@ -172,6 +173,8 @@ _LARGEST = 1e300
 def _equal(recorded, own, tolerance):
     if recorded == "max":
         return own > _LARGEST
+    if recorded == "-nan":
+        return math.isnan(own)
     if float(recorded) == own:  # infinite
         return True
     return abs(float(recorded) - own) <= tolerance * max(abs(float(recorded)), abs(own), 1)

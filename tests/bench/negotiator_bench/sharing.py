@@ -32,7 +32,7 @@ _SCHEDD: Final = "s.example.org"
 def measure(size: int, plan: Plan) -> Measured:
     """Measure how many times as long a cycle over so many slots takes under fair share, with cold caches each time."""
     times: list[float] = []
-    facts: dict[str, object] = {"slots": size, "classes": CLASSES, "jobs": CLASSES * JOBS}
+    facts: dict[str, object] = {"slots": size, "submitters": SUBMITTERS, "jobs": CLASSES * JOBS}
     with tempfile.TemporaryDirectory() as name:
         by_name, shared = _bundle(Path(name) / "names", ""), _bundle(Path(name) / "shared", "submitters")
         for _ in range(plan.repetitions):
@@ -41,7 +41,7 @@ def measure(size: int, plan: Plan) -> Measured:
             times.append(seconds / without)
             facts["seconds by name"], facts["seconds"] = without, seconds
     target = SpeedTarget("ours", at_most=1.2) if plan.judged else None
-    what = f"{size:,} plain slots, {SUBMITTERS} submitters in {GROUPS} groups"
+    what = f"{size:,} plain slots, {GROUPS} groups"
     return Measured((Figure(Area.SHARING, what, "x", tuple(times), target=target, facts=facts),))
 
 
