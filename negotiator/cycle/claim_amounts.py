@@ -147,12 +147,12 @@ class ClaimAmounts:
 
     @cached_property
     def _is_divisible(self) -> Mask:
-        return evaluate_table(Attr("PartitionableSlot"), self.slots).is_true()
+        return self.slots.alone("PartitionableSlot").is_true()
 
     @cached_property
     def _is_carved(self) -> Mask:
         """The slots that were made for one job; one more element, for no slot."""
-        dynamic = evaluate_table(Attr("DynamicSlot"), self.slots).is_true()
+        dynamic = self.slots.alone("DynamicSlot").is_true()
         types = np.fromiter(
             (each == "dynamic" for each in names(self.slots, "SlotType")), np.bool_, len(self.slots)
         )

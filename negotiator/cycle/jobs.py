@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Table, evaluate_table
-from negotiator.classad.syntax import Attr, fold
+from negotiator.classad import ClassAd, Table
+from negotiator.classad.syntax import fold
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
@@ -107,7 +107,7 @@ def submitters(jobs: Table) -> Strings:
 
 def texts(table: Table, attribute: str) -> TextColumn:
     """Return the texts of one attribute, evaluated without another ad."""
-    return TextColumn.of(evaluate_table(Attr(attribute), table))
+    return TextColumn.of(table.alone(attribute))
 
 
 def names(table: Table, attribute: str) -> Strings:

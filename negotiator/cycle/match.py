@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate_table
+from negotiator.classad import ClassAd, Environment, Kind, Table
 from negotiator.classad.columnar import MemoryBudget
-from negotiator.classad.syntax import Attr
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.offered_slots import OfferedSlots
@@ -199,7 +198,7 @@ def _filters(
 
 def _in_use(slots: Table) -> Mask:
     """Return which slots have a job, by their State, evaluated without another ad."""
-    states = evaluate_table(Attr("State"), slots)
+    states = slots.alone("State")
     if not states.has(Kind.STRING):
         return np.zeros(len(slots), dtype=np.bool_)
     found = np.isin(states.folded, [slots.pool.code(state) for state in _IN_USE])

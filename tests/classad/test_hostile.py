@@ -5,6 +5,7 @@ import pytest
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
+    Allowance,
     ClassAd,
     Environment,
     ParseError,
@@ -349,3 +350,25 @@ def test_many_exponential_patterns_share_a_budget(monkeypatch):
     column = evaluate_table(parse('regexp("(a+)+$", S)'), table)
     assert all(column.value(row) is ERROR for row in range(len(table)))
     assert len(tried) < 500
+
+
+SLOW = 'size(regexps("(a|aa)+$", strcat("' + "a" * 30 + '", "{}"), "x"))'
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_attribute_that_is_slow_in_the_ads_of_one_owner_is_read_in_all_others(before):
+    """Each owner has steps of their own for an attribute; those of no ad are taken from it."""
+    slow = [parse_ad(f'[Owner = "mallory"; JobPrio = {SLOW.format(f"{n}!")}]') for n in range(300)]
+    others = [parse_ad('[Owner = "zoe"; JobPrio = size(Owner) + 4]'), parse_ad("[JobPrio = 1 + 2]")]
+    table = Table.from_ads([*others, *slow] if before else [*slow, *others])
+    values = table.numbers("JobPrio", default=-1.0)
+    assert (values[:2] if before else values[-2:]).tolist() == [7.0, 3.0]
+    rest = values[2:] if before else values[:-2]
+    assert (rest == -1).sum() > 200  # error, after some were evaluated
+
+
+def test_the_text_of_an_attribute_costs_steps_for_each_letter():
+    ad = parse_ad("[R = [" + "; ".join(f"A{n} = TARGET.Memory + {n}" for n in range(300)) + "]]")
+    allowance = Allowance(1_000_000)
+    text = evaluate(parse("unparse(R)"), ad, None, ENV, allowance)
+    assert 1_000_000 - allowance.steps > 2 * len(text)

@@ -131,3 +131,12 @@ def test_a_match_whose_attributes_cannot_be_evaluated_is_withdrawn(tmp_path):
     assert [name for name, _ in matched(result)] == ["1.2"]
     assert reasons(result, "1.1") == {"work_exceeded"}
     assert not any(amount for key, amount in result.ledger.counters() if "matlab" in key)
+
+
+def test_priorities_that_are_slow_to_read_cost_nobody_elses_priority():
+    """The second job of zoe has the higher one, as an expression."""
+    slow = 'size(regexps("(a|aa)+$", strcat("' + "a" * 30 + '", "{}!"), "x"))'
+    jobs = [job(n, JobPrio=slow.format(n), **MALLORY) for n in range(10, 210)]
+    jobs += [job(1, JobPrio="1 + 1", **ZOE), job(2, JobPrio="1 + 2", **ZOE)]
+    result = cycle(snapshot([slot(0, Requirements='TARGET.Owner == "zoe"')], jobs))
+    assert [name for name, _ in matched(result)] == ["1.2"]

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from negotiator.classad.columnar.evaluation import evaluate_table
-from negotiator.classad.syntax import Attr
+from negotiator.classad.context import Allowance, Environment, Payers
+from negotiator.classad.syntax import Attr, AttributeMap, Literal, fold
 from negotiator.classad.tables import AttributeTable
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from negotiator.classad.tables import Column
+
+#: Steps that reading one attribute of all ads, such as JobPrio, may take for each owner or machine. Its values in further
+#: ads of the same owner are error.
+MAX_STEPS_ALONE: Final = 300_000
+#: Who wrote an ad: the first of these that is a string.
+_WRITERS: Final = ("Owner", "User", "Machine", "Name")
 
 
 class Table(AttributeTable):
@@ -20,9 +30,15 @@ class Table(AttributeTable):
 
     __slots__ = ()
 
+    def alone(self, name: str) -> Column:
+        """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left."""
+        left: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(MAX_STEPS_ALONE))
+        payers = Payers(rows=lambda ad: left[_writer(ad)])
+        return evaluate_table(Attr(name), self, env=Environment(payers=payers))
+
     def strings(self, name: str) -> NDArray[np.object_]:
         """Return the values of an attribute, each evaluated in its ad alone: (N,), str, None for other types."""
-        column = evaluate_table(Attr(name), self)
+        column = self.alone(name)
         found = np.full(len(self), None, np.object_)
         rows = np.flatnonzero(np.broadcast_to(column.where(Kind.STRING), (len(self),)))
         if len(rows):
@@ -32,4 +48,11 @@ class Table(AttributeTable):
 
     def numbers(self, name: str, default: float = float("nan")) -> NDArray[np.float64]:
         """Return the values of an attribute, each evaluated in its ad alone, as ``Column.numbers`` does."""
-        return evaluate_table(Attr(name), self).numbers(default)
+        return self.alone(name).numbers(default)
+
+
+def _writer(ad: AttributeMap) -> str:
+    """Return the name of who wrote an ad, empty if unknown; only constants count."""
+    found = (ad.get(name) for name in _WRITERS)
+    names = (each.value for each in found if isinstance(each, Literal) and isinstance(each.value, str))
+    return fold(next(names, ""))

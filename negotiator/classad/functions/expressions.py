@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _STEPS_TO_PARSE = 4  # for each letter
+_STEPS_TO_PRINT = 2  # for each letter
 
 
 @register("ifThenElse", 3, 3, lazy=True)
@@ -75,7 +76,9 @@ def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value: 
     if not isinstance(reference, Attr):
         return ERROR
     expr = scope.ad.get(reference.name) if reference.scope is None and not reference.absolute else None
-    return "" if expr is None else unparse_indented(expr)
+    text = "" if expr is None else unparse_indented(expr)
+    scope.state.charge(len(text) * _STEPS_TO_PRINT)
+    return text
 
 
 @register("unresolved", 1, 2, lazy=True)

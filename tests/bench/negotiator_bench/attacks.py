@@ -177,6 +177,23 @@ def _costly_requests() -> Attack:
     )
 
 
+def _slow_priorities() -> Attack:
+    """An attribute that the schedd's order reads of every ad."""
+    letters = "a" * 30
+    return Attack(
+        tuple(
+            job(n, JobPrio=f'size(regexps("(a|aa)+$",strcat("{letters}{n}","!"),"x"))') for n in range(1000)
+        )
+    )
+
+
+def _printed_records() -> Attack:
+    record = "[" + ";".join(f"A{n}=[B=TARGET.Memory+{n}]" for n in range(300)) + "]"
+    return Attack(
+        tuple(job(n, R=record, Requirements=f"R.A{n}.B > {n} && size(unparse(R)) > {n}") for n in range(300))
+    )
+
+
 ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "attribute names": _many_names,
     "slow limits": _slow_limits,
@@ -189,4 +206,6 @@ ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "doubled strings": _doubling,
     "unlike jobs": _unlike,
     "costly requests": _costly_requests,
+    "slow priorities": _slow_priorities,
+    "printed records": _printed_records,
 }
