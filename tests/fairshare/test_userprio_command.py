@@ -1,5 +1,6 @@
 """``negotiator userprio``: accounts of a state are shown, changed, imported and exported by the command line."""
 
+import contextlib
 import io
 import json
 import os
@@ -8,13 +9,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from account_strategies import RECORDS
+from commands import invoke
 from dying import killed_at_each_step
+from negotiator.app.context import ProgramContext
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
@@ -23,6 +27,7 @@ from negotiator_fairshare.accounts import Accounts
 from negotiator_fairshare.accounts.log_reader import parse_log, read_log
 from negotiator_fairshare.accounts.log_writer import log_text
 from negotiator_fairshare.accounts.state_rows import accounts_of, rows_of
+from negotiator_fairshare.userprio.command import userprio as command
 from pools import slot
 from queueing import ME, NOW, QUEUES, World, app, bundle, records
 from real_condor import real_condor
@@ -49,9 +54,17 @@ def _world(folder):
 
 
 def userprio(site, *words, more=TARGETS, **options):
-    command = [sys.executable, "-m", "negotiator", "userprio", *map(str, words), *more]
-    options = {"text": True, "env": os.environ | {"TZ": "UTC"}} | options
-    return subprocess.run(command, cwd=site, capture_output=True, check=False, **options)
+    """Run the command in the folder of a site."""
+    with contextlib.chdir(site):
+        done = invoke(command, [*words, *more], ProgramContext(), **options)
+    return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
+
+
+def in_utc(site, *words):
+    """Run the program in UTC; return what it printed."""
+    words = [sys.executable, "-m", "negotiator", "userprio", *words, *TARGETS]
+    environment = os.environ | {"TZ": "UTC"}
+    return subprocess.run(words, cwd=site, capture_output=True, text=True, check=True, env=environment).stdout
 
 
 def long_form(site):
@@ -282,7 +295,7 @@ def test_what_is_exported_is_imported(site):
 
 
 def test_logs_are_read_from_standard_input_and_written_to_standard_output(site):
-    assert userprio(site, "--import", "-", text=False, input=LOG.read_bytes()).returncode == 0
+    assert userprio(site, "--import", "-", input=LOG.read_bytes()).returncode == 0
     done = userprio(site, "--export", "-")
     assert done.stdout.startswith("107 1 CreationTimestamp ")
     assert "101 Customer.alice@example.org * *\n" in done.stdout
@@ -397,7 +410,7 @@ def test_condor_userprio_shows_the_long_form_of_groups(tmp_path):
     with real_condor() as condor:
         (condor.folder / "ads").write_text(userprio(site, "-long", "-allusers").stdout)
         for option in ("-most", "-all", "-usage", "-priority", "-quotas"):
-            ours = userprio(site, option, "-allusers").stdout
+            ours = in_utc(site, option, "-allusers")
             real = condor.output(
                 "condor_userprio", "-inputfile", str(condor.inside / "ads"), option, "-allusers"
             )
@@ -409,7 +422,7 @@ def test_condor_userprio_shows_the_long_form_as_the_command_shows_its_tables(sit
     with real_condor() as condor:
         (condor.folder / "ads").write_text(userprio(site, "-long", "-allusers").stdout)
         for option in ("-most", "-all", "-usage", "-priority", "-quotas"):
-            ours = userprio(site, option, "-allusers").stdout
+            ours = in_utc(site, option, "-allusers")
             real = condor.output(
                 "condor_userprio", "-inputfile", str(condor.inside / "ads"), option, "-allusers"
             )
