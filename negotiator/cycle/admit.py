@@ -17,6 +17,7 @@ from negotiator.cycle.applications import application_users
 from negotiator.cycle.gates import apply_gates
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.owner_gates import discard_jobs_of_owners
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
@@ -92,7 +93,13 @@ def admit(
     discarded = tuple(item for part in parts for item in part.discarded)
     counts = snapshot.claim_ids
     return Admitted(
-        *(submitters.kept_ads(), slots.kept_ads(), jobs.kept_ads(), discarded, tuple(failures)),
+        *(
+            submitters.kept_ads(),
+            with_negotiator_requirements(slots.kept_ads()),
+            jobs.kept_ads(),
+            discarded,
+            tuple(failures),
+        ),
         slot_rows=np.flatnonzero(slots.keep),
         claim_ids=None if counts is None else np.asarray(counts, np.int64)[slots.keep],
     )

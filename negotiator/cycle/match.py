@@ -16,6 +16,7 @@ from negotiator.classad import ClassAd, Environment, Kind, Table
 from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
+from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, PreemptionPolicy
 from negotiator.cycle.rank import Ranks
@@ -47,6 +48,7 @@ class SlotMatcher:
     ranks: Ranks
     in_use: Mask  # (N,) slots that have a job, as the pool shows them, and that no match may end
     taken: Mask  # (N,) slots granted to an earlier request of this cycle
+    claimed: ClaimedPartitionable
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
     withheld: Sequence[tuple[Mask, Reason]] = ()  # slots that the order withholds
@@ -69,13 +71,17 @@ class SlotMatcher:
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
+        claims = ClaimIds.of(slots, environment, claim_ids)
+        claimed = ClaimedPartitionable.of(slots, environment)
         in_use, preemption = _in_use(slots), None
+        in_use[claimed.rows] = False
         if offered.preemption is not None:
             preemption = PreemptionPolicy(offered.preemption, requirements.cache, ranks, offered.plugin)
             in_use &= ~preemption.has_user
         return cls(
             *(slots, environment, requirements, ranks, in_use, taken),
-            claim_ids=ClaimIds.of(slots, environment, claim_ids),
+            claimed=claimed,
+            claim_ids=claims,
             unclaimable=unclaimable,
             withheld=offered.withheld,
             preemption=preemption,
@@ -129,6 +135,8 @@ def match(
         candidates = CandidateSet(matcher.slots)
         candidates.remove_all(WORK_EXCEEDED)
     candidates.remove(matcher.in_use, _IN_USE_REASON)
+    if len(matcher.claimed.rows):
+        candidates.remove(matcher.claimed.of_others(request.schedd), _OTHER_SCHEDD)
     candidates.remove(matcher.taken, _TAKEN_REASON)
     candidates.remove(matcher.unclaimable, NO_CLAIM_ID)
     for mask, reason in matcher.withheld:
@@ -218,6 +226,13 @@ NO_CLAIM_ID = core_reason(
     Verdict.WAITING,
     "no_claim_id",
     "no claim id of the slot is left: its startd may be down, or another ad of the slot was matched",
+)
+_OTHER_SCHEDD = core_reason(
+    Station.MATCH,
+    Verdict.WAITING,
+    "claimed_by_schedd",
+    "another schedd has claimed the partitionable slot",
+    "RemoteScheddName",
 )
 _TAKEN_REASON = core_reason(
     Station.MATCH, Verdict.WAITING, "taken", "the slot was granted to an earlier request of this cycle"

@@ -29,6 +29,7 @@ from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.submitters import SlotUse
 from negotiator_fairshare.settings import FairShareSettings
+from negotiator_fairshare.shutdown import shutting_down
 
 #: Whose job a match would end: a job that is already replacing another one counts.
 _USER = bind(
@@ -36,6 +37,11 @@ _USER = bind(
 )
 _RETIRES = bind(parse("MY.RetirementTimeRemaining > 0"))
 _DIVISIBLE = bind(parse("MY.PartitionableSlot"))
+_CLAIMED_WHOLE = 'MY.PartitionableSlot =?= true && MY.State == "Claimed"'
+_NOT_WANTED = bind(parse(f"{_CLAIMED_WHOLE} && MY.WantMatching =?= false"))
+_ELSEWHERE_OR_NOT_WANTED = bind(
+    parse(f"{_CLAIMED_WHOLE} && (MY.WantMatching =?= false || MY.WorkingCM =!= undefined)")
+)
 
 
 @attrs.frozen(eq=False)
@@ -108,6 +114,18 @@ def slot_offer(
 def _withheld(
     slots: Table, in_use: SlotUse, settings: FairShareSettings, env: Environment
 ) -> Iterator[WithheldSlots]:
+    yield WithheldSlots(
+        *(
+            shutting_down(slots, settings.NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD, env),
+            "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD",
+        ),
+        *("shutdown", "the slot will shut down soon"),
+    )
+    elsewhere = _ELSEWHERE_OR_NOT_WANTED if not settings.MATCH_WORKING_CM_SLOTS else _NOT_WANTED
+    yield WithheldSlots(
+        *(evaluate_table(elsewhere, slots, env=env).is_true(), "MATCH_WORKING_CM_SLOTS", "claimed_elsewhere"),
+        "the partitionable slot is claimed, and another manager matches the rest of it, or none does",
+    )
     if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
         claimed: Mask = in_use.claimed & ~evaluate_table(_DIVISIBLE, slots, env=env).is_true()
         yield WithheldSlots(

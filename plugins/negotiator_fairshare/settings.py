@@ -53,6 +53,8 @@ class FairShareSettings(GroupKnobs):
     NEGOTIATOR_IGNORE_JOB_RANKS: bool = False
     NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES: bool = False
     NEGOTIATOR_DEPTH_FIRST: bool = False
+    MATCH_WORKING_CM_SLOTS: bool = False
+    NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     USE_RESOURCE_REQUEST_COUNTS: bool = True
     USE_GLOBAL_JOB_PRIOS: bool = False
     NEGOTIATOR_MATCHLIST_CACHING: bool = True

@@ -3,6 +3,7 @@
 import pytest
 
 from condor_accounts import RecordedCycle, accounts_of
+from condor_long import slots_now
 from negotiator_fairshare.accounts.attributes import INTEGERS, REALS
 
 
@@ -41,7 +42,7 @@ def _differences(content, case):
 def _long_differences(content, case, accounts):
     given = case["given"]
     for entry in case["cycles"]:
-        cycle = RecordedCycle(content, given, [*_slots_now(given["slots"], entry["given"])])
+        cycle = RecordedCycle(content, given, [*slots_now(given["slots"], entry["given"])])
         expect = entry["expect"]
         accounts = cycle.after(accounts, entry["given"]["now"], _served(expect), expect["matches"])
         for name, ad in expect["accounting_ads"].items():
@@ -56,24 +57,6 @@ def _served(expect):
     """The submitters whose priority the negotiator looked at."""
     spins = [spin for pie in expect["pies"] for spin in pie["spins"]]
     return {each["name"] for spin in spins for each in spin["submitters"]}
-
-
-def _slots_now(slots, given):
-    """The slots of one cycle of a long run: static ones, claimed or not, and dynamic ones."""
-    claimed = {each["name"]: each for each in given["claimed"]}
-    left = {each["name"]: each for each in given["partitionable_left"]}
-    for slot in slots:
-        now = {key: value for key, value in left.get(slot["name"], {}).items() if key != "name"}
-        yield {**slot, **now, **_claim(claimed.pop(slot["name"], None))}
-    for name, each in claimed.items():
-        own = {key: value for key, value in each.items() if key not in {"name", "user"}}
-        yield {"name": name, **own, **_claim(each)}
-
-
-def _claim(claimed):
-    if claimed is None:
-        return {}
-    return {"State": '"Claimed"', "Activity": '"Busy"', "RemoteUser": f'"{claimed["user"]}"'}
 
 
 def _compared(accounts, expected, settings):

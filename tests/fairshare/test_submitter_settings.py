@@ -153,3 +153,37 @@ def test_a_rank_that_calls_an_unknown_function_is_a_warning_and_all_slots_are_eq
     found = snapshot(pool, jobs_of("ann", 1, 1, Requirements="true"))
     result = run_cycle(found, examined.bundle, Cycle(1, NOW, examined.bundle.digest))
     assert matched(result) == [("1.0", "s0@h")]
+
+
+def test_slots_that_shut_down_soon_count_in_the_pie_but_get_no_jobs(tmp_path):
+    """By the slot's own clock if it shows one: the second slot's is a minute behind, the third one's far ahead."""
+    ends = f"CurrentTime > {NOW + 100:.0f}"
+    pool = [
+        slot(0, Cpus="1", DaemonShutdown=ends),
+        slot(1, Cpus="1", DaemonShutdown=ends, MyCurrentTime=f"{NOW - 60:.0f}"),
+        slot(2, Cpus="1", DaemonShutdown="CurrentTime > 3e9", MyCurrentTime="4000000000"),
+        slot(3, Cpus="1", DaemonShutdown="undefined"),
+    ]
+    for threshold, slots_left in ((0, 4), (99, 3), (120, 2), (200, 1)):
+        knobs = f"NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = {threshold}\n"
+        result = run(tmp_path / str(threshold), knobs, pool, jobs_of("ann", 9, 1), [submitter("ann", 9)])
+        ((spin, *_),) = [pie.spins for pie in result.order.pies]
+        assert (len(result.matches), spin.slots_left, spin.slot_weight_total) == (slots_left, slots_left, 4)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "knob", "got"),
+    [
+        ({}, "false", 1),
+        ({"WantMatching": "false"}, "true", 0),
+        ({"WantMatching": "true"}, "false", 1),
+        ({"WorkingCM": '"m"'}, "false", 0),
+        ({"WorkingCM": '"m"'}, "true", 1),
+    ],
+)
+def test_a_claimed_partitionable_slot_may_be_left_to_another_manager(tmp_path, attributes, knob, got):
+    claimed = slot(0, PartitionableSlot="true", State='"Claimed"', **attributes)
+    for preempts in ("true", "false"):
+        knobs = f"MATCH_WORKING_CM_SLOTS = {knob}\nNEGOTIATOR_CONSIDER_PREEMPTION = {preempts}\n"
+        result = run(tmp_path / preempts, knobs, [claimed], jobs_of("ann", 1, 1), [submitter("ann", 1)])
+        assert len(result.matches) == got

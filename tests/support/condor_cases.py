@@ -62,7 +62,12 @@ def attribute_ads(rows):
 
 def job_ads(content, jobs):
     """Return the ads of all idle jobs of the queues of a case, cluster by cluster."""
-    return attribute_ads(_job(content, job, proc) for job in jobs for proc in range(job["count"]))
+    return attribute_ads(_job(content, job, proc) for job in jobs for proc in procs_of(job))
+
+
+def procs_of(job):
+    """Return the numbers of the jobs of a cluster that wait."""
+    return job.get("procs", range(job["count"]))
 
 
 def _job(content, job, proc):
@@ -81,7 +86,7 @@ def _job(content, job, proc):
     return content["templates"]["job"] | identity | own
 
 
-_OF_CLUSTERS = {"submitter", "schedd", "cluster", "count", "autocluster"}
+_OF_CLUSTERS = {"submitter", "schedd", "cluster", "count", "autocluster", "procs"}
 
 
 def value_of(ad, expression):

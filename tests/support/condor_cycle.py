@@ -6,8 +6,9 @@ from collections import Counter
 import attrs
 
 from condor_accounts import accounts_of
-from condor_cases import attribute_ads, job_ads, slot_ads
+from condor_cases import attribute_ads, job_ads, procs_of, slot_ads
 from condor_groups import record_differences
+from condor_long import cycles_of
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
@@ -18,44 +19,42 @@ from negotiator_fairshare.accounts.rows import to_row
 
 BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
 
-#: Knobs that have no effect yet.
-NOT_BUILT = {
-    "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD": "trimming of slots that shut down",
-}
-
 
 def not_built(case):
     """Return why a case is not compared; None if it is."""
     given = case["given"]
-    if "cycles" in case:
-        return "runs of several cycles"
-    for knob, what in NOT_BUILT.items():
-        if knob in given.get("knobs", {}):
-            return what
-    if any(slot.get("partitionable") and slot.get("State") == '"Claimed"' for slot in given["slots"]):
-        return "claimed partitionable slots"
     if any("ConsumptionCpus" in slot for slot in given["slots"]):
         return "consumption policies"
-    if any("NegotiatorRequirements" in slot for slot in given["slots"]):
-        return "NegotiatorRequirements"
     return None
 
 
-def run(content, case, folder):
-    """Run the cycle of a case; its bundle is written to a new folder."""
+def compared(content, case, folder):
+    """Run the cycle of a case, or all of a run; yield the differences. The bundle is written to a new folder."""
     given = case["given"]
     folder.mkdir()
     (folder / "pool.yaml").write_text(BUNDLE)
     knobs = given.get("knobs", {})
     (folder / "knobs.conf").write_text("".join(f"{name} = {value}\n" for name, value in knobs.items()))
-    bundle = load_bundle(folder)
-    cycle = Cycle(1, float(given["now"]), bundle.digest)
-    state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows={"submitters": _rows(given)})
-    pool = _pool(content, given)
-    if given.get("earlier_cycle"):
-        earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
-        state = run_cycle(earlier, bundle, cycle, state).state
-    return run_cycle(pool, bundle, cycle, state)
+    bundle, rows = load_bundle(folder), _rows(given)
+    for each in cycles_of(case) if "cycles" in case else (case,):
+        cycle = Cycle(1, float(each["given"]["now"]), bundle.digest)
+        state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows={"submitters": rows})
+        pool = _pool(content, each["given"])
+        if given.get("earlier_cycle"):
+            earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
+            state = run_cycle(earlier, bundle, cycle, state).state
+        result = run_cycle(pool, bundle, cycle, state)
+        rows = result.state.order_rows["submitters"]
+        yield from (f"{each['id']}: {line}" for line in differences(each, result))
+    for name, row in case.get("final_accounting", {}).get("customers", {}).items():
+        yield from _account_differences(name, row, rows[f"account:{name}"])
+
+
+def _account_differences(name, row, own):
+    for field in ("Priority", "WeightedAccumulatedUsage", "WeightedResourcesUsed", "ResourcesUsed"):
+        found = own.get(field, 0)
+        if abs(found - row[field]) > 2e-6 * abs(row[field]):
+            yield f"{field} of {name}: {found}, not {row[field]}"
 
 
 def differences(case, result):
@@ -76,7 +75,7 @@ def differences(case, result):
         matches, recorded = [job for job, _ in matches], [job for job, _ in recorded]
     if matches != recorded:
         yield f"matches: {matches}, not {recorded}"
-    ids = [f"{job['cluster']}.{proc}" for job in case["given"]["jobs"] for proc in range(job["count"])]
+    ids = [f"{job['cluster']}.{proc}" for job in case["given"]["jobs"] for proc in procs_of(job)]
     refused = [(each.submitter, ids[each.job_row], each.reason) for each in result.order.rejections]
     if refused != [(each["submitter"], each["request"], each["reason"]) for each in expect["rejections"]]:
         yield f"rejections: {refused}, not {expect['rejections']}"

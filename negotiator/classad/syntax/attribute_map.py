@@ -86,6 +86,15 @@ def literal(value: Expr | LiteralValue) -> Expr:
     raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
 
 
+def expression(value: Expr | LiteralValue) -> Expr:
+    """Return an expression as it is, a constant as an expression.
+
+    :raises ValueError: the integer has more than 64 bits.
+    :raises TypeError: it is neither.
+    """
+    return value if type(value) in _NODES else literal(value)  # type: ignore[return-value]
+
+
 class _ProjectedExpressions(Sequence["Expr"]):
     """Some of the expressions of an ad, read on demand: those of an ad in a table are made then."""
 
@@ -130,7 +139,7 @@ class AttributeMap:
     def __init__(self, items: Iterable[tuple[str, Expr | LiteralValue]] = ()) -> None:
         given = tuple(items)
         shape = index_names(tuple([name for name, _ in given]))
-        exprs: list[Expr] = [value if type(value) in _NODES else literal(value) for _, value in given]  # type: ignore[misc]
+        exprs: list[Expr] = [expression(value) for _, value in given]
         self.shape = shape
         self.expressions = (
             tuple(exprs) if shape.pick is None else tuple([exprs[position] for position in shape.pick])

@@ -9,13 +9,13 @@ import numpy as np
 
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import fold
-from negotiator.classad.syntax.attribute_map import literal
+from negotiator.classad.syntax.attribute_map import expression
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from negotiator.classad.syntax import LiteralValue
+    from negotiator.classad.syntax import Expr, LiteralValue
     from negotiator.classad.tables.column import IndexArray, StringPool
     from negotiator.classad.tables.distinct_values import DistinctValues
     from negotiator.classad.tables.store import Store
@@ -75,7 +75,7 @@ def added_attribute(
     base: Store,
     name: str,
     codes: IndexArray,
-    values: Sequence[LiteralValue | None],
+    values: Sequence[Expr | LiteralValue | None],
     rows: IndexArray | None,
 ) -> AddedAttribute:
     """Return an attribute of all ads of a store.
@@ -83,7 +83,7 @@ def added_attribute(
     :param codes: the place in ``values`` of each row's value, (R,).
     :param rows: the ads in the store, (R,); None for all.
     """
-    encoded = encode([None if value is None else literal(value) for value in values], base.pool)
+    encoded = encode([None if value is None else expression(value) for value in values], base.pool)
     of_values = np.broadcast_to(encoded.codes, (len(values),)).astype(np.int64)
     found = np.zeros(len(base), np.int64)
     found[slice(None) if rows is None else rows] = of_values[codes]

@@ -174,7 +174,7 @@ class AttributeTable:
         return type(self)(self._current(), self._indices(rows))
 
     def with_attributes(
-        self, attributes: Mapping[str, tuple[IndexArray, Sequence[LiteralValue | None]]]
+        self, attributes: Mapping[str, tuple[IndexArray, Sequence[Expr | LiteralValue | None]]]
     ) -> Self:
         """Return a table of the same rows with further attributes, which replace those of the ads.
 

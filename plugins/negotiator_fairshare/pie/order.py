@@ -165,11 +165,11 @@ class FairShareOrder:
                 halted = PieHalt.GROUP_AT_QUOTA
                 break
             shares = self._divide(left, group)
+            began = self._pie_left = self._sum_of_limits(
+                left, shares
+            )  # before they are sorted: its last bits decide
             if not spins:
-                left = sorted(left, key=lambda each: self._turn_key(each, shares))
-            began = self._pie_left = self._sum_of_limits(left, shares)
-            if not spins:
-                left = joined(left)
+                left = joined(sorted(left, key=lambda each: self._turn_key(each, shares)))
             if not self.settings.consider_preemption and began <= 0:
                 halted = PieHalt.NO_PIE_LEFT
                 break
