@@ -17,7 +17,7 @@ from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, is_settings_file, read_folder, unread
 from negotiator.bundle.knob_entries import knob_entries
-from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, PlacementSettings
+from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, MatchMode, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.order_knobs import without_order
@@ -212,14 +212,17 @@ class _Loading:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
+        mode = self._match_mode(top)
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         self.problems += (*problems, *without_order(ordering, self.entries, layout.owners))
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
-        if kill is None or notify is None:
+        if kill is None or notify is None or mode is None:
             return None
         commands = SiteCommands(kill, notify)
-        return attrs.evolve(bundle, accounting=accounting, ordering=ordering, site_commands=commands)
+        return attrs.evolve(
+            bundle, accounting=accounting, ordering=ordering, match=mode, site_commands=commands
+        )
 
     def all_problems(self) -> tuple[Problem, ...]:
         """Return all problems, each once, in the order of files and lines, each with its line."""
@@ -297,6 +300,15 @@ class _Loading:
             return schema()
         builder = ObjectBuilder(paths)
         built = builder.value(top.entries[key].value, schema)
+        self.problems += builder.problems
+        return None if built is INVALID else built
+
+    def _match_mode(self, top: MapNode) -> MatchMode | None:
+        """Return the value of ``match:``; None if it is invalid."""
+        if "match" not in top.entries:
+            return MatchMode.ONE
+        builder = ObjectBuilder(FileOfBundle(self.folder, ()))
+        built = builder.value(top.entries["match"].value, MatchMode)
         self.problems += builder.problems
         return None if built is INVALID else built
 

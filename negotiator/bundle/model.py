@@ -111,6 +111,13 @@ class Ordering:
     known: Mapping[str, Attributed[RequestOrderType]] = attrs.field(factory=dict)
 
 
+class MatchMode(enum.StrEnum):
+    """How many jobs of a request get one partitionable slot in a cycle."""
+
+    ONE = "one"  # one job; the schedd divides the rest of the slot
+    FILL = "fill"  # as many as it holds
+
+
 @attrs.frozen
 class Bundle:
     """A policy bundle that passed every check."""
@@ -130,6 +137,7 @@ class Bundle:
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
     ordering: Ordering = attrs.field(factory=Ordering)
+    match: MatchMode = MatchMode.ONE
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited

@@ -25,7 +25,7 @@ from negotiator.hooks.records import Section
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
-CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order", "kill", "notify")
+CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order", "match", "kill", "notify")
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

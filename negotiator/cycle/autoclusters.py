@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bundle.model import Bundle
+from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.classad import ClassAd, Expr, Side, Table
 from negotiator.classad.syntax import Literal, ReferenceScan, scan
 from negotiator.hooks.records import Expression
@@ -99,13 +99,16 @@ class _Closure:
 
     slots: Table
     exact: bool
+    requests: frozenset[str]  # the amounts that jobs request
     _known: dict[tuple[object, ...], frozenset[str] | None] = attrs.field(factory=dict)
     _scans: dict[int, tuple[Expr, ReferenceScan]] = attrs.field(factory=dict)
 
     @classmethod
     def over(cls, slots: Table, jobs: Table) -> _Closure:
         """Return the closure over the attributes that jobs and slots may read of each other."""
-        return cls(slots, exact=not (_SHADOWS & (slots.names() | jobs.names())))
+        names = jobs.names()
+        requests = frozenset(name for name in names if name.startswith("request"))
+        return cls(slots, exact=not (_SHADOWS & (slots.names() | names)), requests=requests)
 
     def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
         """Return the attributes that the bundle and the slots read of any job; None if they cannot be found."""
@@ -113,6 +116,9 @@ class _Closure:
             return None
         pending: list[_Name] = [(_JOB, name) for name in ("requirements", "rank", *bundle.job_attributes)]
         pending.append((_SLOT, "requirements"))
+        pending += ((_SLOT, name) for name in self.slots.names() if name.startswith("consumption"))
+        if bundle.match is MatchMode.FILL:
+            pending += ((_JOB, name) for name in self.requests)
         for owner, found in _central_expressions(bundle):
             if found.opaque:
                 return None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.declared_charges import DeclaredCharges
+from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     WORK_EXCEEDED,
@@ -62,6 +63,8 @@ class GrantedSlots:
     too_heavy: int = 0
     stopped: bool = False
     unclaimable: int = 0
+    consumption: Consumption | None = None  # of slots that several jobs share
+    weights: NDArray[np.float64] | None = None  # (G,); None: those of the slots
     preemptions: PreemptionStates | None = None  # what each match ends, (G,); None: all slots are free
 
     @property
@@ -92,6 +95,11 @@ def charge(
     :param declared: has the charges of the request.
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
+    consumption = (
+        None if matcher.divisible is None else matcher.divisible.consumption(request.ad, cycle.environment)
+    )
+    if consumption is not None:
+        allowance, candidates = consumption.allowance(allowance), _divided(candidates, consumption)
     left = candidates.left
     if not left or not request.applications:
         return _nothing()
@@ -136,6 +144,8 @@ def charge(
         too_heavy=chosen.too_heavy,
         stopped=chosen.stopped,
         unclaimable=unclaimable,
+        consumption=consumption,
+        weights=None if consumption is None or allowance is None else allowance.weights[admission.rows],
         preemptions=None if states is None else states[admission.rows],
     )
 
@@ -170,10 +180,19 @@ def _admit_claimable(
         missing = matcher.claim_ids.missing(chosen.admission.rows)
         if not len(missing):
             return chosen, unclaimable
-        lost = chosen.admission.rows[missing]
+        lost = np.unique(chosen.admission.rows[missing])
         matcher.unclaimable[lost] = True
         unclaimable += len(lost)
-        candidates = attrs.evolve(candidates, among=candidates.among & ~matcher.unclaimable)
+        candidates = _without(candidates, lost, np.delete(chosen.admission.rows, missing))
+
+
+def _without(candidates: MatchCandidates, lost: Rows, claimable: Rows) -> MatchCandidates:
+    """Return the candidates without slots that lack claim ids; one that has some is left for as many jobs."""
+    among, some = candidates.among.copy(), claimable[np.isin(claimable, lost)]
+    among[lost] = False
+    among[some] = True
+    copies = candidates.copies
+    return attrs.evolve(candidates, among=among, copies=copies if copies is None else copies.at_most(some))
 
 
 def _admit(
@@ -203,10 +222,13 @@ def _admit(
             # Slots come in the order of preference, so that none after these may weigh as much.
             heavy = among & _as_heavy(allowance, granted[found.too_heavy], states)
             heavy[granted[found.places]] = False
-            among, too_heavy = among & ~heavy, too_heavy + int(np.count_nonzero(heavy))
+            among, too_heavy = among & ~heavy, too_heavy + max(1, int(np.count_nonzero(heavy)))
         else:  # the turn may take no more slots than these
             among = np.zeros_like(among)
             among[granted[found.places]] = True
+        if candidates.copies is not None:
+            copies_left = candidates.copies.at_most(granted[found.places])
+            candidates = attrs.evolve(candidates, copies=copies_left)
 
 
 def _as_heavy(allowance: SlotAllowance, rows: Rows, states: PreemptionStates | None) -> Mask:
@@ -239,10 +261,19 @@ def _fitting(
     count = copies if uniform else max(_FEW, 2 * copies)
     while True:
         rows, ranks = matcher.ranks.choose(request.ad, among, count, cycle.environment, further)
+        if candidates.copies is not None:
+            rows, ranks = candidates.copies.repeated(rows, ranks)
         admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)
         if len(admission) == copies or count >= left or uniform:
             return _Chosen(rows, ranks, admission)
         count *= _MORE
+
+
+def _divided(candidates: MatchCandidates, consumption: Consumption) -> MatchCandidates:
+    """Return the candidates of which a job may take what it consumes, counted once for each job."""
+    copies = consumption.copies
+    among = candidates.among & (copies.counts > 0)
+    return attrs.evolve(candidates, among=among, copies=copies, left=int(copies.counts[among].sum()))
 
 
 def _unspecified(request: Request, charges: Charges) -> Reason | None:

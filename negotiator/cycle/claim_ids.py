@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Environment, Table, bind, evaluate_table, parse
+from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.jobs import texts
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.hooks.records import Mask
@@ -28,19 +29,27 @@ class ClaimIds:
     """The claim ids of the slots of one cycle.
 
     Two ads of one name and one address are one slot. ``needed`` (N,) are the slots that schedds claim, ``stays`` (N,)
-    those that may be matched again.
+    those that may be matched again. One claim id of those in ``shared`` (N,) serves all matches of a turn.
     """
 
     needed: Mask
     stays: Mask
+    shared: Mask
     _identities: Numbers  # (N,)
     _left: NDArray[np.int64]  # by identity
 
     @classmethod
-    def of(cls, slots: Table, env: Environment, counts: NDArray[np.int64] | None = None) -> ClaimIds:
+    def of(
+        cls,
+        slots: Table,
+        env: Environment,
+        counts: NDArray[np.int64] | None = None,
+        divisible: DivisibleSlots | None = None,
+    ) -> ClaimIds:
         """Count the claim ids of slots.
 
         :param counts: how many each slot has; None if it is not known, so that each slot has one.
+        :param divisible: the slots that several matches share.
         """
         names = texts(slots, "Name").codes
         nameless = np.where(names < 0, np.arange(len(slots)), -1)
@@ -49,10 +58,25 @@ class ClaimIds:
         # Twins share what either has.
         np.maximum.at(left, identities, np.ones(len(slots), np.int64) if counts is None else counts)
         needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
-        return cls(needed, evaluate_table(_STAYS, slots, env=env).is_true(), identities, left)
+        stays, shared = (
+            evaluate_table(_STAYS, slots, env=env).is_true().copy(),
+            np.zeros(len(slots), np.bool_),
+        )
+        if divisible is not None:
+            shared[divisible.filled] = stays[divisible.policies] = True
+            if counts is None:
+                needed = needed.copy()
+                needed[divisible.policies] = False
+        return cls(needed, stays, shared, identities, left)
 
     def missing(self, rows: Rows) -> Rows:
         """Return the places in a list of slots for which no claim id is left, after those before them in the list."""
+        first_of_slot = np.unique(rows, return_index=True)[1]
+        repeated = self.shared[rows]
+        repeated[first_of_slot] = False
+        if repeated.any():
+            once = np.flatnonzero(~repeated)
+            return once[self.missing(rows[once])]
         identities = self._identities[rows]
         order = np.argsort(identities, kind="stable")
         ordered = identities[order]
@@ -63,4 +87,6 @@ class ClaimIds:
 
     def use(self, rows: Rows) -> None:
         """Use one claim id for each match."""
+        shared = self.shared[rows]
+        rows = np.concatenate((rows[~shared], np.unique(rows[shared])))
         np.subtract.at(self._left, self._identities[rows[self.needed[rows]]], 1)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from negotiator.bundle.model import Bundle
+from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
+from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
@@ -59,9 +60,12 @@ def run_cycle(
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
     in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
+    fill = bundle.match is MatchMode.FILL
+    divisible = DivisibleSlots.of(admitted.slots, cycle.environment, fill=fill)
     requests = queued_requests(
         *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment),
         in_queue_order=kind.in_queue_order,
+        matches=None if divisible is not None else len(admitted.slots),
     )
     work.before_matching(len(requests))
 
@@ -80,7 +84,11 @@ def run_cycle(
     )
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
     offered = OfferedSlots.of(order.offer(), admitted.slots, bundle.ordering.chosen)
-    matcher = SlotMatcher.of(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids)
+    if divisible is not None:
+        divisible.offered(offered.slots)
+    matcher = SlotMatcher.of(
+        *(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids, divisible)
+    )
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     users = None if offered.preemption is None else offered.preemption.users
@@ -96,7 +104,7 @@ def run_cycle(
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
             granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
         in_use.end_claims(granted.preempting_rows)
-        withdrawn = matcher.take(granted.rows)
+        withdrawn = matcher.take(granted.rows, granted.consumption)
         feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)

@@ -17,6 +17,7 @@ from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
+from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, PreemptionPolicy
 from negotiator.cycle.rank import Ranks
@@ -53,6 +54,7 @@ class SlotMatcher:
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
     withheld: Sequence[tuple[Mask, Reason]] = ()  # slots that the order withholds
     preemption: PreemptionPolicy | None = None
+    divisible: DivisibleSlots | None = None
 
     @classmethod
     def of(
@@ -61,17 +63,19 @@ class SlotMatcher:
         environment: Environment,
         pool: SlotRanks = DEFAULT_RANKS,
         claim_ids: NDArray[np.int64] | None = None,
+        divisible: DivisibleSlots | None = None,
     ) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
         :param claim_ids: how many each slot has; None if it is not known.
+        :param divisible: those that several matches share.
         :param pool: the pool's own order of slots.
         """
         budget, slots = MemoryBudget(), offered.slots
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
-        claims = ClaimIds.of(slots, environment, claim_ids)
+        claims = ClaimIds.of(slots, environment, claim_ids, divisible)
         claimed = ClaimedPartitionable.of(slots, environment)
         in_use, preemption = _in_use(slots), None
         in_use[claimed.rows] = False
@@ -85,18 +89,34 @@ class SlotMatcher:
             unclaimable=unclaimable,
             withheld=offered.withheld,
             preemption=preemption,
+            divisible=divisible,
         )
 
     def prefer(self, scores: NDArray[np.float64] | None) -> None:
         """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
         self.ranks.scores = scores
 
-    def take(self, rows: NDArray[np.intp]) -> int:
-        """Use a claim id of each slot, withdraw the slots from later requests, and return how many are withdrawn."""
+    def take(self, rows: NDArray[np.intp], consumption: Consumption | None = None) -> int:
+        """Use a claim id of each slot, withdraw the slots from later requests, and return how many are withdrawn.
+
+        :param consumption: what each match takes of the slots that several share.
+        """
         self.claim_ids.use(rows)
-        left = self.claim_ids.stays[rows]
-        self.taken[rows[~left]] = True
-        return len(rows) - int(np.count_nonzero(left))
+        gone = np.unique(rows[~self.claim_ids.stays[rows]])
+        self.taken[gone] = True
+        if consumption is not None and (slots := consumption.divisible.take(consumption, rows)) is not None:
+            self._change(slots)
+        return len(gone)
+
+    def _change(self, slots: Table) -> None:
+        """Evaluate anew over slots of which a part was taken."""
+        budget = MemoryBudget()
+        self.slots = slots
+        self.requirements = Requirements(slots, self.environment, budget)
+        self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
+        if self.preemption is not None:
+            changed = attrs.evolve(self.preemption, cache=self.requirements.cache, pool_ranks=self.ranks)
+            self.preemption = changed
 
 
 @attrs.frozen
@@ -110,6 +130,7 @@ class MatchCandidates:
     warnings: tuple[tuple[Reason, Mask], ...]
     failures: tuple[HookFailure, ...]
     preempting: PreemptingCandidates | None = None  # None: all of them are free
+    copies: SlotCopies | None = None  # how many jobs each may get; None: one
 
 
 def match(

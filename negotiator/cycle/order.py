@@ -22,6 +22,7 @@ def feedback_of(
         *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left),
         withdrawn=withdrawn + granted.unclaimable,
         candidate_slots=candidates.among,
+        weights=granted.weights,
         protected=0 if candidates.preempting is None else candidates.preempting.protected,
         preemptions=granted.preemptions,
     )

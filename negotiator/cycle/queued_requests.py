@@ -34,11 +34,12 @@ def queued_requests(
     env: Environment,
     *,
     in_queue_order: bool = False,
+    matches: int | None = None,
 ) -> tuple[QueuedRequest, ...]:
     """Group the idle jobs into requests, each with an allowance of all its jobs.
 
     ``groups`` are those of users whose jobs do not name them. ``in_queue_order`` keeps alike jobs in separate
-    requests where other jobs are between them in the schedd's order.
+    requests where other jobs are between them in the schedd's order. ``matches`` is the most that one request may have.
     """
     jobs = placed.jobs
     if not len(jobs):
@@ -48,7 +49,7 @@ def queued_requests(
     factory = RequestFactory(bundle, groups, env, slots.names())
     requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
 
-    copies = _copies(jobs)
+    copies, most = _copies(jobs), MAX_COPIES if matches is None else matches
     queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
     priorities = () if in_queue_order else _priorities(jobs)
@@ -59,7 +60,7 @@ def queued_requests(
     kinds = combined(*columns)[0]
     rejected = _rejected_together(jobs, kinds, submitters, schedds, *_placements(placed))
     for number, members in enumerate(_runs(kinds, order) if in_queue_order else _groups(kinds, order)):
-        rows = _repeated(members, copies, len(slots))
+        rows = _repeated(members, copies, most)
         request = requests.of(rows, int(copies[members].sum()))
         kind = int(rejected[members[0]])
         queued.append(QueuedRequest(number, request, rows, len(rows), members, kind=kind))
@@ -101,13 +102,13 @@ def _copies(jobs: Table) -> NDArray[np.intp]:
     return counts.clip(1, MAX_COPIES).astype(np.intp)
 
 
-def _repeated(group: Rows, copies: NDArray[np.intp], slots: int) -> Rows:
-    """Return each row once for each job that its ad represents, but at most one row more than there are slots.
+def _repeated(group: Rows, copies: NDArray[np.intp], matches: int) -> Rows:
+    """Return each row once for each job that its ad represents, but at most one row more than there may be matches.
 
     An ad may request any number of jobs: those that cannot be matched need no row.
     """
-    enough = int(np.searchsorted(np.cumsum(copies[group]), slots + 1)) + 1
-    return np.repeat(group[:enough], np.minimum(copies[group[:enough]], slots + 1))[: slots + 1]
+    enough = int(np.searchsorted(np.cumsum(copies[group]), matches + 1)) + 1
+    return np.repeat(group[:enough], np.minimum(copies[group[:enough]], matches + 1))[: matches + 1]
 
 
 def _schedd_order(jobs: Table, names: Sequence[Strings]) -> Rows:

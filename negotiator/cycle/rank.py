@@ -40,6 +40,12 @@ class Ranks:
         self._job = ColumnCache(dependencies, env, _job_rank, budget)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
 
+    def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
+        """Return the same ranks of other slots, with empty caches."""
+        ranks = Ranks(dependencies, env, budget, self._of_pool)
+        ranks.scores = self.scores
+        return ranks
+
     def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, ...]:
         """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
 

@@ -53,6 +53,9 @@ class SlotAllowance:
     slot is rounded up. ``used`` counts the free slots of the turn, earlier requests included. Slots that run jobs are
     granted by ``claimed``; None grants none of them. The turn ends before the next grant if all slots of the turn have
     reached ``stop``.
+
+    Of a slot that several jobs share each job takes a part: ``weigh`` returns, for a table of such slots before and after one
+    job, what the job weighs on each, (D,); None: as much as the slot.
     """
 
     weights: Weights
@@ -60,6 +63,7 @@ class SlotAllowance:
     stop: float
     used: float = 0.0
     claimed: ClaimedAllowance | None = None
+    weigh: Callable[[Table, Table], Weights] | None = None
 
     @property
     def used_in_all(self) -> float:
@@ -141,6 +145,8 @@ class Feedback:
     ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
     the request could have been matched with before this turn, quotas aside, and ``candidate_slots`` (S,) are these slots.
     ``withdrawn`` counts the slots that no request may have any more: granted ones, and those of which no claim id was left.
+    ``weights`` (G,) are those of the matches, None if they are those of the slots; a slot that several jobs share is in
+    ``slots`` once for each.
     ``protected`` counts the candidates whose jobs the requirements of preemption protect. ``preemptions`` (G,) are values
     of ``Preemption``, None if all slots were free.
     """
@@ -155,6 +161,7 @@ class Feedback:
     candidates: int = 0
     withdrawn: int = 0
     candidate_slots: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
+    weights: Weights | None = None
     protected: int = 0
     preemptions: PreemptionStates | None = None
 

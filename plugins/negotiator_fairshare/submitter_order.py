@@ -39,7 +39,7 @@ from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, no_attributes, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.submitters import SlotUse, slot_weights, submitter_ads, submitters_of_jobs
+from negotiator_fairshare.pie.submitters import SlotUse, WeightScale, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
 
@@ -70,11 +70,13 @@ class SubmitterOrder(RequestOrder):
         settings = context.settings or FairShareSettings()
         own, env = settings.accounts, context.cycle.environment
         now = int(context.cycle.now)
-        weights = slot_weights(
-            *(context.slots, settings.SLOT_WEIGHT.tree, env),
+        scale = WeightScale(
+            settings.SLOT_WEIGHT.tree,
+            env,
             use_weights=settings.NEGOTIATOR_USE_SLOT_WEIGHTS,
             force_default=settings.FORCE_NEGOTIATOR_SLOT_WEIGHT,
         )
+        weights = scale.of(context.slots)
         discounted = settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES
         in_use = SlotUse.of(context.slots, env, discount_suspended=discounted)
         use = UseCounter(own.group_of)
@@ -117,6 +119,7 @@ class SubmitterOrder(RequestOrder):
             any_claimed=offer.preemption is not None and bool((offer.preemption.users != "").any()),
             settings=settings.pie,
             priorities=JobPriorities(context.jobs),
+            weigh=scale.of_part,
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
             calls=groups or single_call,
             quotas=context.refusals,

@@ -20,14 +20,6 @@ from negotiator_fairshare.accounts.rows import to_row
 BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
 
 
-def not_built(case):
-    """Return why a case is not compared; None if it is."""
-    given = case["given"]
-    if any("ConsumptionCpus" in slot for slot in given["slots"]):
-        return "consumption policies"
-    return None
-
-
 def compared(content, case, folder):
     """Run the cycle of a case, or all of a run; yield the differences. The bundle is written to a new folder."""
     given = case["given"]

@@ -20,6 +20,7 @@ from negotiator.plugin import (
     QueuedRequest,
     QuotaQuery,
     SlotAllowance,
+    Table,
 )
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.depth_first import DepthFirst, JobCounts
@@ -105,6 +106,7 @@ class FairShareOrder:
     any_claimed: bool
     settings: PieSettings
     priorities: JobPriorities
+    weigh: Callable[[Table, Table], NDArray[np.float64]]
     calls: PieCalls
     quotas: QuotaQuery
     group_attributes: Callable[[str], Mapping[str, str | float]]
@@ -266,9 +268,10 @@ class FairShareOrder:
             end=serving.end,
         )
 
-    def take(self, name: str, slots: NDArray[np.intp]) -> list[float]:
+    def take(self, name: str, feedback: Feedback) -> list[float]:
         """Count the matches of a submitter, one after the other, and return their weights."""
-        weights: list[float] = self.weights[slots].tolist()
+        own = self.weights[feedback.slots] if feedback.weights is None else feedback.weights
+        weights: list[float] = own.tolist()
         for weight, count in Counter(weights).items():
             self.use.add(name, weight, count)
         for weight in weights:
@@ -389,6 +392,7 @@ class _Serving:
             stop=headroom if self._only_by_rank else min(self.limit, headroom),
             used=self.used_free,
             claimed=claimed,
+            weigh=self.order.weigh,
         )
 
     def _key(self, queued: QueuedRequest) -> tuple[int, str, bool]:
@@ -419,7 +423,7 @@ class _Serving:
         if feedback.preemptions is not None:
             free = feedback.preemptions == Preemption.NONE
         for weight, is_free in zip(
-            self.order.take(self.submitter.name, feedback.slots), free.tolist(), strict=True
+            self.order.take(self.submitter.name, feedback), free.tolist(), strict=True
         ):
             self.used += weight
             self.used_free += weight * is_free

@@ -78,22 +78,35 @@ def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, 
     )
 
 
-def slot_weights(
-    slots: Table, default: Expr, env: Environment, *, use_weights: bool, force_default: bool = False
-) -> NDArray[np.float64]:
-    """Return the weight of each slot, (S,): its SlotWeight, else the value of ``default``; a negative one counts as 1.
+@attrs.frozen(eq=False)
+class WeightScale:
+    """The weights of slots: SlotWeight, else ``default``; a negative one counts as 1.
 
-    :param use_weights: False: each slot weighs 1.
-    :param force_default: use ``default`` for all slots.
+    ``use_weights`` False: each slot weighs 1. ``force_default``: use ``default`` for all slots.
     """
-    if not use_weights:
-        return np.ones(len(slots))
-    own = np.full(len(slots), np.nan)
-    if not force_default:
-        own = evaluate_table(_SLOT_WEIGHT, slots, env=env).numbers()
-    weights = np.where(np.isfinite(own), own, evaluate_table(default, slots, env=env).numbers(1.0))
-    weights = np.where(np.isfinite(weights), weights, 1.0)
-    return np.where(weights < 0, 1.0, weights.clip(max=_HEAVIEST))
+
+    default: Expr
+    env: Environment
+    use_weights: bool = True
+    force_default: bool = False
+
+    def of(self, slots: Table) -> NDArray[np.float64]:
+        """Return the weight of each slot, (S,)."""
+        if not self.use_weights:
+            return np.ones(len(slots))
+        own = np.full(len(slots), np.nan)
+        if not self.force_default:
+            own = evaluate_table(_SLOT_WEIGHT, slots, env=self.env).numbers()
+        default = evaluate_table(self.default, slots, env=self.env).numbers(1.0)
+        weights = np.where(np.isfinite(own), own, default)
+        weights = np.where(np.isfinite(weights), weights, 1.0)
+        return np.where(weights < 0, 1.0, weights.clip(max=_HEAVIEST))
+
+    def of_part(self, before: Table, after: Table) -> NDArray[np.float64]:
+        """Return the weight that was taken of each slot, (S,); 1 without weights."""
+        if not self.use_weights:
+            return np.ones(len(before))
+        return (self.of(before) - self.of(after)).clip(min=0)
 
 
 @attrs.frozen(eq=False)
