@@ -1,7 +1,5 @@
 """Every recorded negotiation cycle, run under ``order: submitters``: matches, rejections, spins, shares and limits."""
 
-from collections import Counter
-
 import pytest
 
 import condor_cycle
@@ -10,11 +8,11 @@ import condor_cycle
 def test_recorded_negotiation_cycles(condor_cases, condor_file, report, tmp_path):
     """Each case agrees in every number."""
     content = condor_cases.read(condor_file)
-    failures, counts = [], Counter(passed=0, failed=0)
+    failures, counts = [], {"passed": 0, "failed": 0}
     for case in content["cases"]:
         found = [*condor_cycle.compared(content, case, tmp_path / case["id"])]
         counts["failed" if found else "passed"] += 1
         failures += found
     report(f"{condor_file} (cycles)", counts)
     if failures:
-        pytest.fail("\n".join([f"{condor_file}: {dict(counts)}", *failures[:30]]), pytrace=False)
+        pytest.fail("\n".join([f"{condor_file}: {counts}", *failures[:30]]), pytrace=False)
