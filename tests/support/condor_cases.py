@@ -76,7 +76,7 @@ def _job(content, job, proc):
         "ClusterId": job["cluster"],
         "ProcId": proc,
         "JobStatus": 1,
-        "AutoClusterId": job["autocluster"],
+        "AutoClusterId": job.get("autocluster"),
         "Owner": f'"{name.partition("@")[0].rpartition(".")[2]}"',
         "User": f'"{name}"',
         "AccountingGroup": f'"{name}"',
