@@ -179,7 +179,8 @@ def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]
     if isinstance(bundle.audit.denials, Expression):
         yield _JOB, scan(bundle.audit.denials.tree)
     ranks = bundle.ordering.ranks
-    yield from ((_SLOT, scan(rank)) for rank in (ranks.before, ranks.after) if rank is not None)
+    read = (ranks.before, ranks.after, *ranks.reads)
+    yield from ((_SLOT, scan(expression)) for expression in read if expression is not None)
     for constraint in bundle.constraints:
         owner = _SLOT if constraint.slot_side is _JOB else _JOB
         yield owner, scan(constraint.record.expression)

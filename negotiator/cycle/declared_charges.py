@@ -10,6 +10,7 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.charges import Charges, quota_of
+from negotiator.cycle.recount import Recount
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
@@ -17,7 +18,7 @@ from negotiator.hooks.charges import Charge, KeyCharge
 from negotiator.hooks.manager import Answers
 from negotiator.hooks.order import QueuedRequest, QuotaRefusal
 from negotiator.hooks.records import Cycle, Request
-from negotiator.ledger import Counters, Ledger
+from negotiator.ledger import Counters
 from negotiator.ledger.lines import Reader
 from negotiator.queues import QueueTree
 
@@ -59,7 +60,7 @@ class QuotaRefusals:
     """
 
     declared: DeclaredCharges
-    ledger: Ledger
+    in_use: Recount
     work: WorkAccounts
     cycle: Cycle
     _uniform: dict[tuple[int, str], Sequence[Attributed[Charge]]] = attrs.field(factory=dict, init=False)
@@ -69,7 +70,7 @@ class QuotaRefusals:
         charges = self._uniform.get((queued.number, code))
         if charges is None:
             charges = self._charges(queued, code)
-        counters = self.ledger.counters()
+        counters = self.in_use.ledger.counters()
         return tuple(refusal for each in charges for refusal in self._refusals(each, counters))
 
     def _charges(self, queued: QueuedRequest, code: str) -> Sequence[Attributed[Charge]]:
@@ -93,5 +94,14 @@ class QuotaRefusals:
             refused = refused & (np.asarray(line.amount) > 0)
         if line.charged is not None:
             refused = refused & line.charged
-        if refused.any():
+        if not refused.any():
+            return
+        held = None if quota.held_through_cycle else self.in_use.held.of(charge.counter)
+        if held is None:
             yield QuotaRefusal(quota, None if uniform else refused)
+            return
+        refused = refused & (
+            np.asarray(line.amount) - held > line.room
+        )  # a match may end the job that holds it
+        if refused.any():
+            yield QuotaRefusal(quota, refused)

@@ -71,7 +71,7 @@ def run_cycle(
 
     rows = state.order_rows.get(kind.name, {})
     declared = DeclaredCharges(admitted.slots, placed.state.queues, bundle)
-    refusals = QuotaRefusals(declared, in_use.ledger, work, cycle)
+    refusals = QuotaRefusals(declared, in_use, work, cycle)
     context = OrderContext(
         *(requests, admitted.slots, admitted.submitters, placed.idle.jobs, cycle),
         settings=bundle.ordering.settings,

@@ -35,7 +35,8 @@ class ClaimedAllowance:
     ``used`` counts all slots of the turn so far, ``used_before`` those granted before the candidates of the request were
     listed. A slot of weight w is a candidate if ``used_before + w <= limit``, or if ``used_before <= 0`` and the limit is
     positive, and is granted if a free one of its weight would be, or if ``used + w <= limit``, likewise: condor_negotiator
-    tests the one when it lists candidates, the others when it takes one. A slot that prefers the request to its job is granted regardless of the limits.
+    tests the one when it lists candidates, the others when it takes one. A slot that prefers the request to its job is a
+    candidate regardless of the limits, and granted so if it is the first of those listed.
     ``only_by_rank``: no other slots are granted, free ones neither.
     """
 
@@ -198,7 +199,8 @@ class SlotRanks:
 
     Slots are sorted by ``before``, then by the job's Rank, then by ``after`` (None for none), the largest first, then in
     the order of the pool. ``of_job`` False ignores all that jobs say: their Rank is 1, and the pool's expressions are
-    evaluated without a request.
+    evaluated without a request. ``reads`` are further expressions that the order evaluates with a slot as MY and a request
+    as TARGET: requests have the attributes that they read of jobs.
 
     Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK, NEGOTIATOR_POST_JOB_RANK and NEGOTIATOR_IGNORE_JOB_RANKS.
     """
@@ -206,6 +208,7 @@ class SlotRanks:
     before: Expr = PRE_JOB_RANK
     after: Expr | None = None
     of_job: bool = True
+    reads: tuple[Expr, ...] = ()
 
 
 #: The ranks of a pool whose order brings none.

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import PRE_JOB_RANK, Expression, Problem, RankExpression, SlotRanks, parse
+from negotiator.plugin import PRE_JOB_RANK, Expr, Expression, Problem, RankExpression, SlotRanks, parse
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.pie.order import PieSettings
@@ -26,6 +26,9 @@ def _post_job_rank() -> RankExpression:
         " - SlotID - 1.0e10 * (Offline =?= True))"
     )
     return RankExpression(parse(text), text)
+
+
+_SLOT_RANK = parse("MY.Rank")
 
 
 def _no_preemption() -> Expression:
@@ -94,7 +97,15 @@ class FairShareSettings(GroupKnobs):
         after, of_job = self.NEGOTIATOR_POST_JOB_RANK.tree, not self.NEGOTIATOR_IGNORE_JOB_RANKS
         own = self.NEGOTIATOR_PRE_JOB_RANK
         before = PRE_JOB_RANK if own is None else own.tree
-        return SlotRanks(before, after, of_job=of_job)
+        return SlotRanks(before, after, of_job=of_job, reads=tuple(self._preemption_reads()))
+
+    def _preemption_reads(self) -> Iterator[Expr]:
+        """Yield the expressions that decide which jobs a match may end."""
+        if self.NEGOTIATOR_CONSIDER_PREEMPTION:
+            yield _SLOT_RANK
+            yield self.PREEMPTION_RANK.tree
+            if self.PREEMPTION_REQUIREMENTS is not None:
+                yield self.PREEMPTION_REQUIREMENTS.tree
 
     @property
     def pie(self) -> PieSettings:

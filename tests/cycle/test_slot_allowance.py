@@ -26,7 +26,9 @@ def expected(allowance, rows, jobs, states):
         if state == Preemption.PRIORITY:
             fits = fits or is_within(used, weight, claimed.limit)
             fits = fits and is_within(claimed.used_before, weight, claimed.limit)
-        if fits or state == Preemption.RANK:
+        if state == Preemption.RANK:
+            fits = fits or used <= claimed.used_before or is_within(used, weight, claimed.limit)
+        if fits:
             admitted.append(place)
             used += weight
             used_free += weight * (state == Preemption.NONE)
@@ -36,10 +38,10 @@ def expected(allowance, rows, jobs, states):
 turns = st.lists(st.tuples(weights, st.sampled_from(Preemption)), max_size=12)
 
 
-@given(turns, limits, limits, limits, st.sampled_from([0.0, 1.0]), st.integers(1, 15))
-def test_slots_are_admitted_one_after_the_other(slots, limit, of_claimed, stop, used, jobs):
+@given(turns, limits, limits, limits, st.sampled_from([0.0, 1.0]), st.booleans(), st.integers(1, 15))
+def test_slots_are_admitted_one_after_the_other(slots, limit, of_claimed, stop, used, listed, jobs):
     sizes, states = np.array([each for each, _ in slots]), np.array([each for _, each in slots], np.int8)
-    claimed = ClaimedAllowance(of_claimed, used=used + 1, used_before=used)
+    claimed = ClaimedAllowance(of_claimed, used=used + 1, used_before=used + listed)
     allowance = SlotAllowance(sizes, limit, stop, used, claimed)
     rows = np.arange(len(slots))[::-1]
     found = admit_slots(allowance, rows, jobs, states[rows])

@@ -143,3 +143,31 @@ def test_records_say_whose_job_a_match_ends(tmp_path):
     result = run_cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle, Cycle(1, NOW, bundle.digest))
     (record,) = records_by_kind(result)["match"]
     assert record["preempts"] == {"user": "bob@d", "by": "priority"}
+
+
+def test_what_only_the_rank_of_slots_reads_of_jobs_decides(tmp_path):
+    """The pool's own ranks read nothing of the job here."""
+    slots = [claimed(0, "bob", Rank="TARGET.JobPrio"), claimed(1, "bob")]
+    conf = "NEGOTIATOR_PRE_JOB_RANK = 0\n"
+    result = run(tmp_path, pool(slots, waiting("ann", JobPrio="3"), "ann"), conf)
+    assert list(ended(result)) == ["s0@h"]
+
+
+def test_what_only_the_policy_of_preemption_reads_of_jobs_decides(tmp_path):
+    slots = [claimed(0, "bob"), claimed(1, "bob")]
+    conf = "NEGOTIATOR_PRE_JOB_RANK = 0\nPREEMPTION_REQUIREMENTS = TARGET.Urgent\n"
+    result = run(tmp_path, pool(slots, waiting("ann", Urgent="true"), "ann"), conf)
+    assert len(result.matches) == 1
+
+
+CONCURRENCY = "concurrency_limits: {lic: 1}\nconcurrency_limits_compatible: "
+
+
+@pytest.mark.parametrize(("compatible", "matched"), [("exact", 0), ("fixed", 1)])
+def test_a_concurrency_limit_of_the_job_that_ends_is_free_in_the_next_cycle(tmp_path, compatible, matched):
+    """As in condor_negotiator; ``fixed`` gives it to the match at once."""
+    slots = [claimed(0, "bob", ConcurrencyLimits='"lic"')]
+    bundle = write_bundle(tmp_path / "b", f"{FAIR}{CONCURRENCY}{compatible}\n", conf=ALLOWED)
+    jobs = waiting("ann", ConcurrencyLimits='"lic"')
+    result = run_cycle(pool(slots, jobs, "ann"), bundle, Cycle(1, NOW, bundle.digest))
+    assert len(result.matches) == matched
