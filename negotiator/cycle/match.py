@@ -19,7 +19,7 @@ from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.preemption import PreemptingCandidates, PreemptionPolicy
+from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
@@ -53,7 +53,7 @@ class SlotMatcher:
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
     withheld: Sequence[tuple[Mask, Reason]] = ()  # slots that the order withholds
-    preemption: PreemptionPolicy | None = None
+    preemption: SlotPreemption | None = None
     divisible: DivisibleSlots | None = None
 
     @classmethod
@@ -80,7 +80,7 @@ class SlotMatcher:
         in_use, preemption = _in_use(slots), None
         in_use[claimed.rows] = False
         if offered.preemption is not None:
-            preemption = PreemptionPolicy(offered.preemption, requirements.cache, ranks, offered.plugin)
+            preemption = SlotPreemption(offered.preemption, requirements.cache, ranks, offered.plugin)
             in_use &= ~preemption.has_user
         return cls(
             *(slots, environment, requirements, ranks, in_use, taken),

@@ -40,7 +40,7 @@ class PreemptingCandidates:
 
 
 @attrs.frozen(eq=False)
-class PreemptionPolicy:
+class SlotPreemption:
     """The rules of preemption over the slots of one cycle; ``plugin`` has the name and version of the order."""
 
     rules: PreemptionRules

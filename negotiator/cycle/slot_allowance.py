@@ -33,7 +33,7 @@ def admit_slots(
     Takes one pass over the candidates for each weight among those that are too heavy. Sums are those of one addition
     after the other, so that they are rounded as in HTCondor.
     """
-    turn = _Turn.of(allowance, rows, states)
+    turn = _TurnUse.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
     admitted: list[RowNumbers] = []
     heavy: list[RowNumbers] = []
@@ -57,7 +57,7 @@ def admit_slots(
 
 
 @attrs.define(eq=False)
-class _Turn:
+class _TurnUse:
     """What a turn has used, and which candidates it may still take; ``weights`` and masks are those of candidates, (C,)."""
 
     allowance: SlotAllowance
@@ -69,7 +69,7 @@ class _Turn:
     used: float
 
     @classmethod
-    def of(cls, allowance: SlotAllowance, rows: RowNumbers, states: PreemptionStates | None) -> _Turn:
+    def of(cls, allowance: SlotAllowance, rows: RowNumbers, states: PreemptionStates | None) -> _TurnUse:
         weights, claimed = allowance.weights[rows], allowance.claimed
         states = np.full(len(rows), Preemption.NONE, np.int8) if states is None else states
         listed = states == Preemption.NONE

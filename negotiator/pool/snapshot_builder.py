@@ -112,11 +112,16 @@ class SnapshotBuilder:
             self.vault.put(*slot, result.claims)
 
     def _claim_ids(self) -> tuple[int, ...] | None:
-        """Return how many claim ids each slot has; None without private ads: then they are not known."""
+        """Return how many claim ids each slot has; None without private ads: then they are not known.
+
+        A pool of files may have the private ads of some machines only: of a slot of another machine they are not known,
+        and it counts as having one.
+        """
         if not self.private_claims:
             return None
-        slots = [ad for ad, _ in self.ads[PoolAdKind.SLOT].values()]
-        return tuple(self.vault.count(string_value(ad, "Name"), address_of(ad)) for ad in slots)
+        known = frozenset(address for _, address in self.private_claims)
+        slots = [(string_value(ad, "Name"), address_of(ad)) for ad, _ in self.ads[PoolAdKind.SLOT].values()]
+        return tuple(self.vault.count(name, address) if address in known else 1 for name, address in slots)
 
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""

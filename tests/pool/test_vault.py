@@ -51,10 +51,11 @@ def test_claim_ids_are_read_from_ads_of_every_format(text):
 
 
 def test_a_snapshot_has_the_number_of_claim_ids_of_each_slot():
-    """They are not known without private ads."""
-    others = SLOT.replace("slot1", "slot2"), PRIVATE.format("slot1@a", "<1>", "ClaimIdList", "a#b, c#d")
+    """They are not known without private ads; a slot of a machine without any counts as having one."""
+    other = SLOT.replace("slot1", "slot2")
+    others = other, PRIVATE.format("slot1@a", "<1>", "ClaimIdList", "a#b, c#d"), other.replace("<1>", "<2>")
     snapshot, _ = read("\n".join([SLOT, *others]))
-    assert snapshot.claim_ids == (2, 0)
+    assert snapshot.claim_ids == (2, 0, 1)
     assert read(SLOT)[0].claim_ids is read(f'{SLOT}ClaimId = "{CLAIM}"\n')[0].claim_ids is None
 
 
