@@ -14,6 +14,7 @@ PLUGINS = {
     "limits": "negotiator_limits",
     "maxima": "negotiator_maxima",
     "placement": "negotiator_placement",
+    "queue_order": "negotiator_queue_order",
     "quotasets": "negotiator_quotasets",
 }
 

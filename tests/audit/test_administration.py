@@ -39,9 +39,9 @@ def test_50_users_and_50_administrators_are_named_and_the_others_counted():
 @pytest.mark.parametrize(("text", "shown"), [(LONG, CUT), (LONG[1:], LONG[1:])])
 def test_texts_have_500_characters(text, shown):
     times = {"now": 0.0, "requested_at": 0.0}
-    words = dict.fromkeys(("bundle", "action", "user", "application", "queue", "rule"), "w")
-    record = admin_record(**times, **words, request=1, note=text, ok=True, text=text)
-    assert (record["note"], record["text"], drained(failure=text)["failure"]) == (shown, shown, shown)
+    words = dict.fromkeys(("bundle", "action", "user", "application", "queue", "rule", "order"), "w")
+    record = admin_record(**times, **words, request=1, note=text, change=text, ok=True, text=text)
+    assert [record["note"], record["change"], record["text"], drained(failure=text)["failure"]] == [shown] * 4
 
 
 def test_a_reload_has_50_problems_and_the_number_of_the_others():
