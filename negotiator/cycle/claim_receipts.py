@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -43,6 +43,13 @@ class ClaimReceipts:
         rows, receipts = self._sorted()
         first, end = np.searchsorted(rows, [row, row + 1])
         return tuple(map(Receipt, receipts[first:end].tolist()))
+
+    def each(self) -> Iterator[tuple[int, Receipt]]:
+        """Yield the row of a slot and a receipt of what runs there, for all receipts, by row."""
+        rows, receipts = self._sorted()
+        for row, receipt in zip(rows.tolist(), receipts.tolist(), strict=True):
+            if row >= 0:
+                yield row, Receipt(receipt)
 
     def release(self, row: int, ledger: Ledger) -> tuple[Receipt, ...]:
         """Release all charges of the jobs on a slot, and return the receipts; all or nothing.

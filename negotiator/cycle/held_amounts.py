@@ -23,11 +23,14 @@ class HeldAmounts:
     def of_claims(cls, receipts: ClaimReceipts, ledger: Ledger, slots: Rows) -> HeldAmounts:
         """Return what the claims of some slots hold; ``slots`` (S,) are their rows in the pool."""
         found: dict[CounterKey, dict[int, int]] = {}
-        for row, claimed in enumerate(slots.tolist()):
-            for receipt in receipts.of(claimed):
-                for counter, amount in ledger.amounts(receipt):
-                    own = found.setdefault(counter, {})
-                    own[row] = own.get(row, 0) + amount
+        places = {row: place for place, row in enumerate(slots.tolist())}
+        for row, receipt in receipts.each():
+            place = places.get(row)
+            if place is None:
+                continue
+            for counter, amount in ledger.amounts(receipt):
+                own = found.setdefault(counter, {})
+                own[place] = own.get(place, 0) + amount
         return cls(
             len(slots),
             {

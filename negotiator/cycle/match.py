@@ -82,6 +82,8 @@ class SlotMatcher:
         if offered.preemption is not None:
             preemption = SlotPreemption(offered.preemption, requirements.cache, ranks, offered.plugin)
             in_use &= ~preemption.has_user
+            if not preemption.has_user.any():
+                preemption = None
         return cls(
             *(slots, environment, requirements, ranks, in_use, taken),
             claimed=claimed,
@@ -130,6 +132,7 @@ class MatchCandidates:
     warnings: tuple[tuple[Reason, Mask], ...]
     failures: tuple[HookFailure, ...]
     preempting: PreemptingCandidates | None = None  # None: all of them are free
+    protected: int = 0  # slots whose jobs the requirements of preemption protect
     copies: SlotCopies | None = None  # how many jobs each may get; None: one
 
 
@@ -162,19 +165,19 @@ def match(
     candidates.remove(matcher.unclaimable, NO_CLAIM_ID)
     for mask, reason in matcher.withheld:
         candidates.remove(mask, reason)
-    preempting = None
+    preempting, protected = None, 0
     if matcher.preemption is not None:
         claimed = None if allowance is None else allowance.claimed
         if claimed is None:
             candidates.remove(matcher.preemption.has_user, _IN_USE_REASON)
         else:
-            preempting = matcher.preemption.apply(candidates, request, cycle.environment, claimed)
+            preempting, protected = matcher.preemption.apply(candidates, request, cycle.environment, claimed)
     if not len(matcher.slots):
         candidates.removals.append(Removal(NO_SLOTS, 0, 0))
 
     left = int(np.count_nonzero(candidates.keep))
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
-    return MatchCandidates(candidates.keep, left, removals, warnings, failures, preempting)
+    return MatchCandidates(candidates.keep, left, removals, warnings, failures, preempting, protected)
 
 
 def _requirements(

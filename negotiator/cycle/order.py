@@ -23,7 +23,7 @@ def feedback_of(
         withdrawn=withdrawn + granted.unclaimable,
         candidate_slots=candidates.among,
         weights=granted.weights,
-        protected=0 if candidates.preempting is None else candidates.preempting.protected,
+        protected=candidates.protected,
         preemptions=granted.preemptions,
     )
 

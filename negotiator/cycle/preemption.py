@@ -30,13 +30,10 @@ _NO_RANK = float(-np.finfo(np.float32).max)
 
 @attrs.frozen(eq=False)
 class PreemptingCandidates:
-    """What matches of one request end, (N,), and the number of slots whose jobs the requirements protect."""
+    """What matches of one request end, (N,), and the order of slots that are equal in all else, (N,) each."""
 
     states: PreemptionStates
-    protected: int
-    ranks: tuple[
-        RankValues, ...
-    ]  # the order of slots that are equal in all else, most significant first, (N,)
+    ranks: tuple[RankValues, ...]  # most significant first
 
 
 @attrs.frozen(eq=False)
@@ -55,8 +52,12 @@ class SlotPreemption:
 
     def apply(
         self, candidates: CandidateSet, request: Request, env: Environment, claimed: ClaimedAllowance
-    ) -> PreemptingCandidates:
-        """Remove the slots whose jobs a request may not end."""
+    ) -> tuple[PreemptingCandidates | None, int]:
+        """Remove the slots whose jobs a request may not end.
+
+        :returns: what matches with the others end, None if all of them are free; and the number of slots whose jobs
+            the requirements protect.
+        """
         by_rank = self.has_user & self.cache.get(_PREFERS, request.ad, Side.MY, env).rows
         others = self.has_user & ~by_rank
         protected = 0
@@ -73,14 +74,14 @@ class SlotPreemption:
                 others &= ~refused
             likes = self.cache.get(_LIKES_AS_MUCH, request.ad, Side.MY, env).rows
             candidates.remove(others & ~likes, self._liked_less)
+        if not (self.has_user & candidates.keep).any():
+            return None, protected
         states = np.full(len(by_rank), Preemption.NONE, np.int8)
         states[self.has_user] = Preemption.PRIORITY
         states[by_rank] = Preemption.RANK
-        preempts = self.has_user & candidates.keep
-        ranks = self.pool_ranks.of_pool(self.rules.rank, request.ad, env) if preempts.any() else np.zeros(1)
-        return PreemptingCandidates(
-            states, protected, (states.astype(np.float64), np.where(self.has_user, ranks, _NO_RANK))
-        )
+        ranks = self.pool_ranks.of_pool(self.rules.rank, request.ad, env)
+        order = states.astype(np.float64), np.where(self.has_user, ranks, _NO_RANK)
+        return PreemptingCandidates(states, order), protected
 
     @cached_property
     def _requirements(self) -> Expr | None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import (
     Environment,
+    Kind,
     LiteralValue,
     Mask,
     PreemptionRules,
@@ -46,17 +47,19 @@ _ELSEWHERE_OR_NOT_WANTED = bind(
 
 @attrs.frozen(eq=False)
 class SlotUsers:
-    """The users whose jobs matches may end: the user of each slot, (S,), an empty name for none."""
+    """The users whose jobs matches may end: ``names`` (S,), an empty name for none, and the ``rows`` with one, (U,)."""
 
     names: NDArray[np.object_]
+    rows: NDArray[np.intp]
 
     @classmethod
     def of(cls, slots: Table, env: Environment) -> SlotUsers:
         """Read the users of slots."""
-        found = evaluate_table(_USER, slots, env=env).values(np.arange(len(slots)))
-        names = np.empty(len(slots), np.object_)
-        names[:] = [value if isinstance(value, str) else "" for value in found]
-        return cls(names)
+        column = evaluate_table(_USER, slots, env=env)
+        names = np.full(len(slots), "", np.object_)
+        rows = np.flatnonzero(np.broadcast_to(column.where(Kind.STRING), (len(slots),)))
+        names[rows] = column.values(rows)
+        return cls(names, rows[names[rows] != ""])
 
 
 @attrs.frozen(eq=False)
@@ -70,10 +73,13 @@ class SlotUserAccounts:
 
     def add_to(self, slots: Table, users: SlotUsers) -> Table:
         """Return the slots with the accounts of their users."""
-        names = users.names.tolist()
-        distinct = list(dict.fromkeys(names))
-        place = {user: number for number, user in enumerate(distinct)}
-        codes = np.array([place[user] for user in names], np.int64)
+        if not len(users.rows):
+            return slots
+        numbers: dict[str, int] = {}
+        codes = np.zeros(len(slots), np.int64)  # the first value is that of slots without a user
+        codes[users.rows] = [
+            numbers.setdefault(user, len(numbers) + 1) for user in users.names[users.rows].tolist()
+        ]
         readers: dict[str, Callable[[str], LiteralValue | None]] = {
             "RemoteUserPrio": lambda user: _single(self.accounts.effective_priority(user, self.settings)),
             "RemoteUserFloor": lambda user: self.accounts.get(user).floor,
@@ -86,10 +92,7 @@ class SlotUserAccounts:
                 "RemoteGroupResourcesInUse": lambda user: self.use.weighted(self._group(user)),
             }
         return slots.with_attributes(
-            {
-                name: (codes, [read(user) if user else None for user in distinct])
-                for name, read in readers.items()
-            }
+            {name: (codes, [None, *map(read, numbers)]) for name, read in readers.items()}
         )
 
     def _group(self, user: str) -> str:

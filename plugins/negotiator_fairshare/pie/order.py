@@ -399,13 +399,10 @@ class _Serving:
         return queued.number, self.order.group.group, self._only_by_rank
 
     def _attributes(self) -> dict[str, str | bool | float]:
-        """Return what expressions of slots and the policy of preemption read of the submitter and its group."""
-        of_group = self.order.group_attributes(self.submitter.name)
-        if not self.order.settings.consider_preemption:
-            return {**self.order.group.attributes, **of_group}
+        """Return what expressions of slots and of the pool read of the submitter and its group."""
         return {
             **self.order.group.attributes,
-            **of_group,
+            **self.order.group_attributes(self.submitter.name),
             "SubmitterUserPrio": self.account.priority,
             "SubmitterUserResourcesInUse": self.order.use.weighted(self.submitter.name),
         }
