@@ -8,14 +8,18 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.hooks.records import Mask
 from negotiator.ledger import CounterKey, Grouping, Ints, Ledger, Rows
 
 
 @attrs.frozen(eq=False)
 class HeldAmounts:
-    """The amounts of ``size`` slots on enforcing counters: for each counter some rows of slots, (K,), and their amounts."""
+    """The amounts of slots on enforcing counters: for each counter some rows of slots, (K,), and their amounts.
 
-    size: int
+    ``ended`` (S,) are the slots whose jobs matches have ended: they hold nothing any more.
+    """
+
+    ended: Mask
     by_counter: Mapping[CounterKey, tuple[Rows, Ints]]
     _of_groupings: dict[int, tuple[Grouping, Ints | None]] = attrs.field(factory=dict, init=False)
 
@@ -32,12 +36,18 @@ class HeldAmounts:
                 own = found.setdefault(counter, {})
                 own[place] = own.get(place, 0) + amount
         return cls(
-            len(slots),
+            np.zeros(len(slots), np.bool_),
             {
                 counter: (np.array(list(own), np.intp), np.array(list(own.values()), np.int64))
                 for counter, own in found.items()
             },
         )
+
+    def end(self, rows: Rows) -> Rows:
+        """Note that matches end the jobs of some slots; return the rows of those that had not ended before."""
+        running = np.unique(rows[~self.ended[rows]])
+        self.ended[running] = True
+        return running
 
     def of(self, counter: CounterKey | Grouping) -> Ints | None:
         """Return what each slot holds on its counter, (S,); None if none holds anything."""
@@ -45,16 +55,21 @@ class HeldAmounts:
             known = self._of_groupings.get(id(counter))
             if known is None:  # with the grouping itself, so that its identity stays its own
                 known = self._of_groupings[id(counter)] = counter, self._of_grouping(counter)
-            return known[1]
+            found = known[1]
+        else:
+            found = self._of_counter(counter)
+        return None if found is None else np.where(self.ended, 0, found)
+
+    def _of_counter(self, counter: CounterKey) -> Ints | None:
         if counter not in self.by_counter:
             return None
+        found = np.zeros(len(self.ended), np.int64)
         rows, amounts = self.by_counter[counter]
-        found = np.zeros(self.size, np.int64)
         found[rows] = amounts
         return found
 
     def _of_grouping(self, grouping: Grouping) -> Ints | None:
-        found = np.zeros(self.size, np.int64)
+        found = np.zeros(len(self.ended), np.int64)
         for code, key in enumerate(grouping.keys):
             if key in self.by_counter:
                 rows, amounts = self.by_counter[key]

@@ -50,9 +50,13 @@ class Recount:
         return HeldAmounts.of_claims(self.receipts, self.ledger, self.slots)
 
     def end_claims(self, rows: Rows) -> None:
-        """Release what the running jobs of some slots hold, by their rows among those that take part."""
-        for row in self.slots[rows].tolist():
-            self.receipts.release(row, self.ledger)
+        """Release what the running jobs of some slots hold, by their rows among those that take part.
+
+        The ad of a slot may be matched again (WantAdRevaluate): its job was ended before.
+        """
+        if len(rows):
+            for row in self.slots[self.held.end(rows)].tolist():
+                self.receipts.release(row, self.ledger)
 
 
 def recount(

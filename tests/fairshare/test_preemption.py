@@ -171,3 +171,13 @@ def test_a_concurrency_limit_of_the_job_that_ends_is_free_in_the_next_cycle(tmp_
     jobs = waiting("ann", ConcurrencyLimits='"lic"')
     result = run_cycle(pool(slots, jobs, "ann"), bundle, Cycle(1, NOW, bundle.digest))
     assert len(result.matches) == matched
+
+
+def test_a_slot_that_is_matched_again_releases_what_its_job_was_charged_once(tmp_path):
+    """The ad of the slot stays for further requests, and no match with it needs a claim id."""
+    staying = claimed(0, "bob", WantAdRevaluate="true", WantClaiming="false")
+    slots = [staying, claimed(1, "bob"), claimed(2, "bob")]
+    plugins = {"licence": LICENCE.replace('("licence",), 1, 1,', '("licence",), 1, 3,')}
+    result = run(tmp_path, pool(slots, waiting("ann", 9), "ann"), ALLOWED, plugins)
+    assert dict(result.ledger.counters())[("licence", "licence")] == 3
+    assert [match.slot for match in result.matches].count("s0@h") == 1
