@@ -7,14 +7,13 @@ warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
-from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
@@ -29,7 +28,7 @@ from negotiator.cycle.result import Removal
 from negotiator.cycle.slot_allowance import admit_slots
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge
-from negotiator.hooks.manager import Attributed, HookFailure
+from negotiator.hooks.manager import Answers, Attributed, HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import Preemption, PreemptionStates
@@ -85,14 +84,14 @@ def charge(
     candidates: MatchCandidates,
     matcher: SlotMatcher,
     in_use: Recount,
-    declared: DeclaredCharges,
+    charges: Callable[[], Answers[Charge | KeyCharge]],
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:
     """Grant the best slots that fit the quotas, and charge them.
 
     :param in_use: the ledger to charge, and the users whose usage is uncertain: they get no slots.
-    :param declared: has the charges of the request.
+    :param charges: asks the plugins for the charges of the jobs; called if there are candidates.
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     consumption = (
@@ -105,7 +104,7 @@ def charge(
         return _nothing()
     if request.user in in_use.uncertain:
         return _nothing(left, failure_reason(Station.CHARGE, in_use.uncertain[request.user]))
-    answers = declared.of(request, cycle)
+    answers = charges()
     if answers.failures:
         reasons = [failure_reason(Station.CHARGE, failure) for failure in answers.failures]
         return attrs.evolve(_nothing(left, *reasons), failures=answers.failures)

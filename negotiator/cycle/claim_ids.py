@@ -58,10 +58,8 @@ class ClaimIds:
         # Twins share what either has.
         np.maximum.at(left, identities, np.ones(len(slots), np.int64) if counts is None else counts)
         needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
-        stays, shared = (
-            evaluate_table(_STAYS, slots, env=env).is_true().copy(),
-            np.zeros(len(slots), np.bool_),
-        )
+        stays = evaluate_table(_STAYS, slots, env=env).is_true().copy()
+        shared = np.zeros(len(slots), np.bool_)
         if divisible is not None:
             shared[divisible.filled] = stays[divisible.policies] = True
             if counts is None:

@@ -94,11 +94,12 @@ def run_cycle(
     users = None if offered.preemption is None else offered.preemption.users
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, users)
     while (queued := order.next()) is not None:
-        request = queued.allowed()
+        request = queued.matched()
         paid = work.for_request(cycle, request)
         matcher.prefer(queued.scores)
         candidates = match(request, matcher, bundle, paid, queued.slots)
-        granted = charge(*(request, candidates, matcher, in_use, declared, paid), allowance=queued.slots)
+        charges = partial(declared.of, queued.allowed(), paid)
+        granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
         attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
         if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little

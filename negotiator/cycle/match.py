@@ -153,9 +153,8 @@ def match(
         _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
         _constraints(candidates, request, matcher, bundle, cycle)
         failures = _filters(candidates, request, bundle, cycle)
-    if is_exceeded(
-        cycle
-    ):  # perhaps while it was matched: reasons that were found until then are not the decisive one
+    # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
+    if is_exceeded(cycle):
         candidates = CandidateSet(matcher.slots)
         candidates.remove_all(WORK_EXCEEDED)
     candidates.remove(matcher.in_use, _IN_USE_REASON)

@@ -19,7 +19,7 @@ def feedback_of(
     denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
     cause = _cause(queued, candidates, granted, left)
     return Feedback(
-        *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy, candidates.left),
+        *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy),
         withdrawn=withdrawn + granted.unclaimable,
         candidate_slots=candidates.among,
         weights=granted.weights,

@@ -29,8 +29,6 @@ from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
 from negotiator.hooks.records import Cycle, Match, PreemptedJob
 from negotiator.hooks.slot_offer import Preemption
 
-_PREEMPTED: dict[int, str] = {Preemption.RANK: "rank", Preemption.PRIORITY: "priority"}
-
 
 @attrs.define(eq=False)
 class Outcomes:
@@ -121,8 +119,10 @@ class Outcomes:
     def _preempted(self, granted: GrantedSlots, place: int) -> PreemptedJob | None:
         if granted.preemptions is None or self.slot_users is None:
             return None
-        by = _PREEMPTED.get(int(granted.preemptions[place]))
-        return None if by is None else PreemptedJob(self.slot_users[granted.rows[place]], by)
+        by = Preemption(int(granted.preemptions[place]))
+        if by is Preemption.NONE:
+            return None
+        return PreemptedJob(self.slot_users[granted.rows[place]], by.name.lower())
 
     def _entries(
         self,

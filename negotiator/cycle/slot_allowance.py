@@ -100,15 +100,14 @@ class _TurnUse:
     def _fits(self, places: RowNumbers, used_free: Weights | float, used: Weights | float) -> Mask:
         """Return which candidates fit, after slots of the weight ``used``, of them free ones of ``used_free``.
 
-        A slot that runs a job needs to be within one of the two limits, unless it is the first of those that were listed and
-        prefers the request.
+        A slot that runs a job needs to be within one of the two limits. One that prefers the request needs it only after
+        the first grant since the candidates were listed.
         """
         weights, claimed = self.weights[places], self.allowance.claimed
         within = _is_within(used_free, used_free + weights, self.allowance.limit)
-        if claimed is not None:
-            within |= ~self.free[places] & _is_within(used, used + weights, claimed.limit)
         if claimed is None:
             return self.listed[places] & within
+        within |= ~self.free[places] & _is_within(used, used + weights, claimed.limit)
         preferring = within | (np.asarray(used) <= claimed.used_before)
         return np.where(self.limited[places], self.listed[places] & within, preferring)
 

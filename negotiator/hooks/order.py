@@ -83,7 +83,7 @@ class QueuedRequest:
     its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests of one autocluster of a schedd
     (``AutoClusterId``; without it, of jobs that are alike in all that decisions read) in one queue. ``scores`` (S,) sort the
     slots of this turn before the job's Rank, the largest first, instead of ``SlotRanks.before``. ``attributes`` replace
-    those of the job's ad while it is matched.
+    those of the job's ad while it is matched; charges are those of the job without them.
     """
 
     number: int
@@ -97,13 +97,17 @@ class QueuedRequest:
     attributes: Mapping[str, Any] = attrs.field(factory=dict)
 
     def allowed(self) -> Request:
-        """Return the request of the jobs that may be matched now, with the attributes that the order adds."""
-        request = self.request
-        if self.attributes:
-            request = attrs.evolve(request, ad=request.ad.replaced(self.attributes))
+        """Return the request of the jobs that may be matched now."""
         if self.allowance >= len(self.rows):
+            return self.request
+        return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
+
+    def matched(self) -> Request:
+        """Return the request of the jobs that may be matched now, with the attributes that the order adds."""
+        request = self.allowed()
+        if not self.attributes:
             return request
-        return attrs.evolve(request, applications=request.applications[: self.allowance])
+        return attrs.evolve(request, ad=request.ad.replaced(self.attributes))
 
     def without(self, copies: RowNumbers, allowance: int) -> QueuedRequest | None:
         """Return the request of the other jobs with a new allowance; None without other jobs.
@@ -143,13 +147,11 @@ class Feedback:
 
     ``slots`` (G,) are the rows of the granted slots, for weights; ``copies`` (G,) the numbers of the jobs that got
     them; ``left`` the number of jobs of the request without a slot; ``denied`` the reasons that took slots away.
-    ``too_heavy`` counts the candidates that weigh more than the allowance left. ``candidates`` is the number of slots that
-    the request could have been matched with before this turn, quotas aside, and ``candidate_slots`` (S,) are these slots.
-    ``withdrawn`` counts the slots that no request may have any more: granted ones, and those of which no claim id was left.
+    ``candidate_slots`` (S,) are the slots that no rule removed, before quotas and the allowance. ``too_heavy`` counts
+    those that weigh more than the allowance left; ``protected`` the slots whose jobs the requirements of preemption protect.
+    ``withdrawn`` counts the slots that no request may have any more: granted ones, and those without a claim id left.
     ``weights`` (G,) are those of the matches, None if they are those of the slots; a slot that several jobs share is in
-    ``slots`` once for each.
-    ``protected`` counts the candidates whose jobs the requirements of preemption protect. ``preemptions`` (G,) are values
-    of ``Preemption``, None if all slots were free.
+    ``slots`` once for each. ``preemptions`` (G,) are values of ``Preemption``, None if all slots were free.
     """
 
     queued: QueuedRequest
@@ -159,17 +161,21 @@ class Feedback:
     cause: StopCause
     denied: tuple[Reason, ...]
     too_heavy: int = 0
-    candidates: int = 0
     withdrawn: int = 0
     candidate_slots: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
     weights: Weights | None = None
     protected: int = 0
     preemptions: PreemptionStates | None = None
 
+    @property
+    def candidates(self) -> int:
+        """The number of candidate slots."""
+        return int(np.count_nonzero(self.candidate_slots))
+
 
 @attrs.frozen(eq=False)
 class QuotaRefusal:
-    """A quota that refuses another job of a request now, on some slots, (S,); None for every slot, whatever slots there are."""
+    """A quota that refuses another job of a request now, on some slots, (S,), or on all slots (None)."""
 
     quota: Quota
     slots: Mask | None = None

@@ -1,5 +1,7 @@
 """The stations *match* and *charge* with the slot matcher of a cycle: candidates, and the best of them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -51,7 +53,8 @@ def chosen(matcher, ad, among, count, bundle):
     found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
     in_use = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp))
     declared = DeclaredCharges(matcher.slots, QueueTree.of(bundle.partition.root, pools.NOW), bundle)
-    granted = charge(request(ad, count), found, matcher, in_use, declared, CYCLE)
+    asked = request(ad, count)
+    granted = charge(asked, found, matcher, in_use, partial(declared.of, asked, CYCLE), CYCLE)
     return granted.rows, granted.ranks
 
 

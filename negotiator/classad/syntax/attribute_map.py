@@ -73,26 +73,19 @@ def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tupl
     return index_names(tuple(shape.names[each] for each in positions)), tuple(positions)
 
 
-def literal(value: Expr | LiteralValue) -> Expr:
-    """Return a constant as an expression.
-
-    :raises ValueError: the integer has more than 64 bits.
-    :raises TypeError: it is no constant.
-    """
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError("the integer does not fit 64 bits")
-    if isinstance(value, _LITERALS):
-        return Literal(value)
-    raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
-
-
 def expression(value: Expr | LiteralValue) -> Expr:
     """Return an expression as it is, a constant as an expression.
 
     :raises ValueError: the integer has more than 64 bits.
     :raises TypeError: it is neither.
     """
-    return value if type(value) in _NODES else literal(value)  # type: ignore[return-value]
+    if type(value) in _NODES:
+        return value  # type: ignore[return-value]
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("the integer does not fit 64 bits")
+    if isinstance(value, _LITERALS):
+        return Literal(value)
+    raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
 
 
 class _ProjectedExpressions(Sequence["Expr"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -109,10 +109,12 @@ def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
     in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp)), bare_bundle()
     queues = QueueTree.of(bundle.partition.root, CYCLE.now)
     declared = DeclaredCharges(matched.matcher.slots, queues, bundle)
-    return [
-        charge(_request(job, count), found, matched.matcher, in_use, declared, CYCLE).rows
-        for job, found in zip(jobs, matched.candidates, strict=True)
-    ]
+    granted = []
+    for job, found in zip(jobs, matched.candidates, strict=True):
+        request = _request(job, count)
+        charges = partial(declared.of, request, CYCLE)
+        granted.append(charge(request, found, matched.matcher, in_use, charges, CYCLE).rows)
+    return granted
 
 
 def rank(matcher: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -121,7 +122,8 @@ class _QuotaRun:
             cycle=_CYCLE,
             settings=bundle.settings,
         )
-        granted = charge(request, found, self.matcher, self.in_use, self.declared, _CYCLE)
+        charges = partial(self.declared.of, request, _CYCLE)
+        granted = charge(request, found, self.matcher, self.in_use, charges, _CYCLE)
         self.seconds += clock() - start
         self.matcher.take(granted.rows)
         self.matched += len(granted.rows)
