@@ -14,8 +14,9 @@ from negotiator_fairshare.groups.knobs import GroupConfiguration
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.records import GroupTurn, RoundRecord
 from negotiator_fairshare.groups.rounds import NegotiationRounds
-from negotiator_fairshare.pie.order import FairShareOrder, Turns
+from negotiator_fairshare.pie.order import FairShareOrder
 from negotiator_fairshare.pie.shares import GroupLimit
+from negotiator_fairshare.pie.submitter_turn import Turns
 from negotiator_fairshare.pie.submitters import SubmitterAd
 
 
@@ -84,7 +85,7 @@ class GroupTurns:
                 for index, each in zip(turn.submitters, submitters, strict=True)
                 if each.place not in keys
             }
-            usage = {name: order.use.weighted(name) for name in self.configuration.tree.nodes}
+            usage = {name: order.cycle.use.weighted(name) for name in self.configuration.tree.nodes}
             self.rounds.end_turn(usage=usage, done=done)
 
     def attributes_of(self, user: str, use: UseCounter) -> dict[str, str | float]:

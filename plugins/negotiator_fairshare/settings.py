@@ -13,7 +13,7 @@ import attrs
 from negotiator.plugin import PRE_JOB_RANK, Expr, Expression, Problem, RankExpression, SlotRanks, parse
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
-from negotiator_fairshare.pie.order import PieSettings
+from negotiator_fairshare.pie.settings import PieSettings
 
 
 def _cpus() -> Expression:

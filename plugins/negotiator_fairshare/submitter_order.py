@@ -35,9 +35,10 @@ from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.offer import SlotUserAccounts, slot_offer
+from negotiator_fairshare.pie.cycle import PieCycle, no_attributes, queues_of
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
-from negotiator_fairshare.pie.order import FairShareOrder, no_attributes, single_call
+from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
 from negotiator_fairshare.pie.submitters import SlotUse, WeightScale, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
@@ -91,9 +92,6 @@ class SubmitterOrder(RequestOrder):
         accounts = accounts_of(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
-        queues: dict[tuple[str, str], list[QueuedRequest]] = {}
-        for queued in context.requests:
-            queues.setdefault((queued.request.submitter, queued.request.schedd), []).append(queued)
         counted = _counted(context, settings)
         total = _sum(weights[counted])
         groups = None
@@ -107,23 +105,26 @@ class SubmitterOrder(RequestOrder):
         trimmed = np.zeros(len(weights), np.bool_)
         for withheld in offer.withheld:
             trimmed |= withheld.slots
-        pie = FairShareOrder(
-            submitters=submitters,
-            queues=queues,
-            accounts=_Reader(accounts, use, settings.accounts),
+        cycle = PieCycle(
+            queues=queues_of(context.requests),
             use=use,
             weights=weights,
-            total=total,
-            counted=int(np.count_nonzero(counted)),
+            weigh=scale.of_part,
             free=int(np.count_nonzero(~trimmed)),
             any_claimed=offer.preemption is not None and bool((offer.preemption.users != "").any()),
             settings=settings.pie,
             priorities=JobPriorities(context.jobs),
-            weigh=scale.of_part,
-            depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
-            calls=groups or single_call,
             quotas=context.refusals,
             group_attributes=no_attributes if groups is None else partial(groups.attributes_of, use=use),
+            depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
+        )
+        pie = FairShareOrder(
+            submitters=submitters,
+            accounts=_Reader(accounts, use, own),
+            total=total,
+            counted=int(np.count_nonzero(counted)),
+            cycle=cycle,
+            calls=groups or single_call,
         )
         return cls(accounts, pie, offer, groups)
 
@@ -141,14 +142,14 @@ class SubmitterOrder(RequestOrder):
 
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
-        accounts = self.accounts.recounted(self.pie.use)
+        accounts = self.accounts.recounted(self.pie.cycle.use)
         rows = rows_of(accounts)
         if self.groups is not None:
             served = self.groups.served(accounts.last_update)
             rows |= group_rows(self.groups.quotas.assigned, served)
         groups = None if self.groups is None else self.groups.record
         rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
-        happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.rejections), groups)
+        happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.cycle.rejections), groups)
         return OrderResult(rows, happened)
 
 

@@ -1,0 +1,88 @@
+"""The state of the pie in one cycle, which the turns of submitters read and change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table
+from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.pie.depth_first import DepthFirst
+from negotiator_fairshare.pie.job_priorities import JobPriorities
+from negotiator_fairshare.pie.settings import PieSettings
+from negotiator_fairshare.pie.shares import LARGEST, GroupLimit
+from negotiator_fairshare.pie.trace import RejectionRecord
+
+
+def no_attributes(user: str) -> Mapping[str, str | float]:
+    """Return what requests have of the group of their user without accounting groups."""
+    del user
+    return {}
+
+
+def queues_of(requests: Sequence[QueuedRequest]) -> dict[tuple[str, str], list[QueuedRequest]]:
+    """Return the requests of each submitter at each schedd, in their order."""
+    queues: dict[tuple[str, str], list[QueuedRequest]] = {}
+    for queued in requests:
+        queues.setdefault((queued.request.submitter, queued.request.schedd), []).append(queued)
+    return queues
+
+
+@attrs.define(eq=False)
+class PieCycle:
+    """What the turns of submitters share in one cycle.
+
+    ``queues`` are the requests by submitter and schedd. ``weights`` (S,) are those of the slots, ``weigh`` returns the
+    weight that was taken of each slot, ``free`` is the number of slots that are left, and ``any_claimed`` is True if some of
+    them run jobs that matches may end. ``use`` counts the usage, matches included. ``quotas`` returns the concurrency
+    limits that refuse a request, ``group_attributes`` what requests have of the group of a user. ``rejections`` records
+    the rejections in their order.
+
+    Free slots only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
+    matched again, until a match ends a job. Slots with jobs are matched anew, as what their policy reads may have changed.
+    """
+
+    queues: dict[tuple[str, str], list[QueuedRequest]]
+    use: UseCounter
+    weights: NDArray[np.float64]
+    weigh: Callable[[Table, Table], NDArray[np.float64]]
+    free: int
+    any_claimed: bool
+    settings: PieSettings
+    priorities: JobPriorities
+    quotas: QuotaQuery
+    group_attributes: Callable[[str], Mapping[str, str | float]] = no_attributes
+    depth_first: DepthFirst | None = None
+    rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
+    #: Requests that no slot is left for: number, group in which it negotiated, and whether only preferring slots were left.
+    hopeless: set[tuple[int, str, bool]] = attrs.field(factory=set, init=False)
+    served: set[int] = attrs.field(factory=set, init=False)  # numbers of requests that had a turn
+    group: GroupLimit = attrs.field(factory=GroupLimit, init=False)  # of the call of the pie
+    pie_left: float = attrs.field(default=0.0, init=False)  # the weight that is left in this spin
+
+    @property
+    def group_usage(self) -> float:
+        """The weight that the group of this call of the pie uses, matches included."""
+        return self.use.weighted(self.group.group)
+
+    @cached_property
+    def min_slot_weight(self) -> float:
+        """The least weight of all slots; the largest number if there are none."""
+        return float(self.weights.min(initial=LARGEST))
+
+    def take(self, name: str, feedback: Feedback) -> list[float]:
+        """Count the matches of a submitter, one after the other, and return their weights."""
+        self.free -= feedback.withdrawn
+        self.served.add(feedback.queued.number)
+        own = self.weights[feedback.slots] if feedback.weights is None else feedback.weights
+        weights: list[float] = own.tolist()
+        for weight, count in Counter(weights).items():
+            self.use.add(name, weight, count)
+        for weight in weights:
+            self.pie_left -= weight
+        return weights

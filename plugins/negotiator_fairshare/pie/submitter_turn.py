@@ -1,0 +1,215 @@
+"""The turn of one submitter: request after request, until its limit, its ceiling or its queue ends."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+
+from negotiator.plugin import ClaimedAllowance, Feedback, Preemption, QueuedRequest, SlotAllowance
+from negotiator_fairshare.pie.cycle import PieCycle
+from negotiator_fairshare.pie.depth_first import JobCounts
+from negotiator_fairshare.pie.limit_marks import LimitMarks
+from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
+from negotiator_fairshare.pie.submitters import SubmitterAd
+from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
+
+#: Yields turns of requests, and is sent their outcomes.
+Turns: TypeAlias = Generator[QueuedRequest, Feedback, None]
+#: The same for one request: returns the rest of it.
+RequestTurns: TypeAlias = Generator[QueuedRequest, Feedback, QueuedRequest | None]
+
+
+@attrs.define(eq=False)
+class SubmitterTurn:
+    """One submitter at its turn.
+
+    ``limit`` is the weight that it may take, ``unclaimed_limit`` that of unclaimed slots; ``first``: in the first spin.
+    ``used`` is what it took, ``used_free`` that of slots without a job. ``matched`` and ``rejected`` count jobs and requests.
+    """
+
+    cycle: PieCycle
+    submitter: SubmitterAd
+    account: ShareAccount
+    limit: float
+    unclaimed_limit: float
+    first: bool
+    used: float = attrs.field(default=0.0, init=False)
+    used_free: float = attrs.field(default=0.0, init=False)
+    matched: int = attrs.field(default=0, init=False)
+    rejected: int = attrs.field(default=0, init=False)
+    only_startd_rank: bool = attrs.field(default=False, init=False)
+    stop: TurnStop | None = attrs.field(default=None, init=False)
+    end: TurnEnd = attrs.field(default=TurnEnd.RESUME, init=False)
+    _listed: tuple[int, bool] | None = attrs.field(default=None, init=False)
+    _used_before: float = attrs.field(default=0.0, init=False)
+    _limited: bool = attrs.field(default=False, init=False)  # the submitter's limit refused a slot
+    #: Rows of the first jobs of requests, as the schedd sent them, by the numbers of the requests.
+    _first_rows: dict[int, int] = attrs.field(factory=dict, init=False)
+    #: Jobs without a match that a slot was filled with, by the numbers of the requests.
+    _filled: dict[int, int] = attrs.field(factory=dict, init=False)
+    _passed_over: set[int] = attrs.field(factory=set, init=False)  # kinds of requests that were rejected
+    _marks: LimitMarks = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._marks = LimitMarks(self.cycle.quotas, every_job=not self.cycle.settings.keep_candidates)
+
+    def run(self) -> Turns:
+        """Serve the queue of the submitter."""
+        queue = self.cycle.queues.get(self.submitter.key, [])
+        self._first_rows = {queued.number: int(queued.rows[0]) for queued in queue}
+        place = 0  # all requests before it were passed over
+        while not self._is_over():
+            while place < len(queue) and queue[place].kind in self._passed_over:
+                place += 1
+            if place == len(queue):
+                self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
+                return
+            queued = queue[place]
+            jobs = self._jobs_left(queued)
+            if jobs <= 0:
+                place += 1
+            elif self._marks.reject(queued):
+                if queued.number not in self.cycle.served:  # its turn records why it got no slot
+                    self._count((yield queued))
+                self._reject(queued, self._marks.text, limited=self._marks.is_limited)
+            elif self._is_hopeless(queued):
+                self._marks.forget()
+                self._reject(queued, RejectionText.NO_MATCH)
+            else:
+                rest = yield from self._match(queued, jobs)
+                queue[place : place + 1] = [] if rest is None else [rest]
+
+    def _match(self, queued: QueuedRequest, jobs: int) -> RequestTurns:
+        """Match at most this many jobs of a request; return the rest of it, None if no job is left."""
+        allowance, per_slot = self._slots(queued), self._jobs_per_slot(queued)
+        turn = attrs.evolve(
+            queued,
+            slots=allowance,
+            allowance=self._allowance(queued, jobs, per_slot),
+            attributes=self._attributes(),
+        )
+        refusals = self._marks.by_slot(queued)
+        feedback = yield turn
+        self._marks.looked_at(feedback, allowance, refusals)
+        self._count(feedback)
+        if per_slot is not None:
+            filled = int((per_slot[feedback.slots] - 1).sum())
+            self._filled[queued.number] = self._filled.get(queued.number, 0) + filled
+        rest = queued.without(feedback.copies, len(queued.rows))
+        granted = len(feedback.slots)
+        at_limit = granted and (self.used >= allowance.stop or granted == turn.allowance)
+        if rest is not None and not at_limit and not self._marks.reject(rest):
+            self._reject_rest(rest, feedback)
+        return rest
+
+    def _reject_rest(self, rest: QueuedRequest, feedback: Feedback) -> None:
+        """Reject the jobs of a request that got no slots although it was allowed more."""
+        limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest, feedback.slots)
+        # It got no slot that may be matched again.
+        if not (limited or by_slot or feedback.protected) and feedback.withdrawn >= len(feedback.slots):
+            self.cycle.hopeless.add(self._key(rest))
+        self._reject(rest, self._marks.text if by_slot else self._reason(feedback), limited=limited)
+
+    @property
+    def _only_by_rank(self) -> bool:
+        """True beyond the limit: only slots that prefer the job to the one that they run."""
+        return self.used >= self.limit
+
+    def _slots(self, queued: QueuedRequest) -> SlotAllowance:
+        settings, headroom = self.cycle.settings, self.account.headroom
+        claimed = None
+        if settings.consider_preemption:
+            # Candidates are listed once for jobs alike, and again once only slots that prefer them are left.
+            listed = queued.kind, self._only_by_rank
+            if listed != self._listed:
+                self._listed, self._used_before = listed, self.used
+            claimed = ClaimedAllowance(self.limit, self.used, self._used_before, self._only_by_rank)
+        return SlotAllowance(
+            self.cycle.weights,
+            limit=self.unclaimed_limit,
+            stop=headroom if self._only_by_rank else min(self.limit, headroom),
+            used=self.used_free,
+            claimed=claimed,
+            weigh=self.cycle.weigh,
+        )
+
+    def _key(self, queued: QueuedRequest) -> tuple[int, str, bool]:
+        return queued.number, self.cycle.group.group, self._only_by_rank
+
+    def _attributes(self) -> dict[str, str | bool | float]:
+        """Return what expressions of slots and of the pool read of the submitter and its group."""
+        return {
+            **self.cycle.group.attributes,
+            **self.cycle.group_attributes(self.submitter.name),
+            "SubmitterUserPrio": self.account.priority,
+            "SubmitterUserResourcesInUse": self.cycle.use.weighted(self.submitter.name),
+        }
+
+    def _is_hopeless(self, queued: QueuedRequest) -> bool:
+        if self._only_by_rank and not self.cycle.any_claimed:
+            return True
+        return self._key(queued) in self.cycle.hopeless
+
+    def _count(self, feedback: Feedback) -> None:
+        """Count the matches of a turn."""
+        free = np.ones(len(feedback.slots), np.bool_)
+        if feedback.preemptions is not None:
+            free = feedback.preemptions == Preemption.NONE
+        for weight, is_free in zip(
+            self.cycle.take(self.submitter.name, feedback), free.tolist(), strict=True
+        ):
+            self.used += weight
+            self.used_free += weight * is_free
+        if not free.all():
+            self.cycle.hopeless.clear()
+        self.matched += len(feedback.slots)
+
+    @staticmethod
+    def _reason(feedback: Feedback) -> RejectionText:
+        if feedback.protected:
+            return RejectionText.PREEMPTION_REQUIREMENTS
+        return RejectionText.LIMIT if feedback.too_heavy else RejectionText.NO_MATCH
+
+    def _jobs_left(self, queued: QueuedRequest) -> int:
+        """Return how many jobs of a request may still be served in this turn."""
+        found = self.cycle.priorities.served(queued, self.submitter.priorities)
+        return found - self._filled.get(queued.number, 0)
+
+    def _jobs_per_slot(self, queued: QueuedRequest) -> JobCounts | None:
+        depth_first = self.cycle.depth_first
+        return None if depth_first is None else depth_first.jobs_per_slot(queued)
+
+    @staticmethod
+    def _allowance(queued: QueuedRequest, jobs: int, per_slot: JobCounts | None) -> int:
+        """Return how many jobs may be matched now, so that no slot is filled with more jobs than are left."""
+        if per_slot is not None:
+            jobs = -(-jobs // int(per_slot.max(initial=1)))
+        return min(jobs, len(queued.rows))
+
+    def _is_over(self) -> bool:
+        if self.stop is not None:
+            return True
+        goes_on = self.first and self.cycle.settings.consider_preemption
+        self.only_startd_rank = self.only_startd_rank or (goes_on and self.used >= self.limit)
+        if self.used >= self.limit and not goes_on:
+            self.stop = TurnStop.LIMIT
+        elif self.account.headroom < UNLIMITED and self.used >= self.account.headroom:
+            self.stop = TurnStop.CEILING
+        return self.stop is not None
+
+    def _reject(self, queued: QueuedRequest, reason: str, *, limited: bool = False) -> None:
+        """Record a rejection, and pass requests alike over; ``limited``: the limit of the submitter refused a slot."""
+        settings = self.cycle.settings
+        # With counts, the rejection names the first job of the request as the schedd sent it.
+        row = self._first_rows[queued.number] if settings.use_counts else int(queued.rows[0])
+        self.rejected += 1
+        self.cycle.rejections.append(
+            RejectionRecord(self.submitter.name, self.submitter.schedd, row, str(reason))
+        )
+        self._passed_over.add(queued.kind)
+        self._limited = self._limited or limited
+        if limited and not (settings.consider_preemption or settings.use_weights):
+            self.stop = TurnStop.UNWEIGHTED_LIMIT
