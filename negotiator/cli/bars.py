@@ -19,14 +19,17 @@ def limited(used: int, limit: int | None, shown: str) -> tuple[str, str]:
 
 
 def used_part(used: int, limit: int | None) -> float:
-    """Return the part of a limit that is used: above 1 beyond the limit, below 0 without a limit."""
+    """Return the part of a limit that is used; without a limit a number below 0, larger the more is used."""
     if limit is None:
-        return 1 / (used + 2) - 1  # the more is used, the nearer to -1: see most_used
+        return -1 / (used + 1)
     return used / limit if limit else float(used > 0)
 
 
 def most_used(rows: Sequence[tuple[float, Row]]) -> Callable[[int], list[Row]]:
-    """Return a function that selects the rows of the most used limits; then rows without one; ``rows`` have ``used_part``."""
+    """Return a function that selects the rows of the most used limits, then the most used rows without a limit.
+
+    :param rows: the ``used_part`` of each row, and the row.
+    """
     ranked = [row for _, row in sorted(rows, key=lambda each: -each[0])]
     return lambda most: ranked[:most]
 

@@ -88,7 +88,10 @@ def _queue_path(node: Mapping[str, Any]) -> str:
 
 
 def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[float, Row]]:
-    """Yield the rows of one user or group, each with the part of the limit that is used: each resource of each queue that is used or limited, then its applications."""
+    """Yield the rows of one user or group, each with the part of its limit that is used.
+
+    A queue has a row for each resource that is used or limited, then one for its applications.
+    """
     stack = [node] if node else []
     while stack:
         queue = stack.pop()

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from negotiator.cli import main
+from negotiator.cli.bars import most_used, used_part
 from negotiator.cli.screen import SCREEN, ScreenTable, print_tables
 
 USERS, DEPARTMENTS, TEAMS = 40, 4, 30
@@ -130,6 +131,12 @@ def test_a_user_a_queue_or_a_job_selects_placements(site, words, users):
 def test_options_for_the_jobs_of_a_pool_need_a_pool(site, words):
     done = CliRunner().invoke(main, ["place", *site[:2], "--user", "sue", *words])
     assert (done.exit_code, "use --pool PATH" in done.stderr) == (2, True)
+
+
+def test_rows_without_a_limit_come_last_the_most_used_first():
+    amounts = {"idle": (0, None), "busy": (900, None), "used": (3, None), "half": (5, 10), "empty": (0, 10)}
+    rows = [(used_part(*amounts[name]), (name,)) for name in amounts]
+    assert most_used(rows)(4) == [("half",), ("empty",), ("busy",), ("used",)]
 
 
 def table(rows, title="T", **more):
