@@ -11,9 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from negotiator.audit.errors import AuditError, naming
-from negotiator.audit.folder import sync_folder
 from negotiator.bundle.archive import decode, digest_of, encode
-from negotiator.files import open_regular
+from negotiator.files import open_regular, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

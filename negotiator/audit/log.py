@@ -12,9 +12,9 @@ import attrs
 from negotiator.audit import bundles, chain
 from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
-from negotiator.audit.folder import chain_files, file_name, number_of, sync_folder
+from negotiator.audit.folder import chain_files, file_name, number_of
 from negotiator.audit.tail import last_link, read_tail, unfinished
-from negotiator.files import open_lock
+from negotiator.files import open_lock, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
