@@ -38,9 +38,8 @@ def change_rows(
     for name, text, most in (("note", note, MAX_NOTE), ("change", change, _MAX_CHANGE)):
         if len(text) > most:
             raise InvalidCallError(f"the {name} has {len(text)} characters: at most {most} are allowed")
-    action = AdminAction.CHANGE_ORDER
     done = administer(
-        *(targets, caller, action),
+        *(targets, caller, AdminAction.CHANGE_ORDER),
         note=note,
         wait=wait,
         order=order,

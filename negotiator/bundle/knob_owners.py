@@ -17,14 +17,14 @@ from negotiator.records import Problem, Severity, Source
 class KnobOwners:
     """The owners of ``keys`` by key, and of ``patterns`` by pattern in lower case.
 
-    A key that a plugin names goes before patterns; of several patterns that match, the longest decides.
+    A key takes precedence over patterns; if several patterns match a name, the longest one decides.
     """
 
     keys: Mapping[str, str]
     patterns: Mapping[str, str] = attrs.field(factory=dict)
 
     def named(self, name: str) -> str:
-        """Return the key of this name in any case; empty if there is none."""
+        """Return the key with this name, upper and lower case being equal; empty if there is none."""
         return self._folded.get(name.lower(), "")
 
     def of_pattern(self, name: str) -> str:

@@ -20,9 +20,9 @@ from negotiator.bundle.knob_entries import knob_entries
 from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, MatchMode, PlacementSettings
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
-from negotiator.bundle.order_knobs import without_order
+from negotiator.bundle.order_knobs import unused_order_settings
 from negotiator.bundle.ordering import read_ordering
-from negotiator.bundle.paths import FileOfBundle, PluginsFolder
+from negotiator.bundle.paths import FileOfBundle, PluginsFolder, no_files
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
@@ -212,9 +212,9 @@ class _Loading:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
-        mode = self._match_mode(top)
+        mode = self._core(top, "match", MatchMode, no_files, MatchMode.ONE)
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
-        self.problems += (*problems, *without_order(ordering, self.entries, layout.owners))
+        self.problems += (*problems, *unused_order_settings(ordering, self.entries, layout.owners))
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None or mode is None:
@@ -294,21 +294,15 @@ class _Loading:
         self.problems += found.problems
         return found.text
 
-    def _core(self, top: MapNode, key: str, schema: type, paths: PathRule) -> Any:
-        """Return a section of the core, its defaults if the bundle has none, None if it is invalid."""
+    def _core(self, top: MapNode, key: str, schema: type, paths: PathRule, default: Any = None) -> Any:
+        """Return the value of a key of the core; None if it is invalid.
+
+        If the bundle does not have the key, return ``default``, or an object with the defaults of its class.
+        """
         if key not in top.entries:
-            return schema()
+            return schema() if default is None else default
         builder = ObjectBuilder(paths)
         built = builder.value(top.entries[key].value, schema)
-        self.problems += builder.problems
-        return None if built is INVALID else built
-
-    def _match_mode(self, top: MapNode) -> MatchMode | None:
-        """Return the value of ``match:``; None if it is invalid."""
-        if "match" not in top.entries:
-            return MatchMode.ONE
-        builder = ObjectBuilder(FileOfBundle(self.folder, ()))
-        built = builder.value(top.entries["match"].value, MatchMode)
         self.problems += builder.problems
         return None if built is INVALID else built
 

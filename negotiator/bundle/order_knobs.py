@@ -1,4 +1,4 @@
-"""Settings of HTCondor's negotiator that have no effect, since another order decides whose turn it is."""
+"""Warnings of settings that have no effect, because the bundle chooses another order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from negotiator.records import Problem, Severity
 _LISTED = 3
 
 
-def without_order(
+def unused_order_settings(
     ordering: Ordering, entries: Mapping[str, MapEntry], owners: KnobOwners
 ) -> Iterator[Problem]:
-    """Yield a warning of the settings of each order that a bundle has, but does not choose; defaults ask for nothing.
+    """Yield a warning for each order that is not chosen, if the bundle has settings of it other than the defaults.
 
     :param entries: the values of the bundle by key.
     """

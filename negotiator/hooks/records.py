@@ -216,8 +216,8 @@ class Section:
 
     ``knobs`` are patterns of settings whose names are not known beforehand (``GROUP_QUOTA_*``; ``*`` and ``?`` as in
     ``fnmatch``, upper and lower case are equal). The field ``knobs`` of the class, of type ``Mapping[str, ScalarText]``, is
-    filled in with those that ``pool.yaml`` or an HTCondor-style file has, by name as it is written, each with its place. A
-    key that a plugin names goes before patterns; of several patterns that match a name, the longest decides.
+    filled in with the matching settings of ``pool.yaml`` and of HTCondor-style files, by name as written, each with its place.
+    A field of a plugin's class takes precedence over patterns; if several patterns match a name, the longest one decides.
 
     ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
     bundle and a line is shown with that line.
