@@ -1,4 +1,4 @@
-"""The order ``queues``: the queue tree decides whose turn it is, level by level, and each leaf's policy whose job."""
+"""The order ``queues``: the queue tree decides whose turn it is, level by level; the policy of each leaf decides which job."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from negotiator_queue_order.leaf_jobs import Ints, LeafJobs
 from negotiator_queue_order.machines import Machines
 from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
-from negotiator_queue_order.shares import plus
+from negotiator_queue_order.shares import add_amounts
 from negotiator_queue_order.unserved import UnservedJobs
 
-#: The part of what a queue got, and of what is left for it, that one turn may take (QueueTurns.BATCHED).
+#: One turn may take 1/8 of the slots that its queue got, and of those left for it (QueueTurns.BATCHED).
 _BATCH = 8
 
 
@@ -43,13 +43,13 @@ class QueueRecord:
 
 @attrs.define(eq=False)
 class _Leaf:
-    """A leaf queue and its jobs. ``whole`` are the requests of which some jobs were refused by quotas."""
+    """A leaf queue and its jobs. ``quota_refused`` are the requests of which quotas refused some jobs: a turn then offers all."""
 
     node: QueueNode
     jobs: LeafJobs
     share_before: float
     granted: int = 0
-    whole: set[int] = attrs.field(factory=set)
+    quota_refused: set[int] = attrs.field(factory=set)
 
 
 @attrs.frozen(eq=False)
@@ -85,9 +85,9 @@ class QueueOrder(RequestOrder):
         amounts = _amounts(context.requests, slots)
         applications: dict[str, dict[str, int]] = {}
         for request in context.in_use:
-            queues.use(request.queue, request.resources, request.count)
+            queues.count_usage(request.queue, request.resources, request.count)
             for name in request.applications:
-                plus(applications.setdefault(name, {}), request.resources)
+                add_amounts(applications.setdefault(name, {}), request.resources)
         policy = context.partition.node_sort
         return cls(
             queues,
@@ -114,16 +114,16 @@ class QueueOrder(RequestOrder):
         for each, rival in rivals:
             most = each.copies_while_first(self.amounts[queued.number], most, rival)
         most = max(most, self._batch(leaf, queued))
-        is_whole = place in leaf.whole
-        jobs = leaf.jobs.of_request(place) if is_whole else leaf.jobs.among_first(place, most)
+        offers_all = place in leaf.quota_refused
+        jobs = leaf.jobs.of_request(place) if offers_all else leaf.jobs.among_first(place, most)
         self._turn = _Turn(leaf, place, jobs, min(most, len(jobs)))
         turn = self.unserved.turn(queued, leaf.jobs.copy[jobs], self.machines.scores)
-        return attrs.evolve(turn, slots=SlotAllowance(self._ones, most, most)) if is_whole else turn
+        return attrs.evolve(turn, slots=SlotAllowance(self._ones, most, most)) if offers_all else turn
 
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of a turn."""
         turn = self._turn
-        if turn is None:  # a turn of none of ours
+        if turn is None:  # no turn was given
             return
         leaf, granted = turn.leaf, len(feedback.copies)
         queued = leaf.jobs.requests[turn.request]
@@ -138,7 +138,7 @@ class QueueOrder(RequestOrder):
         if granted < turn.most:
             self._refused(turn, feedback.cause, granted)
         if not len(leaf.jobs.left):
-            for node in leaf.node.line():
+            for node in leaf.node.upwards():
                 node.waiting -= 1
 
     def ended(self) -> OrderResult:
@@ -160,17 +160,17 @@ class QueueOrder(RequestOrder):
 
     def _count(self, leaf: _Leaf, amounts: Resources, granted: int) -> None:
         """Count jobs that got slots in the leaf and the queues above it."""
-        for node in leaf.node.line():
-            plus(node.used, amounts, granted)
-            plus(node.pending, amounts, -granted)
+        for node in leaf.node.upwards():
+            add_amounts(node.used, amounts, granted)
+            add_amounts(node.pending, amounts, -granted)
         _set_priority(leaf)
 
     @staticmethod
     def _refused(turn: _Turn, cause: StopCause, granted: int) -> None:
         """Withdraw the jobs that get no slot: all of the request, unless other applications may still fit the quotas."""
         jobs = turn.leaf.jobs
-        if cause is StopCause.QUOTA and turn.request not in turn.leaf.whole:
-            turn.leaf.whole.add(turn.request)
+        if cause is StopCause.QUOTA and turn.request not in turn.leaf.quota_refused:
+            turn.leaf.quota_refused.add(turn.request)
         elif cause is not StopCause.QUOTA or not granted:
             jobs.refused(jobs.of_request(turn.request))
 
@@ -207,19 +207,19 @@ def _leaves(
         node = queues.nodes[path]
         jobs = LeafJobs.of(*(requests, context.jobs, node.properties, node.guaranteed, amounts, applications))
         leaves[path] = _Leaf(node, jobs, node.share)
-        for each in node.line():
+        for each in node.upwards():
             each.waiting += 1
             for queued in requests:
-                plus(each.pending, amounts[queued.number], queued.request.count)
+                add_amounts(each.pending, amounts[queued.number], queued.request.count)
         _set_priority(leaves[path])
     return leaves
 
 
 def _set_priority(leaf: _Leaf) -> None:
-    """Compute the priorities of a leaf and the queues above it, and their places anew."""
+    """Recompute the priorities of a leaf and the queues above it; their sort keys change."""
     highest = leaf.jobs.highest
-    for node in leaf.node.line():
-        node.priority = node.own_priority(highest)
-        node.changed()
+    for node in leaf.node.upwards():
+        node.priority = node.priority_for_parent(highest)
+        node.reset_sort_key()
         if node.parent is not None:
             highest = max(child.priority for child in node.parent.children)

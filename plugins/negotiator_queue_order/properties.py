@@ -1,8 +1,8 @@
 """The properties of queues that decide the order, with YuniKorn's defaults and inheritance.
 
 Source: YuniKorn's documentation, "Partition and Queue Configuration", Properties, "Priorities" and "Preemption"; its
-``UpdateQueueProperties`` and ``filterParentProperty``. A managed queue inherits from its parent what it does not set:
-not the policy and offset of priorities, and of the preemption policy only ``disabled``. A queue that a placement rule
+``UpdateQueueProperties`` and ``filterParentProperty``. A managed queue inherits from its parent the properties that it
+does not set, but not ``priority.policy`` and ``priority.offset``, and of ``preemption.policy`` only ``disabled``. A queue that a placement rule
 created has the properties of its template alone.
 """
 
@@ -72,11 +72,6 @@ def read_property(key: str, text: str) -> Any:
     :raises ValueError: it is invalid; the message says what is expected.
     """
     return _READERS[key][1](text)
-
-
-def is_known(key: str) -> bool:
-    """True if the property decides the order."""
-    return key in _READERS
 
 
 def read_properties(texts: Mapping[str, str]) -> QueueProperties:

@@ -1,4 +1,4 @@
-"""The queues of one cycle as the order sees them: priorities, shares, and which child comes first.
+"""The queue tree of one cycle: priorities, shares, and which child is served first.
 
 Source: YuniKorn's documentation, "Sorting Policies" and "Priorities"; its ``sortQueues`` and ``GetCurrentPriority``.
 """
@@ -6,7 +6,7 @@ Source: YuniKorn's documentation, "Sorting Policies" and "Priorities"; its ``sor
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import attrs
@@ -19,7 +19,7 @@ from negotiator_queue_order.properties import (
     QueueProperties,
     properties_of,
 )
-from negotiator_queue_order.shares import fair_share, plus
+from negotiator_queue_order.shares import add_amounts, fair_share
 
 #: Sorts the children of a queue, the least first.
 SortKey: TypeAlias = tuple[float | tuple[int, ...] | str, ...]
@@ -31,8 +31,8 @@ _DEFAULTS = QueueProperties()
 class QueueNode:
     """One queue.
 
-    ``used`` and ``pending`` count the queues below it too. ``priority`` is the highest of its waiting jobs, as its parent
-    sees it. ``waiting`` is the number of leaves, at it or below, that may still get slots.
+    ``used`` and ``pending`` include the queues below it. ``priority`` is the highest of its waiting jobs, as its parent
+    compares it. ``waiting`` is the number of leaves, itself or below it, that may still get slots.
     """
 
     path: str
@@ -45,9 +45,9 @@ class QueueNode:
     pending: dict[str, int] = attrs.field(factory=dict)
     priority: int = MIN_PRIORITY
     waiting: int = 0
-    _key: SortKey | None = None
+    _sort_key: SortKey | None = None
 
-    def line(self) -> Iterator[QueueNode]:
+    def upwards(self) -> Iterator[QueueNode]:
         """Yield the queue and those above it, the root last."""
         node: QueueNode | None = self
         while node is not None:
@@ -56,22 +56,22 @@ class QueueNode:
 
     @property
     def share(self) -> float:
-        """The largest part that it uses of what it is guaranteed."""
+        """The largest part of its guaranteed resources that it uses."""
         return fair_share(self.used, self.guaranteed, self.fair_max)
 
-    def key(self) -> SortKey:
-        """Return its place among its siblings."""
-        if self._key is None:
-            self._key = self.key_after({}, 0)
-        return self._key
+    def sort_key(self) -> SortKey:
+        """Return what sorts it among its siblings."""
+        if self._sort_key is None:
+            self._sort_key = self.sort_key_after({}, 0)
+        return self._sort_key
 
-    def key_after(self, amounts: Resources, copies: int) -> SortKey:
-        """Return its place after so many copies of a job with these amounts have got slots."""
+    def sort_key_after(self, amounts: Resources, copies: int) -> SortKey:
+        """Return the sort key that it has once this number of copies of a job with these amounts have slots."""
         used, pending = self.used, self.pending
         if copies:
             used, pending = dict(used), dict(pending)
-            plus(used, amounts, copies)
-            plus(pending, amounts, -copies)
+            add_amounts(used, amounts, copies)
+            add_amounts(pending, amounts, -copies)
         share = fair_share(used, self.guaranteed, self.fair_max)
         by_priority = self.parent is None or self.parent.properties.by_priority
         first = (-self.priority, share) if by_priority else (share, -self.priority)
@@ -79,12 +79,12 @@ class QueueNode:
         demand = tuple(-pending[resource] for resource in sorted(pending))
         return (*first, demand, self.path)
 
-    def changed(self) -> None:
-        """Compute the place anew when it is next needed."""
-        self._key = None
+    def reset_sort_key(self) -> None:
+        """Recompute the sort key when it is next needed."""
+        self._sort_key = None
 
-    def own_priority(self, highest: int) -> int:
-        """Return what the parent sees of the highest priority below."""
+    def priority_for_parent(self, highest: int) -> int:
+        """Return the priority that the parent compares, given the highest priority below."""
         if highest == MIN_PRIORITY:
             return highest
         if self.properties.priority is PriorityPolicy.FENCE:
@@ -92,10 +92,10 @@ class QueueNode:
         return max(MIN_PRIORITY, min(MAX_PRIORITY, highest + self.properties.offset))
 
     def first_child(self) -> tuple[QueueNode, SortKey | None]:
-        """Return the first of the children with waiting leaves, and the place of the second, None without one."""
+        """Return the first of the children with waiting leaves, and the sort key of the second, None without one."""
         waiting = [child for child in self.children if child.waiting]
-        first = min(waiting, key=QueueNode.key)
-        rivals = [child.key() for child in waiting if child is not first]
+        first = min(waiting, key=QueueNode.sort_key)
+        rivals = [child.sort_key() for child in waiting if child is not first]
         return first, min(rivals, default=None)
 
     def copies_while_first(self, amounts: Resources, most: int, rival: SortKey | None) -> int:
@@ -103,7 +103,7 @@ class QueueNode:
         if rival is None:
             return most
         return bisect_left(
-            range(most), True, lo=1, key=lambda copies: self.key_after(amounts, copies) > rival
+            range(most), True, lo=1, key=lambda copies: self.sort_key_after(amounts, copies) > rival
         )
 
 
@@ -134,7 +134,7 @@ class Queues:
         return self.nodes[ROOT]
 
     def node(self, path: str) -> QueueNode:
-        """Return a queue; one that is not in the tree has no settings. Jobs without a queue are in ``root.default``."""
+        """Return a queue; one that is not in the tree gets default settings. Jobs without a queue are in ``root.default``."""
         path = path if path.startswith(f"{ROOT}.") else f"{ROOT}.default"
         for each in reversed(list(upwards(path))):
             if each not in self.nodes:
@@ -142,7 +142,7 @@ class Queues:
         return self.nodes[path]
 
     def leaf(self, path: str) -> QueueNode:
-        """Return the queue that holds the jobs of a path: jobs of a parent queue are like a child of it."""
+        """Return the leaf for the jobs of a path; jobs that a parent queue has itself are in a leaf below it."""
         node = self.node(path)
         if not node.children:
             return node
@@ -151,11 +151,11 @@ class Queues:
             self._add(own, _DEFAULTS, {}, {})
         return self.nodes[own]
 
-    def use(self, path: str, amounts: Mapping[str, int], jobs: int) -> None:
+    def count_usage(self, path: str, amounts: Resources, jobs: int) -> None:
         """Count jobs that have slots."""
-        for node in self.node(path).line():
-            plus(node.used, amounts, jobs)
-            node.changed()
+        for node in self.node(path).upwards():
+            add_amounts(node.used, amounts, jobs)
+            node.reset_sort_key()
 
     def _add(self, path: str, properties: QueueProperties, guaranteed: Resources, most: Resources) -> None:
         parent = self.nodes[parent_of(path)]

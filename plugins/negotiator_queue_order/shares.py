@@ -17,10 +17,10 @@ Matrix = NDArray[np.float64]
 
 
 def fair_share(used: Resources, guaranteed: Resources, fair_max: Resources) -> float:
-    """Return the largest part that a queue uses of what it is guaranteed.
+    """Return the largest part of its guaranteed resources that a queue uses.
 
-    A resource that it is not guaranteed is compared with ``fair_max``, what the queue could use at most; one without
-    either does not count. With nothing guaranteed explicitly (0), any use is all of it.
+    The use of a resource without a guarantee is divided by ``fair_max``, the most that the queue could use; a resource
+    without either does not count. If 0 is guaranteed, any use is the part 1.
     """
     share = 0.0
     for resource, amount in used.items():
@@ -32,7 +32,7 @@ def fair_share(used: Resources, guaranteed: Resources, fair_max: Resources) -> f
 
 
 def usage_shares(usage: Matrix, guaranteed: Resources, resources: tuple[str, ...]) -> Matrix:
-    """Return the parts that applications use of what their queue is guaranteed, the largest first, (N, R).
+    """Return the parts of their queue's guarantee that applications use, (N, R), the largest of each first.
 
     The amount itself counts for a resource without a guarantee.
     """
@@ -41,7 +41,7 @@ def usage_shares(usage: Matrix, guaranteed: Resources, resources: tuple[str, ...
     return shares
 
 
-def plus(amounts: dict[str, int], other: Mapping[str, int], times: int = 1) -> None:
-    """Add amounts, so many times."""
+def add_amounts(amounts: dict[str, int], other: Mapping[str, int], times: int = 1) -> None:
+    """Add ``times`` times other amounts to ``amounts``."""
     for resource, amount in other.items():
         amounts[resource] = amounts.get(resource, 0) + times * amount

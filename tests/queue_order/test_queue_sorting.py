@@ -18,7 +18,7 @@ def order_of(queues, *, by_priority, fair_max):
     for name, (used, guaranteed, priority) in queues.items():
         node = QueueNode(name, QueueProperties(), guaranteed, fair_max, root, used=used, priority=priority)
         root.children.append(node)
-    return [node.path for node in sorted(root.children, key=QueueNode.key)]
+    return [node.path for node in sorted(root.children, key=QueueNode.sort_key)]
 
 
 # Source: yunikorn-core, TestSortQueuesWithGuarantees and TestSortQueuesNoGuarantees. Where it leaves a tie to the order
@@ -104,7 +104,7 @@ def test_a_parent_sees_the_highest_priority_plus_the_offset_or_the_offset_of_a_f
     policy, offset, below, seen
 ):
     properties = QueueProperties(priority=PriorityPolicy(policy), offset=offset)
-    assert QueueNode("root.a", properties, {}, {}, None).own_priority(below) == seen
+    assert QueueNode("root.a", properties, {}, {}, None).priority_for_parent(below) == seen
 
 
 def test_copies_are_given_as_long_as_no_other_queue_is_first():
