@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from account_strategies import RECORDS
+from account_strategies import NAMES, RECORDS
 from negotiator.plugin import PoolError
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, ResourceRecord, log_reader
 from negotiator_fairshare.accounts.log_reader import parse_log, read_log
@@ -16,7 +16,6 @@ from negotiator_fairshare.accounts.log_writer import log_text
 from real_condor import real_condor
 
 REAL = Path(__file__).parent / "data" / "Accountantnew.log"
-NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=30)
 
 
 def parsed(*lines, end="\n"):

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from negotiator_fairshare.accounts import AccountRecord
 from negotiator_fairshare.accounts.numbers import stored
 
+NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=30)
 AMOUNTS = st.floats(0, 1e15).map(stored)
 TIMES = st.integers(0, 2**40)
 RECORDS = st.builds(
