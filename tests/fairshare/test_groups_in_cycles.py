@@ -3,12 +3,10 @@
 import attrs
 import pytest
 
-from negotiator.cycle.loop import run_cycle
-from negotiator.plugin import Cycle
+from fair_share import FAIR, jobs_of, run, shares, submitter
 from negotiator_fairshare.accounts.state_rows import check_row
-from pools import NOW, ad, job, slot, snapshot, write_bundle
+from pools import NOW, ad, slot, snapshot, write_bundle
 
-FAIR = "order: submitters\naccounting: {trust_names: true}\n"
 QUOTAS = "GROUP_NAMES = a, b\nGROUP_QUOTA_a = 6\nGROUP_QUOTA_b = 2\n"
 SLOTS = [slot(number, Cpus="1") for number in range(10)]
 
@@ -17,24 +15,10 @@ def pool(counts, slots=SLOTS, **changed):
     """Return a pool with idle jobs of submitters ``GROUP.NAME@d``."""
     jobs, submitters = [], []
     for cluster, (name, count) in enumerate(counts.items(), 1):
-        own = {"Owner": f'"{name.rpartition(".")[2]}"', "User": f'"{name}@d"', "ClusterId": str(cluster)}
-        own |= {"AccountingGroup": f'"{name}@d"'} | changed
-        jobs += [job(at, GlobalJobId=f'"h#{cluster}.{at}#1"', **own) for at in range(count)]
-        submitters.append(
-            ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs=str(count), RunningJobs="0", LastHeardFrom="1")
-        )
+        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}@d"'}
+        jobs += jobs_of(name, count, cluster, **(own | changed))
+        submitters.append(submitter(name, count))
     return snapshot(slots, jobs, submitters=submitters)
-
-
-def run(bundle, found, state=None, now=NOW):
-    return run_cycle(found, bundle, Cycle(1, now, bundle.digest), state)
-
-
-def shares(result):
-    counts = {}
-    for entry in result.journal:
-        counts[entry.submitter.partition("@")[0]] = counts.get(entry.submitter.partition("@")[0], 0) + 1
-    return counts
 
 
 @pytest.fixture

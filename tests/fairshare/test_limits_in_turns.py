@@ -2,9 +2,9 @@
 
 import pytest
 
-from pools import ad, cycle, denials, job, slot, snapshot, write_bundle
+from fair_share import FAIR, submitter
+from pools import cycle, denials, job, slot, snapshot, write_bundle
 
-FAIR = "order: submitters\naccounting: {trust_names: true}\n"
 SLOTS = [slot(number, Cpus="1", Rank="0") for number in range(6)]
 
 
@@ -24,10 +24,7 @@ def serve(tmp_path):
             for number in range(count)
         ]
         names = dict.fromkeys(name for name, _, _ in queue)
-        submitters = [
-            ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs="9", RunningJobs="0", LastHeardFrom=str(place))
-            for place, name in enumerate(names)
-        ]
+        submitters = [submitter(name, LastHeardFrom=str(place)) for place, name in enumerate(names)]
         return cycle(snapshot(slots, jobs, submitters=submitters), bundle)
 
     return served

@@ -2,12 +2,11 @@
 
 import pytest
 
+from fair_share import FAIR, submitter
 from negotiator.audit.records import records_by_kind
-from negotiator.cycle.loop import run_cycle
-from negotiator.plugin import Cycle, PreemptedJob
-from pools import NOW, ad, denials, job, slot, snapshot, write_bundle
+from negotiator.plugin import PreemptedJob
+from pools import cycle, denials, job, slot, snapshot, write_bundle
 
-FAIR = "order: submitters\naccounting: {trust_names: true}\n"
 ALLOWED = "PREEMPTION_REQUIREMENTS = true\n"
 #: A licence of which one job at a time may have some; a claim holds it as long as its slot shows the job.
 LICENCE = """
@@ -33,16 +32,11 @@ def waiting(name, count=1, **more):
 
 
 def pool(slots, jobs, *names):
-    submitters = [
-        ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs="9", RunningJobs="0", LastHeardFrom="1")
-        for name in names
-    ]
-    return snapshot(slots, jobs, submitters=submitters)
+    return snapshot(slots, jobs, submitters=[submitter(name) for name in names])
 
 
 def run(tmp_path, found, conf="", plugins=None):
-    bundle = write_bundle(tmp_path / "b", FAIR, plugins=plugins, conf=conf)
-    return run_cycle(found, bundle, Cycle(1, NOW, bundle.digest))
+    return cycle(found, write_bundle(tmp_path / "b", FAIR, plugins=plugins, conf=conf))
 
 
 def ended(result):
@@ -140,7 +134,7 @@ def test_a_free_slot_has_no_charge_to_release(tmp_path):
 
 def test_records_say_whose_job_a_match_ends(tmp_path):
     bundle = write_bundle(tmp_path / "b", FAIR, conf=ALLOWED)
-    result = run_cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle, Cycle(1, NOW, bundle.digest))
+    result = cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle)
     (record,) = records_by_kind(result)["match"]
     assert record["preempts"] == {"user": "bob@d", "by": "priority"}
 
@@ -169,7 +163,7 @@ def test_a_concurrency_limit_of_the_job_that_ends_is_free_in_the_next_cycle(tmp_
     slots = [claimed(0, "bob", ConcurrencyLimits='"lic"')]
     bundle = write_bundle(tmp_path / "b", f"{FAIR}{CONCURRENCY}{compatible}\n", conf=ALLOWED)
     jobs = waiting("ann", ConcurrencyLimits='"lic"')
-    result = run_cycle(pool(slots, jobs, "ann"), bundle, Cycle(1, NOW, bundle.digest))
+    result = cycle(pool(slots, jobs, "ann"), bundle)
     assert len(result.matches) == matched
 
 

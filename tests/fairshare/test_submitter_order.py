@@ -6,43 +6,18 @@ import sqlite3
 import attrs
 import pytest
 
+from fair_share import FAIR, jobs_of, run, shares, submitter
 from negotiator.cycle import loop
-from negotiator.cycle.loop import run_cycle
 from negotiator.errors import BundleError
-from negotiator.plugin import Cycle
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
 from pools import NOW, ad, job, slot, snapshot, write_bundle
-
-FAIR = "order: submitters\naccounting: {trust_names: true}\n"
-
-
-def submitter(name, idle):
-    return ad(Name=f'"{name}@d"', ScheddName='"h"', IdleJobs=str(idle), RunningJobs="0", LastHeardFrom="1")
-
-
-def jobs_of(name, count, cluster, **changed):
-    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": str(cluster)}
-    return [
-        job(number, GlobalJobId=f'"h#{cluster}.{number}#1"', **(own | changed)) for number in range(count)
-    ]
 
 
 def pool(slots, **counts):
     """Return a pool of idle slots and of jobs by submitter."""
     jobs = [each for at, (name, count) in enumerate(counts.items()) for each in jobs_of(name, count, at + 1)]
     return snapshot(slots, jobs, submitters=[submitter(name, count) for name, count in counts.items()])
-
-
-def run(bundle, found, state=None, now=NOW):
-    return run_cycle(found, bundle, Cycle(1, now, bundle.digest), state)
-
-
-def shares(result):
-    counts = {}
-    for entry in result.journal:
-        counts[entry.submitter.partition("@")[0]] = counts.get(entry.submitter.partition("@")[0], 0) + 1
-    return counts
 
 
 SLOTS = [slot(number, Cpus="1") for number in range(10)]

@@ -2,30 +2,15 @@
 
 import pytest
 
+from fair_share import FAIR, jobs_of, submitter
 from negotiator.bundle import examine_bundle
-from negotiator.cycle.loop import run_cycle
-from negotiator.plugin import Cycle, Severity
-from pools import NOW, ad, job, matched, slot, snapshot, write_bundle
-
-FAIR = "order: submitters\naccounting: {trust_names: true}\n"
-
-
-def submitter(name, idle, **attributes):
-    own = {"IdleJobs": str(idle), "RunningJobs": "0", "LastHeardFrom": "1"}
-    return ad(Name=f'"{name}@d"', ScheddName='"h"', **(own | attributes))
-
-
-def jobs_of(name, count, cluster, **changed):
-    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": str(cluster)}
-    return [
-        job(number, GlobalJobId=f'"h#{cluster}.{number}#1"', **(own | changed)) for number in range(count)
-    ]
+from negotiator.plugin import Severity
+from pools import NOW, cycle, matched, slot, snapshot, write_bundle
 
 
 def run(folder, knobs, slots, jobs, submitters):
     bundle = write_bundle(folder / "b", FAIR, conf=knobs)
-    found = snapshot(slots, jobs, submitters=submitters)
-    return run_cycle(found, bundle, Cycle(1, NOW, bundle.digest))
+    return cycle(snapshot(slots, jobs, submitters=submitters), bundle)
 
 
 def users(result):
@@ -151,7 +136,7 @@ def test_a_rank_that_calls_an_unknown_function_is_a_warning_and_all_slots_are_eq
     ]
     pool = [slot(number, Memory=str(memory)) for number, memory in enumerate([1, 9])]
     found = snapshot(pool, jobs_of("ann", 1, 1, Requirements="true"))
-    result = run_cycle(found, examined.bundle, Cycle(1, NOW, examined.bundle.digest))
+    result = cycle(found, examined.bundle)
     assert matched(result) == [("1.0", "s0@h")]
 
 

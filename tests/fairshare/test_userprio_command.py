@@ -8,7 +8,7 @@ import sys
 from pools import slot
 from queueing import NOW, app
 from real_condor import real_condor
-from userprio_site import FAIR, LOG, TARGETS, long_form, userprio, world_in
+from userprio_site import BUNDLE, LOG, TARGETS, long_form, userprio, world_in
 
 
 def in_utc(site, *words):
@@ -69,7 +69,7 @@ GROUP_ACCEPT_SURPLUS_physics: true
 
 def _cycle_of_groups(folder):
     """Run two cycles of two submitters in groups, the second with their first slots in use."""
-    world = world_in(folder, FAIR + GROUPS)
+    world = world_in(folder, BUNDLE + GROUPS)
     names = enumerate(["physics.ann", "physics.astro.tim", "sue"], 1)
     world.jobs = [
         app(number, each, user=name, AccountingGroup=f'"{name}"', User=f'"{name}@d"')

@@ -9,6 +9,7 @@ from condor_accounts import accounts_of
 from condor_cases import attribute_ads, job_ads, procs_of, slot_ads
 from condor_groups import record_differences
 from condor_long import cycles_of
+from fair_share import FAIR
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
@@ -17,7 +18,7 @@ from negotiator.pool.snapshot import Snapshot
 from negotiator_condor.limit_parser import parse_limits
 from negotiator_fairshare.accounts.rows import to_row
 
-BUNDLE = "order: submitters\naccounting: {trust_names: true}\naudit: {matches: none}\n"
+BUNDLE = f"{FAIR}audit: {{matches: none}}\n"
 
 
 def compared(content, case, folder):

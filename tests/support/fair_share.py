@@ -1,9 +1,39 @@
-"""The settings of fair share that a bundle with some knobs has."""
+"""Cycles under fair share, and the settings that a bundle with some knobs has."""
 
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from negotiator.bundle import check_bundle, load_bundle
+from negotiator.cycle.loop import run_cycle
+from negotiator.plugin import Cycle
+from pools import NOW, ad, job
+
+FAIR = "order: submitters\naccounting: {trust_names: true}\n"
+
+
+def submitter(name, idle=9, **attributes):
+    """Return the ad of a submitter ``NAME@d`` at one schedd."""
+    own = {"IdleJobs": str(idle), "RunningJobs": "0", "LastHeardFrom": "1"}
+    return ad(Name=f'"{name}@d"', ScheddName='"h"', **(own | attributes))
+
+
+def jobs_of(name, count, cluster, **changed):
+    """Return idle jobs of one cluster of a submitter."""
+    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": str(cluster)}
+    return [
+        job(number, GlobalJobId=f'"h#{cluster}.{number}#1"', **(own | changed)) for number in range(count)
+    ]
+
+
+def run(bundle, found, state=None, now=NOW):
+    """Run one cycle of a pool."""
+    return run_cycle(found, bundle, Cycle(1, now, bundle.digest), state)
+
+
+def shares(result):
+    """Return the number of matches of each submitter, without domain."""
+    return dict(Counter(entry.submitter.partition("@")[0] for entry in result.journal))
 
 
 def write_knobs(folder, knobs):

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from commands import invoke
+from fair_share import FAIR
 from negotiator.app.context import ProgramContext
 from negotiator_fairshare.userprio.command import userprio as command
 from pools import slot
@@ -13,11 +14,11 @@ from queueing import QUEUES, World, app, bundle, records
 
 #: A log of condor_negotiator with six accounts.
 LOG = Path(__file__).parents[1] / "fairshare" / "data" / "Accountantnew.log"
-FAIR = "scheduleracl: boss\norder: submitters\naccounting: {trust_names: true}\n"
+BUNDLE = f"scheduleracl: boss\n{FAIR}"
 TARGETS = ("--bundle", "bundle", "--state", "state", "--audit-log", "audit")
 
 
-def world_in(folder, pool_yaml=FAIR):
+def world_in(folder, pool_yaml=BUNDLE):
     """Return the world of a folder: three slots, and two jobs of tester."""
     world = World(folder, bundle(folder / "bundle", QUEUES, pool_yaml))
     world.slots = [slot(number, Cpus="1") for number in range(3)]
