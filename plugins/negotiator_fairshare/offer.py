@@ -28,7 +28,7 @@ from negotiator.plugin import (
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
-from negotiator_fairshare.pie.submitters import SlotUse
+from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.shutdown import shutting_down
 

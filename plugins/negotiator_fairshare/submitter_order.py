@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import (
     Feedback,
-    Mask,
     OrderContext,
     OrderResult,
     QueuedRequest,
     RequestOrder,
     SlotOffer,
-    bind,
-    evaluate_table,
-    parse,
 )
 from negotiator_fairshare import cycle_figures
 from negotiator_fairshare.accounts.accounts import Accounts
@@ -40,11 +36,10 @@ from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.submitters import SlotUse, WeightScale, submitter_ads, submitters_of_jobs
+from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, WeightScale
+from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
-
-_PARTITIONABLE = bind(parse("MY.PartitionableSlot"))
 
 
 @attrs.frozen
@@ -80,25 +75,16 @@ class SubmitterOrder(RequestOrder):
         weights = scale.of(context.slots)
         discounted = settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES
         in_use = SlotUse.of(context.slots, env, discount_suspended=discounted)
-        use = UseCounter(own.group_of)
-        for name, weight in zip(in_use.users, weights[in_use.counted].tolist(), strict=True):
-            if name:
-                use.add(name, weight)
-        submitters = submitter_ads(context.submitters)
-        if not len(context.submitters):  # a pool of files
-            submitters = submitters_of_jobs(context.requests)
-        elif settings.USE_GLOBAL_JOB_PRIOS:
-            submitters = by_priority(submitters, context.submitters)
+        use = in_use.counter(weights, own.group_of)
+        submitters = _submitters(context, settings)
         accounts = accounts_of(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
-        counted = _counted(context, settings)
-        total = _sum(weights[counted])
+        size = _size(context, weights, settings)
         groups = None
         if not settings.groups.tree.is_flat:
-            slots = total if settings.NEGOTIATOR_USE_SLOT_WEIGHTS else _cores(context, counted)
             groups = GroupTurns.of(
-                *(settings.groups, slots, submitters, use, last_served_of(context.rows), env),
+                *(settings.groups, size.of_groups, submitters, use, last_served_of(context.rows), env),
             )
         of_slots = SlotUserAccounts(accounts, use, own, quotas_of(context.rows))
         offer = slot_offer(context.slots, in_use, of_slots, settings, env)
@@ -121,8 +107,8 @@ class SubmitterOrder(RequestOrder):
         pie = FairShareOrder(
             submitters=submitters,
             accounts=_Reader(accounts, use, own),
-            total=total,
-            counted=int(np.count_nonzero(counted)),
+            total=size.weight,
+            counted=size.slots,
             cycle=cycle,
             calls=groups or single_call,
         )
@@ -172,22 +158,20 @@ class _Reader:
         )
 
 
-def _counted(context: OrderContext, settings: FairShareSettings) -> Mask:
-    """Return which slots are divided, (S,)."""
+def _submitters(context: OrderContext, settings: FairShareSettings) -> tuple[SubmitterAd, ...]:
+    """Return the submitters of a cycle; a pool of files has no submitter ads."""
+    if not len(context.submitters):
+        return submitters_of_jobs(context.requests)
+    submitters = submitter_ads(context.submitters)
+    return by_priority(submitters, context.submitters) if settings.USE_GLOBAL_JOB_PRIOS else submitters
+
+
+def _size(context: OrderContext, weights: NDArray[np.float64], settings: FairShareSettings) -> PoolSize:
     constraint = settings.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
-    if constraint is None:
-        return np.ones(len(context.slots), np.bool_)
-    return evaluate_table(constraint.tree, context.slots, env=context.cycle.environment).is_true()
-
-
-def _cores(context: OrderContext, counted: Mask) -> float:
-    """Return the number of slots that groups divide without slot weights: a partitionable slot counts as its Cpus."""
-    env = context.cycle.environment
-    whole = evaluate_table(_PARTITIONABLE, context.slots, env=env).is_true()
-    cpus = np.nan_to_num(context.slots.numbers("Cpus", default=0.0)).clip(0.0, 2.0**30)
-    return _sum(np.where(whole, np.trunc(cpus), 1.0)[counted])
-
-
-def _sum(weights: NDArray[np.float64]) -> float:
-    """Add one weight after the other, as condor_negotiator does."""
-    return float(np.cumsum(weights)[-1]) if len(weights) else 0.0
+    return PoolSize.of(
+        context.slots,
+        weights,
+        None if constraint is None else constraint.tree,
+        context.cycle.environment,
+        use_weights=settings.NEGOTIATOR_USE_SLOT_WEIGHTS,
+    )

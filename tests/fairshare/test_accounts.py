@@ -94,17 +94,6 @@ def test_a_user_with_the_name_of_a_group_counts_once():
     assert (use.slots("a.b"), use.weighted("a.b")) == (1, 2.0)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["u@d", "v@d"]), st.floats(0, 100)), max_size=20))
-def test_matches_one_by_one_come_to_the_same_as_counted_together(matches):
-    settings = AccountSettings(group_of=in_group_a)
-    use = UseCounter(in_group_a)
-    one_by_one = Accounts()
-    for user, weight in matches:
-        use.add(user, weight)
-        one_by_one = one_by_one.with_match(user, weight, settings)
-    assert one_by_one.records == Accounts().recounted(use).records
-
-
 def test_a_factor_is_written_down_at_first_sight_and_kept():
     accounts = Accounts().seen(["u@d"], AccountSettings(default_factor=50.0))
     assert accounts.factor("u@d", AccountSettings(default_factor=7.0)) == 50.0

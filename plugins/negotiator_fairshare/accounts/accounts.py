@@ -49,26 +49,6 @@ class Accounts:
         names = dict.fromkeys([*self.records, *sorted(use.names())])
         return attrs.evolve(self, records={name: _with_use(self.get(name), name, use) for name in names})
 
-    def with_match(self, user: str, weight: float, settings: AccountSettings, count: int = 1) -> Accounts:
-        """Return the accounts with ``count`` matched slots of a weight more.
-
-        A cycle of many matches adds them to its ``UseCounter`` instead.
-        """
-        added = UseCounter(settings.group_of)
-        added.add(user, weight, count)
-        records = dict(self.records)
-        for name in added.names():
-            record = self.get(name)
-            records[name] = attrs.evolve(
-                record,
-                resources_used=record.resources_used + added.slots(name),
-                weighted_resources_used=stored(record.weighted_resources_used + added.weighted(name)),
-                hierarchical_weighted_resources_used=stored(
-                    record.hierarchical_weighted_resources_used + added.hierarchical(name)
-                ),
-            )
-        return attrs.evolve(self, records=records)
-
     def seen(self, names: Iterable[str], settings: AccountSettings) -> Accounts:
         """Return the accounts with the factors of new names written down; a stored factor stays."""
         records = dict(self.records)

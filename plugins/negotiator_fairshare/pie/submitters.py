@@ -1,4 +1,4 @@
-"""The submitter ads of a pool, the weights of its slots, and what each submitter uses."""
+"""The submitters of a pool: those of its ads, or without any those of its jobs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Environment, Expr, Mask, QueuedRequest, Table, bind, evaluate_table, parse
+from negotiator.plugin import QueuedRequest, Table, evaluate_table, parse
 
-_SLOT_WEIGHT = bind(parse("MY.SlotWeight"))
-_USER = bind(parse("MY.AccountingGroup ?: MY.RemoteUser"))
-_SUSPENDED = bind(parse('MY.Activity == "Suspended"'))
-#: No machine is heavier: sums of weights stay exact.
-_HEAVIEST = 2.0**30
 _LARGEST = 2.0**53
-#: States of a slot that is in use (HTCondor manual, Machine ClassAd Attributes, State).
-_CLAIMED = bind(parse('MY.State == "Claimed" || MY.State == "Preempting"'))
 
 
 @attrs.frozen
@@ -76,60 +69,6 @@ def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, 
         for place, ((name, schedd), count) in enumerate(sorted(idle.items()))
         if name
     )
-
-
-@attrs.frozen(eq=False)
-class WeightScale:
-    """The weights of slots: SlotWeight, else ``default``; a negative one counts as 1.
-
-    ``use_weights`` False: each slot weighs 1. ``force_default``: use ``default`` for all slots.
-    """
-
-    default: Expr
-    env: Environment
-    use_weights: bool = True
-    force_default: bool = False
-
-    def of(self, slots: Table) -> NDArray[np.float64]:
-        """Return the weight of each slot, (S,)."""
-        if not self.use_weights:
-            return np.ones(len(slots))
-        own = np.full(len(slots), np.nan)
-        if not self.force_default:
-            own = evaluate_table(_SLOT_WEIGHT, slots, env=self.env).numbers()
-        default = evaluate_table(self.default, slots, env=self.env).numbers(1.0)
-        weights = np.where(np.isfinite(own), own, default)
-        weights = np.where(np.isfinite(weights), weights, 1.0)
-        return np.where(weights < 0, 1.0, weights.clip(max=_HEAVIEST))
-
-    def of_part(self, before: Table, after: Table) -> NDArray[np.float64]:
-        """Return the weight that was taken of each slot, (S,); 1 without weights."""
-        if not self.use_weights:
-            return np.ones(len(before))
-        return (self.of(before) - self.of(after)).clip(min=0)
-
-
-@attrs.frozen(eq=False)
-class SlotUse:
-    """The slots that are ``claimed``, (S,), those of them that are ``counted``, (S,), and the ``users`` of the latter, (U,).
-
-    A user is an empty name for none.
-    """
-
-    claimed: Mask
-    counted: Mask
-    users: tuple[str, ...]
-
-    @classmethod
-    def of(cls, slots: Table, env: Environment, *, discount_suspended: bool = False) -> SlotUse:
-        """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted."""
-        claimed = evaluate_table(_CLAIMED, slots, env=env).is_true()
-        counted = claimed
-        if discount_suspended:
-            counted = claimed & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
-        users = evaluate_table(_USER, slots.take(np.flatnonzero(counted)), env=env)
-        values = users.values(np.arange(len(users)))
-        return cls(claimed, counted, tuple(value if isinstance(value, str) else "" for value in values))
 
 
 def distinct(submitters: Sequence[SubmitterAd]) -> tuple[str, ...]:
