@@ -133,11 +133,13 @@ def _not_regular(path: Path | str) -> OSError:
     return OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def replace_file(path: Path, content: bytes, like: os.stat_result | None = None) -> None:
+def replace_file(
+    path: Path, content: bytes, like: os.stat_result | None = None, *, mode: int = _MODE
+) -> None:
     """Write a new file durably, and rename it over the old one.
 
     A crash leaves the old file or the new one, never part of one. The new one gets the mode of the file with the status
-    ``like``, and its owner if this process may change that.
+    ``like``, and its owner if this process may change that; without ``like`` it gets ``mode``.
 
     :raises OSError: it cannot be written; the old file is unchanged.
     """
@@ -151,7 +153,7 @@ def replace_file(path: Path, content: bytes, like: os.stat_result | None = None)
             if like is not None:
                 with contextlib.suppress(PermissionError):
                     os.fchown(opened.fileno(), like.st_uid, like.st_gid)
-            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else _MODE)
+            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else mode)
             os.fsync(opened.fileno())
         beside.replace(path)
     except BaseException:

@@ -5,14 +5,13 @@ A file is written once, before the first record that names its digest, and never
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from typing import TYPE_CHECKING
 
 from negotiator.audit.errors import AuditError, naming
 from negotiator.bundle.archive import decode, digest_of, encode
-from negotiator.files import open_regular, sync_folder
+from negotiator.files import open_regular, replace_file, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +50,7 @@ def store_bundle(folder: Path, digest: str, files: Mapping[str, bytes]) -> None:
         if not file.parent.is_dir():
             file.parent.mkdir(mode=_FOLDER_MODE)
             sync_folder(folder)
-        _write(file, encode(files))
+        replace_file(file, encode(files), mode=_FILE_MODE)
 
 
 def read_bundle(folder: Path, digest: str) -> dict[str, bytes]:
@@ -94,19 +93,3 @@ def find_digest(folder: Path, prefix: str) -> str:
         problem = f"several bundles begin with {prefix}" if found else f"no copy of bundle {prefix}"
         raise NoBundleError(f"{folder}: {problem}")
     return found[0]
-
-
-def _write(file: Path, data: bytes) -> None:
-    beside = file.with_name(f".{file.name}.{os.getpid()}.new")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        with os.fdopen(os.open(beside, flags, _FILE_MODE), "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
-        beside.replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
-    sync_folder(file.parent)

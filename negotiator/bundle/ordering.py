@@ -101,7 +101,7 @@ def _queue_keys(
     for use in partition.order_keys:
         if use.key in followed:
             continue
-        message = f"{printable(use.ignored)}: the order is {name}"
+        message = f"{printable(use.notice)}: the order is {name}"
         others = [each for each, order in sorted(known.items()) if use.key in order.queue_keys]
         hint = f"order: {others[0]} in pool.yaml follows it" if others else ""
         yield Problem(Severity.NOTICE, use.source, message, hint)

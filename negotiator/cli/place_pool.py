@@ -32,7 +32,7 @@ def show_pool_placement(result: PoolPlacement, selection: Selection, *, as_json:
     )
     print_tables([table], full=selection.is_detailed, details=_DETAILS, heading=[*_totals(result)])
     if selection.is_part and not chosen:
-        click.echo("\nNo application that would be placed now is selected.")
+        click.echo("\nNo application of this selection would be placed now.")
 
 
 def _totals(result: PoolPlacement) -> Iterator[str]:

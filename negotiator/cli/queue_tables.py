@@ -92,7 +92,7 @@ def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[float, Row]]:
 
 
 def draining_table(shown: list[Queue], now: float) -> ScreenTable:
-    """Return since when queues are draining: administrators wait for the end of that."""
+    """Return the draining queues, and since when they are draining."""
     rows = [
         (queue.path, _instant(queue.since), _duration(now - queue.since)) for queue in shown if queue.draining
     ]

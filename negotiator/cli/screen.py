@@ -1,4 +1,4 @@
-"""Prints tables that fit on a screen, however long they are: the first rows of each, and the number of the others."""
+"""Print tables so that they fit on a screen: the first rows of each, and the number of the others."""
 
 from __future__ import annotations
 

@@ -85,12 +85,12 @@ class QueueConfig:
 class OrderKeyUse:
     """A key that matters only to an order that follows the queues, at its first occurrence.
 
-    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``ignored`` is the
-    notice under an order that does not follow it.
+    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``notice`` is the
+    message if the order of the bundle does not follow it.
     """
 
     key: str
-    ignored: str
+    notice: str
     source: Source
 
 
@@ -103,7 +103,7 @@ class NodeSortKind(enum.StrEnum):
 
 @attrs.frozen
 class NodeSortPolicy:
-    """``nodesortpolicy:``; ``weights`` are of the resources that the use of a machine is averaged over, empty for the default."""
+    """``nodesortpolicy:``; ``weights`` are those of resources in the use of a machine, empty for the default."""
 
     kind: NodeSortKind = NodeSortKind.FAIR
     weights: Mapping[str, float] = attrs.field(factory=dict)

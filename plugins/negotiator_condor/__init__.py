@@ -61,5 +61,5 @@ def negotiator_charges(
 def negotiator_usage(
     report: str, used: CounterUsage, settings: ConcurrencyLimits
 ) -> Iterable[Mapping[str, Any]]:
-    """Report ``limits``: what is in use of each, beside its maximum."""
+    """Report ``limits``: the use of each limit and its maximum."""
     return limit_usage(settings, used.sums) if report == "limits" else ()

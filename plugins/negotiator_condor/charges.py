@@ -37,7 +37,7 @@ _EXPRESSION = parse(f"MY.{ATTRIBUTE}")
 
 @attrs.frozen(eq=False)
 class RequestedLimits:
-    """A list, and the slots on which a request has it, (N,); None for all slots, whatever they are."""
+    """A list, and the slots on which a request has it, (N,); None if it does not depend on the slot."""
 
     limits: LimitList
     rows: Mask | None = None
@@ -46,7 +46,7 @@ class RequestedLimits:
 def requested_limits(
     request: Request, slots: Table, compatible: LimitCompatibility, cycle: Cycle
 ) -> Iterator[RequestedLimits]:
-    """Yield the lists of a request, or those of a claim: what its slot's ad has counts before the job's own ad."""
+    """Yield the lists of a request, or those of a claim: the lists in its slot's ad take precedence over the job's own."""
     held = [request.claim.string(name) for name in (ATTRIBUTE, PREEMPTING)]
     if any(held):
         for text in filter(None, held):
@@ -80,7 +80,7 @@ def _by_slot(request: Request, slots: Table, cycle: Cycle) -> Iterator[tuple[str
 def charges_of(request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle) -> Iterator[Charge]:
     """Charge each name of the lists, on all slots or on some.
 
-    The job's own list, if no match of it is known, is its claim: an item above its limit counts as one.
+    If no match of a running job is known, its own list is unverified: an item above its limit counts as 1.
     """
     claimed = len(request.claim) == 0 and request.unverified
     for listed in requested_limits(request, slots, settings.concurrency_limits_compatible, cycle):
@@ -105,8 +105,8 @@ def _charge(
     )
     limit, amount = effective.limit, item.total
     if claimed and amount > limit:
-        amount = SCALE  # nobody can have granted as much
-    # The items of a name are counted together, and tested one by one: what fits is larger by the difference.
+        amount = SCALE  # no match can have granted more than the limit
+    # The sum of a name's items is charged, but only the largest one is tested: the limit grows by the difference.
     limit += item.total - item.tested
     return Charge((item.name,), amount if rows is None else np.where(rows, amount, 0), limit, label)
 

@@ -99,7 +99,7 @@ def _amount(number: str) -> int | None:
 
 
 def _lenient_amount(number: str) -> int:
-    """Return an amount in millionths; that of 1 if a text begins with no number, or with one that is not positive."""
+    """Return an amount in millionths, 1.0 if the text does not begin with a positive number."""
     found = _BEGINNING.match(number)
     value = float(found.group()) if found else 0.0
     return _scaled(min(value, MAX_AMOUNT)) if value > 0 else SCALE

@@ -19,13 +19,13 @@ _PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
 PATTERNS = (f"{_PREFIX}*", f"*{_SUFFIX}")
 #: Settings of other daemons.
 _OTHERS = ("arc_gahp_command_limit", "detected_cpus_limit")
-#: A limit of so many millionths is none.
+#: Larger limits, in millionths, are replaced by this one: it fits 64 bits.
 _MOST = 2**62
 
 
 @attrs.frozen
 class ConfiguredLimit:
-    """A limit, in millionths, and the key that sets it with its place. ``prefix``: of each name that begins with it."""
+    """A limit, in millionths, and the key that sets it, with its place; a limit of a ``prefix`` is that of names with it."""
 
     limit: int
     key: str
@@ -37,9 +37,10 @@ class ConfiguredLimit:
 class ConcurrencyLimits:
     """``concurrency_limits``: the limit of each name; any other name has ``CONCURRENCY_LIMIT_DEFAULT``.
 
-    The limit of ``large`` is also that of each ``large.something`` without its own. ``knobs`` are HTCondor's names of the
-    same: ``LARGE_LIMIT`` of ``large`` alone, and ``CONCURRENCY_LIMIT_DEFAULT_LARGE`` of each ``large.something``. ``sources``
-    has the place of each value that is configured, by its path: ``concurrency_limits.large``.
+    The limit of ``large`` is also that of each ``large.something`` without a limit of its own. ``knobs`` are HTCondor's own
+    settings: ``LARGE_LIMIT`` is the limit of ``large`` alone, ``CONCURRENCY_LIMIT_DEFAULT_LARGE`` that of each
+    ``large.something``. ``sources`` has the place of each configured value by its path, such as
+    ``concurrency_limits.large``.
     """
 
     concurrency_limits: dict[str, float] = attrs.field(factory=dict)
@@ -88,7 +89,7 @@ class ConcurrencyLimits:
         return (knob.source if knob else self.sources.get(key)) or self.source or Source("")
 
     def problems(self) -> Iterator[Problem]:
-        """Yield the limits that no job can request, those that are no numbers or negative, and those that are set twice."""
+        """Yield an error for each limit that no job can request, that is negative or not a number, or that is set twice."""
         for name, each in (*self.own.items(), *self.prefixes.items()):
             if not is_name(f"{name}.x" if each.prefix and each.key in self.knobs else name):
                 hint = "write letters, digits and _, and at most one dot between two names"
@@ -106,7 +107,7 @@ class ConcurrencyLimits:
                 yield Problem(Severity.ERROR, other.source, text, "remove one of the two")
 
     def _knobs(self, *, prefixes: bool) -> Iterator[tuple[str, str]]:
-        """Yield the settings of prefixes, or those of names: in lower case, and as they are written."""
+        """Yield the settings of prefixes, or those of names, each in lower case and as written."""
         for key in self.knobs:
             name = key.lower()
             if name not in _OTHERS and name.startswith(_PREFIX.lower()) is prefixes:

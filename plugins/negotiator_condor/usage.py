@@ -1,4 +1,4 @@
-"""The report ``limits``: what is in use of each concurrency limit, beside its maximum."""
+"""The report ``limits``: the use of each concurrency limit and its maximum."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The waiting jobs of a leaf queue in the order of its policy, as arrays: no Python runs per job.
 
 Source: YuniKorn's documentation, "Sorting Policies"; its ``sortApplications`` and ``LessThan`` of allocations. An
-application is a job cluster at its schedd; it is as old as its oldest waiting job. Within one, jobs go by priority, then
-by age. Its jobs lie in that order, so that an application's place never rises as its jobs get slots: the jobs that YuniKorn
-takes one after the other, sorting again before each, are therefore one sorted list.
+application is a job cluster at its schedd; it is as old as its oldest waiting job. Its jobs are sorted by priority, then by
+age. So an application never moves forward when its jobs get slots. YuniKorn sorts again before each job; here one sorted list
+gives the same jobs in the same order.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Numbers = NDArray[np.float64]
 class LeafJobs:
     """The waiting jobs of one leaf queue.
 
-    ``request`` (N,) is the place of each job's request in ``requests``, ``copy`` (N,) its place in the request's rows, and
-    ``application`` (N,) the number of its application. ``left`` are the places of jobs that may still get slots, first to be
-    served first.
+    The arrays of shape (N,) have an element for each job: ``request`` is the index of its request in ``requests``, ``copy`` its
+    index in the request's rows, ``application`` the number of its application. ``left`` are the indices of the jobs that may
+    still get slots, in the order in which they are served.
     """
 
     properties: QueueProperties
@@ -45,8 +45,10 @@ class LeafJobs:
     amounts: Matrix  # (requests, R)
     usage: Matrix  # (applications, R)
     left: Ints
-    levels: Ints  # the priorities of all jobs, ascending
-    pending: Ints  # the number of jobs of each that have no slot, also of those that get none
+    levels: Ints  # the distinct priorities of the jobs, ascending
+    pending: (
+        Ints  # the number of jobs of each priority that have no slot, also if they get none in this cycle
+    )
 
     @classmethod
     def of(
@@ -68,9 +70,9 @@ class LeafJobs:
         request = np.repeat(np.arange(len(requests)), sizes)
         copy = np.concatenate([np.arange(size) for size in sizes])
         schedds = {
-            name: number for number, name in enumerate(sorted({each.request.schedd for each in requests}))
+            name: each for each, name in enumerate(sorted({queued.request.schedd for queued in requests}))
         }
-        schedd = np.array([schedds[each.request.schedd] for each in requests])[request]
+        schedd = np.array([schedds[queued.request.schedd] for queued in requests])[request]
         clusters, dates, procs = (
             np.nan_to_num(jobs.numbers(name, default=0.0)[rows]) for name in ("ClusterId", "QDate", "ProcId")
         )
@@ -86,10 +88,8 @@ class LeafJobs:
         counted = [[amounts[each.number].get(name, 0) for name in resources] for each in requests]
         usage = np.zeros((len(first), len(resources)))
         if used and properties.sort is SortPolicy.FAIR:
-            for number, place in enumerate(first.tolist()):
-                name = requests[request[place]].request.applications[copy[place]]
-                own = used.get(name, {})
-                usage[number] = [own.get(resource, 0) for resource in resources]
+            names = [requests[request[job]].request.applications[copy[job]] for job in first.tolist()]
+            usage[:] = [[used.get(name, {}).get(resource, 0) for resource in resources] for name in names]
         found = cls(
             properties,
             guaranteed,
@@ -120,7 +120,7 @@ class LeafJobs:
         self.left = jobs[np.lexsort(order[::-1])]
 
     def next_run(self) -> tuple[int, int]:
-        """Return the place of the first job's request, and how many jobs of it come first."""
+        """Return the index of the first job's request, and how many jobs of it come before any other job."""
         requests = self.request[self.left]
         others = np.flatnonzero(requests != requests[0])
         return int(requests[0]), int(others[0]) if len(others) else len(requests)

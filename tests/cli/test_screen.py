@@ -123,7 +123,7 @@ def test_a_user_a_queue_or_a_job_selects_placements(site, words, users):
     assert [row[0] for row in rows] == users
     if not users:
         assert (
-            lines_of(["place", *site, *words])[-1] == "No application that would be placed now is selected."
+            lines_of(["place", *site, *words])[-1] == "No application of this selection would be placed now."
         )
 
 
