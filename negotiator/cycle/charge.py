@@ -1,8 +1,8 @@
 """Station *charge*: a match is made only if all its charges fit the quotas, all or none.
 
 Every hard quota of every plugin is a charge on one ledger. Quotas in mode warn or dryrun are charged on counters of
-their own, which enforcing ones never see; they refuse nothing, and each match that they would have refused has a
-warning.
+their own, which enforcing ones never see (``shadow_charges``); they refuse nothing, and each match that they would have
+refused has a warning.
 """
 
 from __future__ import annotations
@@ -15,31 +15,29 @@ from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.divisible_slots import Consumption
+from negotiator.cycle.exceeded_quotas import exceeded_reason, keys_exceeded_reason
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     WORK_EXCEEDED,
     core_reason,
     failure_reason,
-    quota_reason,
     unspecified_reason,
 )
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
+from negotiator.cycle.shadow_charges import NOTHING_OBSERVED, observe
 from negotiator.cycle.slot_allowance import admit_slots
 from negotiator.cycle.work_accounts import is_exceeded
-from negotiator.hooks.charges import Charge, Grouping, KeyCharge
-from negotiator.hooks.manager import Answers, Attributed, HookFailure
+from negotiator.hooks.charges import Charge, KeyCharge
+from negotiator.hooks.manager import Answers, HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import Preemption, PreemptionStates
-from negotiator.ledger import Admission, Counters, Ints, Ledger, LedgerError, Receipt, Rows
+from negotiator.ledger import Admission, Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode, Reason, Station, Verdict
-from negotiator.records.text import printable
 
 #: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
 _FEW, _MORE = 16, 8
-#: The most characters of a counter's name in a reason.
-_MAX_SHOWN = 300
 
 
 @attrs.frozen(eq=False)
@@ -47,7 +45,7 @@ class GrantedSlots:
     """The slots granted to a request, the job's Rank of them, and the numbers of the jobs that get them, (G,) each.
 
     ``warnings`` are of rules that do not enforce: a reason, and the indexes of the matches that it would have refused.
-    ``receipts`` are of the charges that enforce; those of the jobs that the matches end are not released yet.
+    ``receipts`` are of all charges; those of the jobs that the matches end are not released yet.
     ``too_heavy`` counts the candidates that weigh more than the turn may still take; ``stopped``: the turn has taken all
     that it may. ``unclaimable`` counts the slots that were to be granted, but of which no claim id was left.
     """
@@ -127,8 +125,11 @@ def charge(
         else:  # the full amounts: the caller releases those of the jobs that end
             full = enforcing.unlimited(admission.copies)
             receipts = ledger.commit(full.admit(ledger, admission.rows, len(admission), Mode.ENFORCE))
-        watching = len(enforcing.sums) + len(enforcing.keys) < len(answers.records)
-        warnings = tuple(_warnings(answers.records, admission, ledger)) if watching else ()
+        shadow = NOTHING_OBSERVED
+        if len(enforcing.sums) + len(enforcing.keys) < len(answers.records):
+            observed = Charges.of(answers.records, enforcing=False)
+            released = None if net is enforcing else in_use.shadow_held
+            shadow = observe(request, observed, admission, ledger, released)
     except LedgerError as error:
         # A shadow charge may be invalid after the enforcing ones were committed: release these.
         for receipt in receipts:
@@ -138,8 +139,8 @@ def charge(
     if unclaimable:
         removals += (Removal(NO_CLAIM_ID, unclaimable, unclaimable),)
     return GrantedSlots(
-        *(admission.rows, ranks[admission.positions], admission.copies, removals, warnings),
-        receipts=receipts,
+        *(admission.rows, ranks[admission.positions], admission.copies, removals, shadow.warnings),
+        receipts=(*receipts, *shadow.receipts) if shadow.receipts else receipts,
         too_heavy=chosen.too_heavy,
         stopped=chosen.stopped,
         unclaimable=unclaimable,
@@ -306,64 +307,7 @@ def _removals(
         if refused:
             full = rows[: len(admission.stops)][admission.stops == number]
             taken = left - len(admission) if uniform else refused
-            yield Removal(_exceeded(each, full, counters), taken, taken)
+            yield Removal(exceeded_reason(each, full, counters), taken, taken)
     for each_key, refused in zip(charges.keys, admission.copies_refused, strict=True):
         if refused:
-            yield Removal(_keys_exceeded(each_key, counters), left - len(admission), left)
-
-
-def _exceeded(attributed: Attributed[Charge], rows: Rows, counters: Counters) -> Reason:
-    """Return why a charge does not fit on some slots; of several counters the first, and how many more there are."""
-    charge, quota = attributed.record, quota_of(attributed)
-    amount, limit = _common_value(charge.amount, rows), _common_value(charge.limit, rows)
-    if not isinstance(charge.counter, Grouping):
-        return quota_reason(attributed, quota, amount, counters.used(charge.counter), limit)
-    codes, first = np.unique(charge.counter.codes[rows], return_index=True)
-    key, more = charge.counter.keys[int(codes[np.argmin(first)])], len(codes) - 1
-    if quota.text_after is not None:
-        further = f" and {more} more" if more else ""
-        where = printable(str(key[-1])[:_MAX_SHOWN])  # plugins copy it from ads
-        quota = attrs.evolve(quota, text=f"{quota.text}{where}{quota.text_after}{further}")
-    return quota_reason(attributed, quota, amount, None if more else counters.used(key), limit)
-
-
-def _keys_exceeded(attributed: Attributed[KeyCharge], counters: Counters) -> Reason:
-    """Return why one more key does not fit into a set."""
-    record = attributed.record
-    return quota_reason(attributed, quota_of(attributed), 1, counters.used(record.counter), record.limit)
-
-
-def _common_value(value: int | Ints | None, rows: Rows) -> int | None:
-    """Return a value of a charge on some slots; None where it differs between them."""
-    if not isinstance(value, np.ndarray):
-        return value
-    values = value[rows]
-    return int(values[0]) if len(values) and (values == values[0]).all() else None
-
-
-def _warnings(
-    records: Sequence[Attributed[Charge | KeyCharge]], admission: Admission, ledger: Ledger
-) -> Iterator[tuple[Reason, frozenset[int]]]:
-    """Charge the shadow counters with all matches, and yield the matches that rules that do not enforce would refuse.
-
-    Used amounts include all matches of the request.
-    """
-    mode, counters = Mode.WARN, ledger.counters(Mode.WARN)
-    watching, size = Charges.of(records, enforcing=False), len(admission)
-    everything = watching.unlimited(admission.copies)
-    limited = [
-        attrs.evolve(each.record, limit=limit.record.limit)
-        for each, limit in zip(everything.keys, watching.keys, strict=True)
-    ]
-    # Sums and keys are tried apart: with both together, the first refusal would hide the others.
-    sums = ledger.admit([each.record for each in watching.sums], (), admission.rows, size, mode)
-    keys = ledger.admit((), limited, admission.rows, size, mode)
-    ledger.commit(everything.admit(ledger, admission.rows, size, mode))
-    for number, each in enumerate(watching.sums):
-        refused = np.flatnonzero(sums.stops == number)
-        if len(refused):
-            yield _exceeded(each, admission.rows[refused], counters), frozenset(refused.tolist())
-    for number, each_key in enumerate(watching.keys):
-        places = frozenset(np.flatnonzero(keys.copy_stops == number).tolist())
-        if places:
-            yield _keys_exceeded(each_key, counters), places
+            yield Removal(keys_exceeded_reason(each_key, counters), left - len(admission), left)

@@ -10,11 +10,12 @@ import numpy as np
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.hooks.records import Mask
 from negotiator.ledger import CounterKey, Grouping, Ints, Ledger, Rows
+from negotiator.records import Mode
 
 
 @attrs.frozen(eq=False)
 class HeldAmounts:
-    """The amounts of slots on enforcing counters: for each counter some rows of slots, (K,), and their amounts.
+    """The amounts of slots on the counters of one mode: for each counter some rows of slots, (K,), and their amounts.
 
     ``ended`` (S,) are the slots whose jobs matches have ended: they hold nothing any more.
     """
@@ -24,7 +25,9 @@ class HeldAmounts:
     _of_groupings: dict[int, tuple[Grouping, Ints | None]] = attrs.field(factory=dict, init=False)
 
     @classmethod
-    def of_claims(cls, receipts: ClaimReceipts, ledger: Ledger, slots: Rows) -> HeldAmounts:
+    def of_claims(
+        cls, receipts: ClaimReceipts, ledger: Ledger, slots: Rows, mode: Mode = Mode.ENFORCE
+    ) -> HeldAmounts:
         """Return what the claims of some slots hold; ``slots`` (S,) are their rows in the pool."""
         found: dict[CounterKey, dict[int, int]] = {}
         places = {row: place for place, row in enumerate(slots.tolist())}
@@ -32,7 +35,7 @@ class HeldAmounts:
             place = places.get(row)
             if place is None:
                 continue
-            for counter, amount in ledger.amounts(receipt):
+            for counter, amount in ledger.amounts(receipt, mode):
                 own = found.setdefault(counter, {})
                 own[place] = own.get(place, 0) + amount
         return cls(

@@ -49,6 +49,12 @@ class Recount:
         """What the running jobs of the slots that take part hold."""
         return HeldAmounts.of_claims(self.receipts, self.ledger, self.slots)
 
+    @cached_property
+    def shadow_held(self) -> HeldAmounts:
+        """The same on the shadow counters."""
+        found = HeldAmounts.of_claims(self.receipts, self.ledger, self.slots, Mode.WARN)
+        return attrs.evolve(found, ended=self.held.ended)  # one array: matches end a job on all counters
+
     def end_claims(self, rows: Rows) -> None:
         """Release what the running jobs of some slots hold, by their rows among those that take part.
 

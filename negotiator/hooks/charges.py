@@ -92,7 +92,9 @@ class Quota:
 
 @attrs.frozen
 class CounterUsage:
-    """The amounts on a plugin's own enforcing counters: sums, and sets of keys with how often each was added.
+    """The amounts on a plugin's own counters: sums, and sets of keys with how often each was added.
+
+    Counters of quotas in mode warn or dryrun are included.
 
     ``groups`` has, by user and application, the group that the application counts for; empty for none.
     """

@@ -110,21 +110,20 @@ class Ledger:
         for receipt, charged in held.items():
             self._remove(receipt, charged)
 
-    def amounts(self, receipt: Receipt) -> Iterator[tuple[CounterKey, int]]:
-        """Yield what a match holds on each enforcing sum.
+    def amounts(self, receipt: Receipt, mode: Mode = Mode.ENFORCE) -> Iterator[tuple[CounterKey, int]]:
+        """Yield what a match holds on each sum of a mode.
 
         :raises LedgerError: ``already_released``, ``never_charged``.
         """
         charged = self._charged_for(receipt)
-        enforcing = self._pair[0]
         if isinstance(charged, tuple):
-            shadow, entry = charged
+            counters, entry = self._pair[charged[0]], charged[1]
         else:
-            shadow, entry = charged.counters is not enforcing, charged.batch.entry(receipt - charged.first)
-        if not shadow:
+            counters, entry = charged.counters, charged.batch.entry(receipt - charged.first)
+        if counters is self.counters(mode):
             for index, amount in zip(entry[0], entry[1], strict=True):
                 if index:
-                    yield enforcing.key_of(index), amount
+                    yield counters.key_of(index), amount
 
     def verify(self) -> None:
         """Compare each counter with the sum of its receipts.

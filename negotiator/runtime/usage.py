@@ -19,6 +19,7 @@ from negotiator.ledger import Ledger
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationRegistry
+from negotiator.records import Mode
 
 
 @attrs.frozen(eq=False)
@@ -31,10 +32,13 @@ class PoolUsage:
     failures: tuple[HookFailure, ...]
 
     def of(self, plugin: str) -> CounterUsage:
-        """Return the values of one plugin's counters."""
-        counters = self.ledger.counters()
-        sums: Mapping[CounterKey, int] = {key[1:]: amount for key, amount in counters if key[0] == plugin}
-        sets = {key[1:]: members for key, members in counters.key_sets() if key[0] == plugin}
+        """Return the values of one plugin's counters; of a counter of both kinds, the value of the enforcing one."""
+        sums: dict[CounterKey, int] = {}
+        sets: dict[CounterKey, Mapping[str, int]] = {}
+        for mode in (Mode.WARN, Mode.ENFORCE):
+            counters = self.ledger.counters(mode)
+            sums |= {key[1:]: amount for key, amount in counters if key[0] == plugin}
+            sets |= {key[1:]: members for key, members in counters.key_sets() if key[0] == plugin}
         groups = {(entry.id.user, str(entry.id)): entry.group for entry in self.registry}
         return CounterUsage(sums, sets, groups)
 
