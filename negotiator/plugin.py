@@ -54,6 +54,7 @@ from negotiator.hooks.charges import Grouping as Grouping
 from negotiator.hooks.charges import KeyCharge as KeyCharge
 from negotiator.hooks.charges import Quota as Quota
 from negotiator.hooks.command_options import target_options as target_options
+from negotiator.hooks.known_settings import KnownSetting as KnownSetting
 from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
 from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
 from negotiator.hooks.order import Feedback as Feedback

@@ -10,7 +10,7 @@ import attrs
 from negotiator.bundle.condor_lines import Definition
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.knob_owners import KnobOwners
-from negotiator.bundle.negotiator_knobs import EMPTY
+from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style
 from negotiator.records import Problem, Severity
@@ -31,9 +31,12 @@ class KnobEntries:
     unset: tuple[Problem, ...]
 
 
-def knob_entries(knobs: Knobs, top: MapNode, owners: KnobOwners, refusal: str = "") -> KnobEntries:
+def knob_entries(
+    knobs: Knobs, top: MapNode, owners: KnobOwners, known: KnownSettings, refusal: str = ""
+) -> KnobEntries:
     """Return the values of HTCondor-style files by the keys that plugins own, and the problems of all others.
 
+    :param known: the settings that plugins know, with their defaults.
     :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
     """
     owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE}
@@ -63,13 +66,13 @@ def knob_entries(knobs: Knobs, top: MapNode, owners: KnobOwners, refusal: str = 
             problems.append(value)
             entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
         elif not value.text.strip():
-            unset += _unset(definition, plain)  # "NAME =" unsets it
+            unset += _unset(definition, plain, known)  # "NAME =" unsets it
             continue
         else:
             entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
         if key in top.entries:
             problems += _set_twice(key, definition, top)
-    unused = unused_knobs(knobs, rest, owned, refusal)
+    unused = unused_knobs(knobs, rest, owned, known, refusal)
     return KnobEntries(entries, (*problems, *unused.problems), unused.others, tuple(unset))
 
 
@@ -80,9 +83,10 @@ def _set_twice(key: str, definition: Definition, top: MapNode) -> Iterator[Probl
     yield top.file.error(top.entries[key].at, f"{key} is set here and in {here}")
 
 
-def _unset(definition: Definition, name: str) -> Iterator[Problem]:
-    """Yield a warning for a setting without a value, unless HTCondor has none for it either."""
-    if name not in EMPTY:
+def _unset(definition: Definition, name: str, known: KnownSettings) -> Iterator[Problem]:
+    """Yield a warning for a setting without a value, unless its default is empty too."""
+    setting = known.find(name)
+    if setting is None or setting.default:
         message = f"{definition.name} has no value: it sets no policy"
         hint = "write an expression, or remove the line"
         yield definition.file.problem(Severity.WARNING, definition.at, message, hint)

@@ -97,7 +97,7 @@ class BundleLoader:
             self._refuse_folder()
             return None
         if plugins is not None:  # otherwise an unknown key may belong to a plugin that was not loaded
-            self.problems += unknown_keys(top, layout.owners, refusal)
+            self.problems += unknown_keys(top, layout.owners, layout.known, refusal)
         settings = self._settings(top, knobs, layout, refusal)
         unset = {attributed.plugin for attributed in layout.sections} - settings.keys()
         wrong = layout.refused | unset
@@ -106,7 +106,8 @@ class BundleLoader:
         )
         mode = self._core(top, "match", MatchMode, no_files, MatchMode.ONE)
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
-        self.problems += (*problems, *unused_order_settings(ordering, self.entries, layout.owners))
+        unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
+        self.problems += (*problems, *unused)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None or mode is None:
@@ -213,7 +214,7 @@ class BundleLoader:
         return None if names is INVALID else PluginSettings(disable=names)
 
     def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout, refusal: str) -> dict[str, Any]:
-        from_knobs = knob_entries(knobs, top, layout.owners, refusal)
+        from_knobs = knob_entries(knobs, top, layout.owners, layout.known, refusal)
         self.problems += from_knobs.problems
         self.ignored, self.unset = from_knobs.ignored, from_knobs.unset
         entries = self.entries = {**from_knobs.entries, **top.entries}

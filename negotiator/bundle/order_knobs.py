@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from negotiator.bundle import negotiator_knobs
 from negotiator.bundle.knob_owners import KnobOwners
+from negotiator.bundle.known_settings import KnownSettings, is_default
 from negotiator.bundle.model import Ordering
 from negotiator.bundle.nodes import MapEntry, ScalarNode
 from negotiator.records import Problem, Severity
@@ -14,11 +14,12 @@ _LISTED = 3
 
 
 def unused_order_settings(
-    ordering: Ordering, entries: Mapping[str, MapEntry], owners: KnobOwners
+    ordering: Ordering, entries: Mapping[str, MapEntry], owners: KnobOwners, known: KnownSettings
 ) -> Iterator[Problem]:
     """Yield a warning for each order that is not chosen, if the bundle has settings of it other than the defaults.
 
     :param entries: the values of the bundle by key.
+    :param known: the settings that plugins know, with their defaults; others are left out.
     """
     chosen = ordering.chosen
     in_force = "names" if chosen is None else chosen.record.name
@@ -28,7 +29,7 @@ def unused_order_settings(
         found = {
             key: entry
             for key, entry in entries.items()
-            if order.plugin in {owners.keys.get(key), owners.of_pattern(key)} and _decides(key, entry)
+            if order.plugin in {owners.keys.get(key), owners.of_pattern(key)} and _decides(known, key, entry)
         }
         if found:
             first = next(iter(found.values()))
@@ -39,11 +40,9 @@ def unused_order_settings(
             yield first.value.file.problem(Severity.WARNING, first.at, message, hint)
 
 
-def _decides(key: str, entry: MapEntry) -> bool:
-    """True for a setting of HTCondor's negotiator with another value than its default."""
-    if not isinstance(entry.value, ScalarNode):
+def _decides(known: KnownSettings, key: str, entry: MapEntry) -> bool:
+    """True for a known setting with another value than its default."""
+    setting = known.find(key)
+    if setting is None or not isinstance(entry.value, ScalarNode):
         return False
-    name = key.lower()
-    return negotiator_knobs.is_decisive(name) and not negotiator_knobs.is_default(
-        name, entry.value.value.text
-    )
+    return not is_default(setting, entry.value.value.text)

@@ -11,6 +11,7 @@ import attrs
 from negotiator.bundle.file_owners import FileOwners, assign_files
 from negotiator.bundle.knob_entries import CORE
 from negotiator.bundle.knob_owners import KnobOwners, assign_patterns
+from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import not_checked
 from negotiator.bundle.nodes import MapEntry, MapNode, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
@@ -38,6 +39,7 @@ class SectionLayout:
     owners: KnobOwners
     problems: tuple[Problem, ...]
     file_owners: FileOwners
+    known: KnownSettings
 
 
 def lay_out(hooks: HookManager) -> SectionLayout:
@@ -73,8 +75,9 @@ def lay_out(hooks: HookManager) -> SectionLayout:
         problems += assign_patterns(attributed.plugin, attributed.record, source, patterns)
         sections.append(attributed)
     file_owners, more = assign_files(sections, origins)
-    known = KnobOwners(owners, patterns)
-    return SectionLayout(tuple(sections), frozenset(refused), known, (*problems, *more), file_owners)
+    knobs = KnobOwners(owners, patterns)
+    known = KnownSettings(each for attributed in sections for each in attributed.record.known)
+    return SectionLayout(tuple(sections), frozenset(refused), knobs, (*problems, *more), file_owners, known)
 
 
 def _faults(section: Section) -> Iterator[str]:
@@ -96,9 +99,12 @@ def _faults(section: Section) -> Iterator[str]:
         yield f"{name} has no key {shown(key)}, which its section reads from a file of its own"
 
 
-def unknown_keys(top: MapNode, owners: KnobOwners, refusal: str = "") -> Iterator[Problem]:
+def unknown_keys(
+    top: MapNode, owners: KnobOwners, settings: KnownSettings, refusal: str = ""
+) -> Iterator[Problem]:
     """Yield a problem for each top-level key of ``pool.yaml`` without owner.
 
+    :param settings: those of another program, which are explained.
     :param refusal: why a plugin was refused, which may own some of the keys; empty if none was.
     """
     known = set(owners.keys)
@@ -107,7 +113,10 @@ def unknown_keys(top: MapNode, owners: KnobOwners, refusal: str = "") -> Iterato
         if key in known or owners.of_pattern(key):
             continue
         near = suggest(key, known, listed=not refusal)
-        if not refusal:
+        setting = settings.find(key)
+        if setting is not None and setting.reason and not setting.is_pattern:
+            yield top.file.error(entry.at, f"unknown key {shown(key)}: {setting.reason}", setting.hint)
+        elif not refusal:
             yield top.file.error(entry.at, f"unknown key {shown(key)}", near)
         else:
             message, hint = not_checked(shown(key), refusal)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr, Payers
+from negotiator.hooks.known_settings import KnownSetting
 from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Problem, Reason, Source, Verdict
 
@@ -219,6 +220,9 @@ class Section:
     filled in with the matching settings of ``pool.yaml`` and of HTCondor-style files, by name as written, each with its place.
     A field of a plugin's class takes precedence over patterns; if several patterns match a name, the longest one decides.
 
+    ``known`` are settings of another program that ``negotiator check`` is to explain where a bundle has them
+    (``KnownSetting``), whichever plugin reads them.
+
     ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
     bundle and a line is shown with that line.
     """
@@ -228,6 +232,7 @@ class Section:
     files: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     knobs: tuple[str, ...] = ()
+    known: tuple[KnownSetting, ...] = ()
 
     @property
     def patterns(self) -> tuple[str, ...]:

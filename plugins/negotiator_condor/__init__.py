@@ -14,6 +14,7 @@ import numpy as np
 
 from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Section, Table, Verdict, hookimpl
 from negotiator_condor.charges import ATTRIBUTE, charges_of, requested_limits
+from negotiator_condor.known_settings import KNOWN
 from negotiator_condor.settings import PATTERNS, ConcurrencyLimits
 from negotiator_condor.usage import limit_usage
 
@@ -21,7 +22,7 @@ from negotiator_condor.usage import limit_usage
 @hookimpl
 def negotiator_section() -> Section:
     """Declare the keys of ``pool.yaml``, and HTCondor's settings of single limits."""
-    return Section(schema=ConcurrencyLimits, check=ConcurrencyLimits.problems, knobs=PATTERNS)
+    return Section(schema=ConcurrencyLimits, check=ConcurrencyLimits.problems, knobs=PATTERNS, known=KNOWN)
 
 
 @hookimpl

@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
-from negotiator.bundle.negotiator_knobs import DEFAULTS
 from negotiator.records import Severity
 
 # Debian's configuration (HTCondor 25.14.1), shortened.
@@ -85,11 +84,6 @@ def errors_of(folder):
     return [str(each) for each in check_bundle(folder.path) if each.severity is Severity.ERROR]
 
 
-def severities(folder, text):
-    """Return the words error, warning and notice of all problems of a file."""
-    return [problem.split(": ")[1] for problem in folder.conf(text)]
-
-
 def test_the_stock_configuration_loads_with_one_line_about_what_it_ignores(bundle):
     """Templates are notices; macros and commands that nobody here knows refuse nothing."""
     bundle.write("condor_config", STOCK)
@@ -123,49 +117,10 @@ def test_each_ignored_setting_is_listed_beside_the_summary(bundle):
     assert len(ignored) == 7
 
 
-@pytest.mark.parametrize(
-    ("line", "hint"),
-    [
-        ("NEGOTIATOR_INTERVAL = 300", "(use negotiator run --every SECONDS)"),
-        ("GROUP_NAMES = group_physics", "(configure queues and their limits in queues.yaml)"),
-        ("GROUP_QUOTA_group_physics = 20", "(configure queues and their limits in queues.yaml)"),
-        ("MATLAB_LIMIT = 20", "(write concurrency_limits: {matlab: NUMBER} in pool.yaml)"),
-        ("CONCURRENCY_LIMIT_DEFAULT_large = 4", "(write concurrency_limits: {large: NUMBER} in pool.yaml)"),
-        ("PRIORITY_HALFLIFE = 3600", ""),
-        ("NEGOTIATOR.PREEMPTION_REQUIREMENTS = true", ""),
-        ("NEGOTIATOR_PRE_JOB_RANK = Memory", ""),
-    ],
-)
-def test_a_setting_by_which_htcondors_negotiator_decides_is_a_warning(bundle, line, hint):
-    """Not if it has HTCondor's own default, or only says where the daemon logs."""
-    (problem,) = bundle.conf(line)
-    name = line.partition(" ")[0]
-    text = f"a.conf:1:1: warning: {name} has no effect here: it is a setting of HTCondor's negotiator {hint}"
-    assert problem == text.rstrip()
-    assert severities(bundle, f"{line.partition('=')[0]} =") == ["notice"]
-
-
-def test_a_setting_with_htcondors_default_is_not_loud(bundle):
-    """In any case and with any blanks; nor are settings of the daemon itself."""
-    lines = (f"{name.upper()} =  {value.upper()} " for name, value in DEFAULTS.items())
-    daemon = "NEGOTIATOR_DEBUG = D_FULLDEBUG\nNEGOTIATOR_LOG = /x\nNEGOTIATOR_MAX_NUM_COREDUMPS = 3\nMAX_NEGOTIATOR_LOG = 1\n"
-    assert severities(bundle, daemon + "\n".join(lines)) == ["notice"]
-
-
 def test_a_misspelled_setting_of_a_plugin_is_not_lost_among_the_ignored_ones(bundle):
     """A name that is almost the one of a plugin is a warning of its own."""
     (problem,) = bundle.conf("TINY_EXPPR = true")
     assert problem == "a.conf:1:1: warning: TINY_EXPPR has no effect here (did you mean TINY_EXPR?)"
-
-
-def test_the_defaults_are_those_of_htcondor():
-    """Checked with HTCondor's library, if it is installed; names that it has no default for are left out."""
-    htcondor2 = pytest.importorskip("htcondor2", reason="HTCondor's own library is not installed")
-    known = {name.lower(): value for name, value in htcondor2.param.items()}
-    for name, value in DEFAULTS.items():
-        if known.get(name):
-            ours, theirs = ("".join(str(text).lower().split()) for text in (value, known[name]))
-            assert ours == theirs or float(ours) == float(theirs), name
 
 
 @pytest.mark.parametrize("at", ["", VERBOSE], ids=["expand", "verbose"])

@@ -152,3 +152,9 @@ def test_a_knob_of_a_group_may_be_in_the_main_file_too(tmp_path):
     bundle = write_bundle(tmp_path / "b", "order: submitters\nGROUP_NAMES: a\nGROUP_QUOTA_a: 3\n")
     (group,) = bundle.settings["fairshare"].groups.settings.groups
     assert group == ConfiguredGroup("a", 3.0, static=True)
+
+
+def test_a_misspelled_knob_of_all_groups_gets_a_hint():
+    """It looks like the knob of a group that is not listed."""
+    found = problems(GROUP_QUOTA_ROUND_ROBIN_RATES="1")
+    assert "group ROUND_ROBIN_RATES is not listed (did you mean GROUP_QUOTA_ROUND_ROBIN_RATE?)" in found

@@ -20,11 +20,13 @@ from negotiator.hooks.fields import (
     checked_text,
     kind_of,
 )
+from negotiator.hooks.known_settings import KnownSetting
 from negotiator.hooks.order import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.records import Constraint, ConstraintSide, Section
 
 MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
+MAX_KNOWN = 10_000  # settings of another program
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
 _KNOBS = re.compile(r"[A-Za-z0-9_.*?]*[A-Za-z0-9][A-Za-z0-9_.*?]*", re.ASCII)
@@ -56,7 +58,12 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         isinstance(key, str) and key.isidentifier() for key in record.apart
     ):
         raise WrongAnswerError("expected a tuple of keys of the class as apart of a Section")
-    return record  # type: ignore[no-any-return]
+    if type(record.known) is not tuple or len(record.known) > MAX_KNOWN:
+        raise WrongAnswerError(
+            f"expected a tuple of up to {MAX_KNOWN} settings as known of a Section, got {kind_of(record.known)}"
+        )
+    section: Section = attrs.evolve(record, known=tuple(map(_checked_known, record.known)))
+    return section
 
 
 def checked_command(record: Any, arguments: Mapping[str, Any]) -> click.Command:
@@ -116,6 +123,22 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")
     check_exactly(record.queue_keys, frozenset, "a frozenset as queue_keys of a RequestOrderType")
     return record  # type: ignore[no-any-return]
+
+
+def _checked_known(record: Any) -> KnownSetting:
+    check_exactly(record, KnownSetting, "a KnownSetting in known of a Section")
+    name = checked_name(record.name, "name of a KnownSetting")
+    if _KNOBS.fullmatch(name) is None:
+        raise WrongAnswerError(f"expected letters, digits, _ and . as name of a KnownSetting, got {name!r}")
+    check_exactly(record.decides, bool, "True or False as decides of a KnownSetting")
+    texts = {
+        field: checked_text(getattr(record, field), f"{field} of a KnownSetting")
+        for field in ("default", "plugin", "reason", "hint")
+    }
+    if bool(texts["plugin"]) == bool(texts["reason"]):
+        raise WrongAnswerError(f"expected the plugin that reads {name}, or the reason why it has no effect")
+    known: KnownSetting = attrs.evolve(record, name=name, **texts)
+    return known
 
 
 def _check_pattern(pattern: Any) -> None:

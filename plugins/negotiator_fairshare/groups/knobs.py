@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -34,6 +35,9 @@ _ROUNDS: Final = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"
 _RATE: Final = "GROUP_QUOTA_ROUND_ROBIN_RATE"
 #: Of two that fit a name, the longer comes first.
 _FAMILIES: Final = (_DYNAMIC, _STATIC, _SURPLUS, _REGROUP, _FACTOR)
+
+#: Knobs of all groups, which begin as those of single groups do.
+_NAMED: Final = {folded(name): name for name in (_ROUNDS, _RATE)}
 
 #: The knobs of single groups: those of ``Section.knobs``.
 PATTERNS: Final = tuple(f"{family}*" for family in _FAMILIES)
@@ -173,7 +177,9 @@ def _check_unknown_groups(knobs: KnobReader, names: Sequence[str]) -> None:
         family = next(each for each in _FAMILIES if folded(name).startswith(folded(each)))
         if folded(name) not in known and folded(name) != folded(_FACTOR + ROOT_GROUP):
             group = name[len(family) :]
-            knobs.warn(name, f"no effect: group {group} is not listed", f"add {group} to GROUP_NAMES")
+            near = difflib.get_close_matches(folded(name), _NAMED, n=1, cutoff=0.9)
+            hint = f"did you mean {_NAMED[near[0]]}?" if near else f"add {group} to GROUP_NAMES"
+            knobs.warn(name, f"no effect: group {group} is not listed", hint)
 
 
 def _check_rounds(reader: KnobReader, knobs: GroupKnobs, groups: Sequence[ConfiguredGroup]) -> None:

@@ -1,0 +1,142 @@
+"""The settings of HTCondor's negotiator that this program does not read, each with the reason.
+
+Source: as ``known_settings``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from negotiator.plugin import KnownSetting
+
+_EVERY: Final = "use negotiator run --every SECONDS"
+_OPTION: Final = "the time between cycles is an option of the command"
+_LOGS: Final = "this program has no log files of HTCondor's form"
+_LOG_OPTIONS: Final = "use the options --log-format and --log-level of negotiator run"
+_NETWORK: Final = "it tunes the connections of condor_negotiator, which this program does not make"
+_DAEMON: Final = "it configures the process condor_negotiator"
+_AD: Final = "no ad of the negotiator is sent to the collector"
+_READ_AT_ONCE: Final = "all requests are read before the cycle"
+_TIMES: Final = "cycles have no time limits"
+_OBSOLETE: Final = "it is the old name of another setting"
+
+#: Settings by which condor_negotiator decides which job gets which slot.
+_DECIDING: Final = (
+    KnownSetting(
+        name="ALLOW_PSLOT_PREEMPTION",
+        default="false",
+        reason="jobs in dynamic slots are not ended to free resources of their partitionable slot",
+    ),
+    KnownSetting(
+        name="GROUP_DYNAMIC_MACH_CONSTRAINT",
+        reason=_OBSOLETE,
+        hint="write NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
+    ),
+    KnownSetting(
+        name="HFS_MAX_ALLOCATION_ROUNDS",
+        default="3",
+        reason=_OBSOLETE,
+        hint="write GROUP_QUOTA_MAX_ALLOCATION_ROUNDS",
+    ),
+    KnownSetting(name="HFS_ROUND_ROBIN_RATE", reason=_OBSOLETE, hint="write GROUP_QUOTA_ROUND_ROBIN_RATE"),
+    KnownSetting(
+        name="NEGOTIATOR_CROSS_SLOT_PRIOS",
+        default="false",
+        reason="slot ads get no attributes of the other slots of their machine",
+    ),
+    KnownSetting(name="NEGOTIATOR_CYCLE_DELAY", default="20", reason=_OPTION, hint=_EVERY),
+    KnownSetting(
+        name="NEGOTIATOR_INFORM_STARTD",
+        default="false",
+        reason="startds are not notified of matches, and no slot enters the state Matched",
+    ),
+    KnownSetting(name="NEGOTIATOR_INTERVAL", default="60", reason=_OPTION, hint=_EVERY),
+    KnownSetting(
+        name="NEGOTIATOR_MATCH_EXPRS", reason="matched jobs get no attributes NegotiatorMatchExpr..."
+    ),
+    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_CYCLE", default="1200", reason=_TIMES),
+    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_PIESPIN", default="120", reason=_TIMES),
+    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_SCHEDD", default="120", reason=_TIMES),
+    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_SUBMITTER", default="60", reason=_TIMES),
+    KnownSetting(name="NEGOTIATOR_MIN_INTERVAL", default="5", reason=_OPTION, hint=_EVERY),
+    KnownSetting(
+        name="PREEMPTION_RANK_STABLE",
+        default="true",
+        reason="PREEMPTION_RANK is evaluated once for a list of candidates",
+    ),
+    KnownSetting(
+        name="PREEMPTION_REQUIREMENTS_STABLE",
+        default="true",
+        reason="PREEMPTION_REQUIREMENTS is evaluated once for a list of candidates",
+    ),
+    KnownSetting(
+        name="STARTD_AD_REEVAL_EXPR", reason="each cycle uses the slot ads of the pool as they are then"
+    ),
+)
+
+#: Settings of the daemon: its files, connections, logs and reports.
+_OF_THE_DAEMON: Final = tuple(
+    KnownSetting(name=name, default=default, reason=reason, hint=hint, decides=False)
+    for name, default, reason, hint in (
+        ("ACCOUNTANT_DATABASE_FILE", "$(SPOOL)/Accountantnew.log", "accounts are part of the state",
+         "read the file once with negotiator userprio --import FILE"),
+        ("ACCOUNTANT_HOST", "", "accounts are part of the state", ""),
+        ("COLLECTOR_HOST_FOR_NEGOTIATOR", "$(FULL_HOSTNAME)", "the pool is named on the command line", ""),
+        ("INSERT_NEGOTIATOR_CYCLE_TEST_DURATION", "0", "it is for tests of HTCondor", ""),
+        ("MAX_ACCOUNTANT_DATABASE_SIZE", "1000000", "accounts are part of the state", ""),
+        ("MAX_NEGOTIATOR_*", "$(MAX_DEFAULT_LOG)", _LOGS, _LOG_OPTIONS),
+        ("MAX_NUM_NEGOTIATOR_*", "", _LOGS, _LOG_OPTIONS),
+        ("NEGOTIATION_CYCLE_STATS_LENGTH", "3", _AD, "statistics of cycles are in the audit log"),
+        ("NEGOTIATOR", "$(SBIN)/condor_negotiator", _DAEMON, ""),
+        ("NEGOTIATOR_*_LOG", "", _LOGS, _LOG_OPTIONS),
+        ("NEGOTIATOR_ADDRESS_FILE", "$(LOG)/.negotiator_address", _DAEMON, ""),
+        ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", _AD, "negotiator userprio shows the accounts"),
+        ("NEGOTIATOR_ARGS", "", _DAEMON, ""),
+        ("NEGOTIATOR_CLASSAD_LIFETIME", "", _AD, ""),
+        ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", "", "who may set priority factors is configured in the bundle",
+         "write scheduleracl into pool.yaml"),
+        ("NEGOTIATOR_DEBUG", "D_MATCH", _LOGS, _LOG_OPTIONS),
+        ("NEGOTIATOR_DEBUG_WAIT", "false", _LOGS, ""),
+        ("NEGOTIATOR_ENVIRONMENT", "", _DAEMON, ""),
+        ("NEGOTIATOR_FLAG", "", _DAEMON, ""),
+        ("NEGOTIATOR_HOST", "", _DAEMON, ""),
+        ("NEGOTIATOR_LOCK", "", _LOGS, ""),
+        ("NEGOTIATOR_LOG", "$(LOG)/NegotiatorLog", _LOGS, _LOG_OPTIONS),
+        ("NEGOTIATOR_LOG_KEEP_OPEN", "", _LOGS, ""),
+        ("NEGOTIATOR_MATCH_LOG", "$(LOG)/MatchLog", "matches are recorded in the audit log", ""),
+        ("NEGOTIATOR_MAX_FILE_DESCRIPTORS", "", _DAEMON, ""),
+        ("NEGOTIATOR_NAME", "", _AD, ""),
+        ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "", _DAEMON, ""),
+        ("NEGOTIATOR_NUM_THREADS", "1", "the number of threads is not configured", ""),
+        ("NEGOTIATOR_PORT", "", _DAEMON, ""),
+        ("NEGOTIATOR_PREFETCH_REQUESTS", "true", _READ_AT_ONCE, ""),
+        ("NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME", "60", _READ_AT_ONCE, ""),
+        ("NEGOTIATOR_PREFETCH_REQUESTS_TIMEOUT", "$(NEGOTIATOR_TIMEOUT)", _READ_AT_ONCE, ""),
+        ("NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE", "false", "bundles are read again on request", "or when they change, with negotiator run --watch"),
+        ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", "200", _READ_AT_ONCE, ""),
+        ("NEGOTIATOR_SOCKET_CACHE_SIZE", "500", _NETWORK, ""),
+        ("NEGOTIATOR_STATE_FILE", "", "it belongs to condor_had", ""),
+        ("NEGOTIATOR_SUPER_ADDRESS_FILE", "", _DAEMON, ""),
+        ("NEGOTIATOR_TIMEOUT", "30", _NETWORK, ""),
+        ("NEGOTIATOR_UPDATE_AFTER_CYCLE", "false", _AD, ""),
+        ("NEGOTIATOR_UPDATE_INTERVAL", "300", _AD, ""),
+        ("NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT", "true", _NETWORK, ""),
+        ("NEGOTIATOR_USE_SHARED_PORT", "", _NETWORK, ""),
+        ("NEG_SLEEP", "0", "it is for tests of HTCondor", ""),
+        ("NICE_USER_ACCOUNTING_GROUP_NAME", "nice-user", "condor_submit reads it; accounts of nice users begin with nice-user",
+         ""),
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES", "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize",
+         "which jobs are alike depends on all attributes that expressions read", ""),
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", "^Slot[0-9]*_",
+         "which jobs are alike depends on all attributes that expressions read", ""),
+        ("TRUNC_NEGOTIATOR_LOG_ON_OPEN", "false", _LOGS, ""),
+        ("USERPRIO_USE_NEGOTIATOR_MODULAR_QUERY", "true", "it belongs to condor_userprio", ""),
+    )
+)  # fmt: skip
+
+#: Names that no other entry has.
+_UNKNOWN: Final = (
+    KnownSetting(name="NEGOTIATOR_*", reason="HTCondor's negotiator has no setting of this name"),
+)
+
+WITHOUT_EFFECT: Final = (*_DECIDING, *_OF_THE_DAEMON, *_UNKNOWN)
