@@ -24,23 +24,35 @@ BUNDLE = f"{FAIR}audit: {{matches: none}}\n"
 def compared(content, case, folder):
     """Run the cycle of a case, or all of a run; yield the differences. The bundle is written to a new folder."""
     given = case["given"]
-    folder.mkdir()
-    (folder / "pool.yaml").write_text(BUNDLE)
-    knobs = given.get("knobs", {})
-    (folder / "knobs.conf").write_text("".join(f"{name} = {value}\n" for name, value in knobs.items()))
-    bundle, rows = load_bundle(folder), _rows(given)
+    replay = Replay(content, given, folder)
     for each in cycles_of(case) if "cycles" in case else (case,):
-        cycle = Cycle(1, float(each["given"]["now"]), bundle.digest)
-        state = attrs.evolve(CycleState.new(bundle, cycle.now), order_rows={"submitters": rows})
-        pool = _pool(content, each["given"])
-        if given.get("earlier_cycle"):
-            earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
-            state = run_cycle(earlier, bundle, cycle, state).state
-        result = run_cycle(pool, bundle, cycle, state)
-        rows = result.state.order_rows["submitters"]
+        result = replay.decide(each["given"], earlier_cycle=given.get("earlier_cycle", False))
         yield from (f"{each['id']}: {line}" for line in differences(each, result))
     for name, row in case.get("final_accounting", {}).get("customers", {}).items():
-        yield from _account_differences(name, row, rows[f"account:{name}"])
+        yield from _account_differences(name, row, replay.rows[f"account:{name}"])
+
+
+class Replay:
+    """A negotiator with the knobs and accounts of a pool; it decides cycle by cycle."""
+
+    def __init__(self, content, given, folder):
+        folder.mkdir()
+        (folder / "pool.yaml").write_text(BUNDLE)
+        knobs = given.get("knobs", {})
+        (folder / "knobs.conf").write_text("".join(f"{name} = {value}\n" for name, value in knobs.items()))
+        self.content, self.bundle, self.rows = content, load_bundle(folder), _rows(given)
+
+    def decide(self, given, *, earlier_cycle=False):
+        """Run one cycle, after one over the same slots without submitters if asked; return its result."""
+        cycle = Cycle(1, float(given["now"]), self.bundle.digest)
+        state = attrs.evolve(CycleState.new(self.bundle, cycle.now), order_rows={"submitters": self.rows})
+        pool = _pool(self.content, given)
+        if earlier_cycle:
+            earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
+            state = run_cycle(earlier, self.bundle, cycle, state).state
+        result = run_cycle(pool, self.bundle, cycle, state)
+        self.rows = result.state.order_rows["submitters"]
+        return result
 
 
 def _account_differences(name, row, own):
