@@ -112,6 +112,9 @@ from negotiator.queues import QueueTree as QueueTree
 from negotiator.queues.acl import HINT as HINT
 from negotiator.queues.acl import AclError as AclError
 from negotiator.queues.checks.limits import SubjectKind as SubjectKind
+from negotiator.queues.modes import LIMITS_MODE as LIMITS_MODE
+from negotiator.queues.modes import MAXIMA_MODE as MAXIMA_MODE
+from negotiator.queues.modes import configured_modes as configured_modes
 from negotiator.queues.names import WILDCARD as WILDCARD
 from negotiator.queues.names import parent_of as parent_of
 from negotiator.queues.names import upwards as upwards

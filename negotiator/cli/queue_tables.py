@@ -10,10 +10,12 @@ import click
 
 from negotiator.app.queues import QueueUsage
 from negotiator.cli.bars import limited, most_used, used_part
+from negotiator.cli.mode_column import shown_mode, with_modes
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable
-from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit
+from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueLimit, QueueTree
 from negotiator.queues.model import ChildTemplate
+from negotiator.queues.modes import LIMITS_MODE, MAXIMA_MODE
 from negotiator.queues.quantities import Resources, format_quantity
 
 #: The number of applications in each queue and below it; None if unknown.
@@ -26,10 +28,10 @@ _NOTHING = QueueUsage({}, 0)
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
-def tree_table(shown: list[Queue], applications: Applications) -> ScreenTable:
+def tree_table(tree: QueueTree, shown: list[Queue], applications: Applications) -> ScreenTable:
     """Return queues with their state, applications and resources; the first is the top, with its full path.
 
-    A short table has the upper levels of the tree.
+    Maxima that do not enforce have their mode. A short table has the upper levels of the tree.
     """
     depth = shown[0].path.count(".")
     rows = [
@@ -39,12 +41,15 @@ def tree_table(shown: list[Queue], applications: Applications) -> ScreenTable:
             str(queue.state),
             _applications(queue, applications),
             _resources(queue.config),
+            _maxima_mode(tree, queue),
         )
         for queue in shown
     ]
-    headers = ("QUEUE", "TYPE", "STATE", "APPLICATIONS", "RESOURCES")
+    headers, shown_rows = with_modes(("QUEUE", "TYPE", "STATE", "APPLICATIONS", "RESOURCES"), rows)
     depths = [queue.path.count(".") for queue in shown]
-    return ScreenTable("Queues", headers, rows, noun="queue", shorten=lambda most: _upper(rows, depths, most))
+    return ScreenTable(
+        "Queues", headers, shown_rows, noun="queue", shorten=lambda most: _upper(shown_rows, depths, most)
+    )
 
 
 def _upper(rows: Sequence[Row], depths: Sequence[int], most: int) -> list[Row]:
@@ -65,15 +70,27 @@ def _upper(rows: Sequence[Row], depths: Sequence[int], most: int) -> list[Row]:
     return chosen
 
 
-def usage_table(shown: list[Queue], usage: Usages) -> ScreenTable:
+def usage_table(tree: QueueTree, shown: list[Queue], usage: Usages) -> ScreenTable:
     """Return the usage of each resource that is used or limited, then of applications; a short table has the most used."""
-    found = [row for queue in shown for row in _used(queue, usage.get(queue.path, _NOTHING))]
-    headers = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "")
-    return ScreenTable("Usage", headers, [row for _, row in found], (2, 3, 4), shorten=most_used(found))
+    found = [
+        row
+        for queue in shown
+        for row in _used(queue, usage.get(queue.path, _NOTHING), _maxima_mode(tree, queue))
+    ]
+    headers, rows = with_modes(
+        ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", ""), [row for _, row in found]
+    )
+    shorten = most_used([(part, row) for (part, _), row in zip(found, rows, strict=True)])
+    return ScreenTable("Usage", headers, rows, (2, 3, 4), shorten=shorten)
 
 
-def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[float, Row]]:
-    """Yield the part of the limit that is used, with each row."""
+def _maxima_mode(tree: QueueTree, queue: Queue) -> str:
+    limited = bool((config := queue.config).applications or (config.max and queue.path != ROOT))
+    return shown_mode(tree.mode(queue.path, MAXIMA_MODE), limited=limited)
+
+
+def _used(queue: Queue, usage: QueueUsage, mode: str) -> Iterator[tuple[float, Row]]:
+    """Yield the part of the limit that is used, with each row; ``mode`` is that of the maxima."""
     config, resources = queue.config, usage.resources
     named = (name for name in resources if resources[name])
     for resource in sorted({*config.max, *config.guaranteed, *named}):
@@ -82,12 +99,14 @@ def _used(queue: Queue, usage: QueueUsage) -> Iterator[tuple[float, Row]]:
         amounts = [
             "" if each is None else format_quantity(resource, each) for each in (used, guaranteed, maximum)
         ]
-        row = (queue.path, resource, amounts[0], amounts[1], *limited(used, maximum, amounts[2]))
+        bounds = (*limited(used, maximum, amounts[2]), "" if maximum is None else mode)
+        row = (queue.path, resource, amounts[0], amounts[1], *bounds)
         yield used_part(used, maximum), row
     if usage.applications or config.applications:
         most = config.applications or None
         count = usage.applications
-        row = (queue.path, "applications", str(count), "", *limited(count, most, str(most)))
+        bounds = (*limited(count, most, str(most)), mode if most else "")
+        row = (queue.path, "applications", str(count), "", *bounds)
         yield used_part(count, most), row
 
 
@@ -109,14 +128,18 @@ def access_table(shown: list[Queue]) -> ScreenTable:
     return ScreenTable("Access control lists", ("QUEUE", "SUBMIT", "ADMINISTER"), rows, noun="queue")
 
 
-def limits_table(shown: list[Queue]) -> ScreenTable:
+def limits_table(tree: QueueTree, shown: list[Queue]) -> ScreenTable:
     """Return the limits of queues, with their sources."""
     rows = [
-        (queue.path, _limited(limit), limit.text, str(limit.source))
+        (queue.path, _limited(limit), limit.text, str(limit.source), _limits_mode(tree, queue))
         for queue in shown
         for limit in queue.config.limits
     ]
-    return ScreenTable("Limits", ("QUEUE", "LIMIT", "DESCRIPTION", "SOURCE"), rows)
+    return ScreenTable("Limits", *with_modes(("QUEUE", "LIMIT", "DESCRIPTION", "SOURCE"), rows))
+
+
+def _limits_mode(tree: QueueTree, queue: Queue) -> str:
+    return shown_mode(tree.mode(queue.path, LIMITS_MODE))
 
 
 def templates_table(shown: list[Queue]) -> ScreenTable:

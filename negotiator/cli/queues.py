@@ -49,13 +49,13 @@ def queues(path: str | None, targets: CommandTargets, *, full: bool, as_json: bo
 def _print(report: QueueReport, now: float, *, full: bool, detailed: bool) -> None:
     tree, top = report.tree, report.top
     shown = [queue for queue in tree if top in upwards(queue.path)]
-    tables = [tree_table(shown, report.applications)]
+    tables = [tree_table(tree, shown, report.applications)]
     if report.usage is not None:
-        tables.append(usage_table(shown, report.usage))
+        tables.append(usage_table(tree, shown, report.usage))
     above = [queue for queue in map(tree.get, reversed([*upwards(parent_of(top))])) if queue]
     tables += (draining_table(shown, now), access_table([*above, *shown]))
     if detailed:
-        tables += (limits_table(shown), templates_table(shown))
+        tables += (limits_table(tree, shown), templates_table(shown))
     print_tables(tables, full=full or detailed, details="Details: --full, or the PATH of a queue")
     if detailed:
         print_source(shown[0])

@@ -13,12 +13,14 @@ from negotiator.app.usage import entry_name, usage_report
 from negotiator.cli.bars import limited, most_used, used_part
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
+from negotiator.cli.mode_column import shown_mode, with_modes
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import CommandTargets
 from negotiator.queues.quantities import format_quantity
+from negotiator.records import Mode
 
 #: The reports with the keys of the specification, of the plugin that reports users and groups.
 SPECIFICATION_REPORTS = {"users": "users-spec", "groups": "groups-spec"}
@@ -71,16 +73,16 @@ def _tables(report: str, entries: Sequence[Mapping[str, Any]], queue: str) -> li
 
 
 def _tree_table(report: str, entries: Sequence[Mapping[str, Any]], queue: str) -> ScreenTable:
-    rows = [
+    found = [
         (part, row)
         for entry in entries
         for part, row in _rows(entry_name(entry), entry.get("queues", {}))
         if not queue or f"{row[1]}.".startswith(f"{queue}.")
     ]
-    headers = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
-    return ScreenTable(
-        f"Usage of {printable(report)}", headers, [row for _, row in rows], (3, 4), shorten=most_used(rows)
-    )
+    columns = (report.removesuffix("s").upper(), "QUEUE", "RESOURCE", "USED", "LIMIT", "")
+    headers, rows = with_modes(columns, [row for _, row in found])
+    shorten = most_used([(part, row) for (part, _), row in zip(found, rows, strict=True)])
+    return ScreenTable(f"Usage of {printable(report)}", headers, rows, (3, 4), shorten=shorten)
 
 
 def _queue_path(node: Mapping[str, Any]) -> str:
@@ -96,14 +98,16 @@ def _rows(name: str, node: Mapping[str, Any]) -> Iterator[tuple[float, Row]]:
     while stack:
         queue = stack.pop()
         used, maximum = queue.get("resourceUsage", {}), queue.get("maxResources", {})
+        mode = queue.get("mode", Mode.ENFORCE)
         for resource in sorted({*used, *maximum}):
             shown = [format_quantity(resource, amount.get(resource, 0)) for amount in (used, maximum)]
             limit = maximum.get(resource)
             amount = used.get(resource, 0)
-            row = (name, _queue_path(queue), resource, shown[0], *limited(amount, limit, shown[1]))
+            bounds = (*limited(amount, limit, shown[1]), shown_mode(mode, limited=limit is not None))
+            row = (name, _queue_path(queue), resource, shown[0], *bounds)
             yield used_part(amount, limit), row
         running, limit = len(queue.get("runningApplications", ())), queue.get("maxApplications")
         if running or limit:
-            bounds = limited(running, limit, str(limit))
+            bounds = (*limited(running, limit, str(limit)), shown_mode(mode, limited=bool(limit)))
             yield used_part(running, limit), (name, _queue_path(queue), "applications", str(running), *bounds)
         stack += reversed(queue.get("children", ()))

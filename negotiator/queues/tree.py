@@ -16,7 +16,9 @@ import attrs
 
 from negotiator.errors import NegotiatorError
 from negotiator.queues.model import ChildTemplate, QueueConfig
+from negotiator.queues.modes import own_mode
 from negotiator.queues.names import ROOT, parent_of, upwards
+from negotiator.records import Mode
 
 
 class QueueState(enum.StrEnum):
@@ -121,6 +123,12 @@ class QueueTree:
     def nearest(self, path: str) -> Queue:
         """Return the queue of a path, else the lowest existing queue above it; the root for any other path."""
         return next(filter(None, map(self.get, upwards(path))), self._queues[ROOT])
+
+    def mode(self, path: str, key: str) -> Mode:
+        """Return the mode of a queue's maxima or limits, by the property: its own, or that of the nearest queue above."""
+        queues = filter(None, map(self.get, upwards(path)))
+        modes = (own_mode(queue.config.properties, key) for queue in queues)
+        return next(filter(None, modes), Mode.ENFORCE)
 
     def has_children(self, path: str) -> bool:
         """True if a queue has children."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from negotiator.plugin import (
     Charge,
     KeyCharge,
+    Mode,
     Quota,
     Request,
     SubjectKind,
@@ -37,18 +38,23 @@ def charges_of(request: Request, limits: LimitIndex) -> Iterator[Charge | KeyCha
     for kind, name, queue, limit in levels:
         for resource, amount in request.resources.items():
             most = limit.resources.get(resource) if limit else None
-            label = _quota(kind, name, queue, limit, resource)
+            label = _quota(kind, name, queue, limit, most, resource)
             yield Charge(resource_key(kind, name, queue, resource), amount, most, label)
     for kind, name, queue, limit in levels:
         most = (limit.applications or None) if limit else None
-        label = _quota(kind, name, queue, limit)
+        label = _quota(kind, name, queue, limit, most)
         yield KeyCharge(applications_key(kind, name, queue), request.applications, most, label)
 
 
 def _quota(
-    kind: SubjectKind, name: str, queue: str, limit: EffectiveLimit | None, resource: str = ""
+    kind: SubjectKind,
+    name: str,
+    queue: str,
+    limit: EffectiveLimit | None,
+    most: int | None,
+    resource: str = "",
 ) -> Quota:
-    """The label of a charge on a resource, or on the running applications."""
+    """The label of a charge on a resource, or on the running applications, of which ``most`` are allowed."""
     counted = "" if resource else "running applications of "
     return Quota(
         rule=(str(limit) if limit else f"usage of {kind} {name}")[:_MAX_RULE],
@@ -56,4 +62,5 @@ def _quota(
         resource=resource,
         code=f"{kind}_limit",
         source=limit.source if limit else None,
+        mode=limit.mode if limit and most is not None else Mode.ENFORCE,
     )

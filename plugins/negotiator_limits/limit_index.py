@@ -10,7 +10,18 @@ from collections.abc import Collection, Iterator, Mapping
 
 import attrs
 
-from negotiator.plugin import WILDCARD, QueueConfig, QueueLimit, Resources, Source, SubjectKind, upwards
+from negotiator.plugin import (
+    LIMITS_MODE,
+    WILDCARD,
+    Mode,
+    QueueConfig,
+    QueueLimit,
+    Resources,
+    Source,
+    SubjectKind,
+    configured_modes,
+    upwards,
+)
 
 
 @attrs.frozen
@@ -21,6 +32,7 @@ class EffectiveLimit:
     name: str
     queue: str
     limit: QueueLimit
+    mode: Mode = Mode.ENFORCE
 
     @property
     def resources(self) -> Resources:
@@ -43,25 +55,33 @@ class EffectiveLimit:
 
 
 class LimitIndex:
-    """The limits of a configuration, by queue and name."""
+    """The limits of a configuration, by queue and name. ``enforcing`` is the index of those that enforce."""
 
-    def __init__(self, root: QueueConfig) -> None:
+    def __init__(self, root: QueueConfig, *, only_enforcing: bool = False) -> None:
         self._limits: Mapping[SubjectKind, dict[str, dict[str, EffectiveLimit]]] = {
             kind: {} for kind in SubjectKind
         }
+        modes = configured_modes(root, LIMITS_MODE)
         for queue in root.walk():
+            mode = modes[queue.path]
+            if only_enforcing and mode is not Mode.ENFORCE:
+                continue
             for limit in queue.limits:
-                self._add(queue.path, SubjectKind.USER, limit.users, limit)
-                self._add(queue.path, SubjectKind.GROUP, limit.groups, limit)
+                self._add(queue.path, SubjectKind.USER, limit.users, limit, mode)
+                self._add(queue.path, SubjectKind.GROUP, limit.groups, limit, mode)
+        all_enforce = all(mode is Mode.ENFORCE for mode in modes.values())
+        self.enforcing = self if only_enforcing or all_enforce else LimitIndex(root, only_enforcing=True)
         self._names = {
             kind: frozenset(name for limits in queues.values() for name in limits)
             for kind, queues in self._limits.items()
         }
 
-    def _add(self, queue: str, kind: SubjectKind, names: Collection[str], limit: QueueLimit) -> None:
+    def _add(
+        self, queue: str, kind: SubjectKind, names: Collection[str], limit: QueueLimit, mode: Mode
+    ) -> None:
         limits = self._limits[kind].setdefault(queue, {})
         for name in names:
-            limits.setdefault(name, EffectiveLimit(kind, name, queue, limit))
+            limits.setdefault(name, EffectiveLimit(kind, name, queue, limit, mode))
 
     def names(self, kind: SubjectKind) -> frozenset[str]:
         """Return all names that have a limit in some queue, the wildcard included."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from negotiator.plugin import SubjectKind
+from negotiator.plugin import Mode, SubjectKind
 from negotiator_limits.limit_index import LimitIndex
 from negotiator_limits.usage import Usage, UsageNode, reported_names, usage_tree
 
@@ -69,8 +69,15 @@ def queue_usage(node: UsageNode, *, spec_names: bool) -> dict[str, Any]:
         "children": [queue_usage(child, spec_names=spec_names) for child in node.children],
         "maxApplications": node.limit.applications if node.limit else 0,
         "maxResources": dict(node.limit.resources) if node.limit else {},
+        **_mode(node),
     }
     return entry if spec_names else _without_empty(entry)
+
+
+def _mode(node: UsageNode) -> dict[str, Any]:
+    """Return the mode of a limit that does not enforce; YuniKorn has no such key."""
+    enforces = node.limit is None or node.limit.mode is Mode.ENFORCE
+    return {} if node.limit is None or enforces else {"mode": str(node.limit.mode)}
 
 
 def _without_empty(entry: dict[str, Any]) -> dict[str, Any]:

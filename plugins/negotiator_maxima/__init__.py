@@ -1,14 +1,24 @@
 """The maxima of queues: of each resource, and of running applications, in a queue and the queues below it together.
 
 Source: "Scheduler Configuration", Queue Definition (resource settings, running application limit); YuniKorn's queue
-configuration, ``resources: max:`` and ``maxapplications:``.
+configuration, ``resources: max:`` and ``maxapplications:``. The property ``negotiator.max.mode`` is their mode.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from negotiator.plugin import Charge, KeyCharge, QueueTree, Quota, Request, hookimpl, upwards
+from negotiator.plugin import (
+    MAXIMA_MODE,
+    Charge,
+    KeyCharge,
+    Mode,
+    QueueTree,
+    Quota,
+    Request,
+    hookimpl,
+    upwards,
+)
 
 
 @hookimpl
@@ -25,12 +35,14 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         if queue is None:
             continue
         config = queue.config
+        mode = queues.mode(path, MAXIMA_MODE) if config.max or config.applications else Mode.ENFORCE
         for resource, maximum in config.max.items():
             label = Quota(
                 rule=f"maximum of {path}",
                 text=f"queue {path}",
                 resource=resource,
                 source=config.source,
+                mode=mode,
             )
             yield Charge((path, resource), request.resources.get(resource, 0), maximum, label)
         if config.applications:
@@ -38,5 +50,6 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
                 rule=f"maxapplications of {path}",
                 text=f"running applications of {path}",
                 source=config.source,
+                mode=mode,
             )
             yield KeyCharge((path,), request.applications, config.applications, label)

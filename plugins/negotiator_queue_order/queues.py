@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.plugin import ROOT, QueueTree, Resources, parent_of, upwards
+from negotiator.plugin import MAXIMA_MODE, ROOT, Mode, QueueTree, Resources, parent_of, upwards
 from negotiator_queue_order.properties import (
     MAX_PRIORITY,
     MIN_PRIORITY,
@@ -125,7 +125,8 @@ class Queues:
         for queue in tree:
             if queue.path != ROOT:
                 own = properties[queue.path]
-                queues._add(queue.path, own, queue.config.guaranteed, queue.config.max)
+                enforced = tree.mode(queue.path, MAXIMA_MODE) is Mode.ENFORCE
+                queues._add(queue.path, own, queue.config.guaranteed, queue.config.max if enforced else {})
         return queues
 
     @property

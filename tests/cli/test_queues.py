@@ -421,3 +421,19 @@ def test_the_root_queue_has_the_resources_of_the_pool(bundle, pool):
     assert tree["maxResource"] == {"memory": 2 << 30, "vcore": 12_000}
     assert "max memory 2Gi, vcore 12" in run("--bundle", bundle, "--pool", pool).stdout
     assert "maxResource" not in json.loads(run("--bundle", bundle, "--json").stdout)
+
+
+def test_maxima_and_limits_that_do_not_enforce_have_their_mode(bundle):
+    text = QUEUES.replace(
+        "          - name: dev",
+        "          - name: dev\n            properties: {negotiator.limits.mode: dryrun}",
+    )
+    text = text.replace(
+        "            maxapplications: 20",
+        "            maxapplications: 20\n            properties: {negotiator.max.mode: warn}",
+    )
+    (bundle / "queues.yaml").write_text(text)
+    shown = run("--bundle", bundle).stdout.splitlines()
+    assert [line.split()[0] for line in shown if line.endswith("  warn")] == ["production"]
+    shown = run("root.dev", "--bundle", bundle).stdout.splitlines()
+    assert [line.split()[0] for line in shown if line.endswith("  dryrun")] == ["root.dev", "root.dev"]

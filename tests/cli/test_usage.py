@@ -222,3 +222,17 @@ def test_limits_in_use_are_listed_beside_their_maxima_and_defaults():
     ]
     (entry,) = json.loads(invoke(usage, ["limits", "sw_license", *where, "--json"]).stdout)
     assert entry == {"limit": "sw_license", "used": 1, "maximum": 10, "set_by": "CONCURRENCY_LIMIT_DEFAULT"}
+
+
+def test_limits_that_do_not_enforce_have_their_mode(tmp_path, called):
+    """In a column of their rows, and in JSON; what is used of them is shown as usual."""
+    mode = "properties: {negotiator.limits.mode: warn}\n            limits:"
+    (tmp_path / "bundle" / "queues.yaml").write_text(
+        QUEUES.replace("            limits:", f"            {mode}", 1)
+    )
+    rows = [line.split() for line in called("groups", "staff", "--full").stdout.splitlines()]
+    (limited,) = [row for row in rows if row[1:3] == ["root.dev", "vcore"]]
+    assert (limited[3:5], limited[-1]) == (["3", "3"], "warn")
+    (entry,) = json.loads(called("groups", "staff", "--json").stdout)
+    assert entry["queues"]["children"][0]["mode"] == "warn"
+    assert "mode" not in entry["queues"]

@@ -48,3 +48,31 @@ def test_the_group_of_an_application(groups, queue, present, trackings, chosen):
     application = PlacedApplication("sue", groups, queue, present)
     for tracking in trackings:
         assert negotiator_application_groups([application], QUEUES, LimitSettings(tracking)) == [chosen]
+
+
+SHADOW = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        limits: [{groups: [ops], maxapplications: 9}]
+        queues:
+          - name: a
+            properties: {negotiator.limits.mode: dryrun}
+            limits: [{groups: [dev, ops], maxapplications: 9}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("groups", "present", "chosen"),
+    [
+        (("dev", "ops"), None, "ops"),
+        (("dev", "ops"), "dev", "ops"),
+        (("dev",), None, "dev"),
+        (("dev",), "dev", "dev"),
+    ],
+)
+def test_a_limit_that_does_not_enforce_takes_no_application_from_one_that_does(groups, present, chosen):
+    queues = QueueTree.of(read({"text": SHADOW}).partition.root, 0)
+    application = PlacedApplication("user", groups, "root.a", present)
+    assert list(negotiator_application_groups([application], queues, LimitSettings())) == [chosen]

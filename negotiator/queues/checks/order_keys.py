@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from negotiator.queues.config import PartitionEntry, QueueEntry
 from negotiator.queues.model import NOWHERE, OrderKeyUse
+from negotiator.queues.modes import PREFIX
 from negotiator.records import ScalarText, Source
 
 GUARANTEED = "guaranteed"
@@ -40,6 +41,8 @@ def _uses(entry: PartitionEntry) -> Iterator[OrderKeyUse]:
 
 def _properties(properties: Mapping[str, ScalarText | None], where: Source | None) -> Iterator[OrderKeyUse]:
     for key, value in properties.items():
+        if key.startswith(PREFIX):
+            continue
         source = value.source if value else where
         yield OrderKeyUse(key, f"the property {key[:80]} {_IGNORED}, in any queue", source or NOWHERE)
 

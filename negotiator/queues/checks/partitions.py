@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.checks.limits import check_levels, check_limits
+from negotiator.queues.checks.modes import check_modes
 from negotiator.queues.checks.order_keys import order_keys
 from negotiator.queues.checks.resources import check_applications, check_resources
 from negotiator.queues.checks.structure import build_tree, in_effect
@@ -66,6 +67,7 @@ def _partition(entry: PartitionEntry, name: str, findings: Findings) -> Partitio
     check_resources(root, findings)
     check_applications(root, findings)
     check_levels(root, findings)
+    check_modes(root, findings)
     for source, message in _without_effect(entry):
         findings.notice(source, message)
     preemption = entry.preemption is None or entry.preemption.enabled is not False

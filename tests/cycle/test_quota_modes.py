@@ -1,0 +1,133 @@
+"""Quotas in mode warn or dryrun change no decision: the matches are those of the bundle without them."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from negotiator.bundle import load_bundle
+from negotiator.records import Mode
+from pools import cycle, matched, slot, snapshot
+from queueing import app, write
+
+POOL = "placement: {groups: MY.Groups}\n"
+SLOTS = [slot(number, Machine=f'"h{number % 3}"') for number in range(9)]
+LIMITS, MAXIMA = "negotiator.limits.mode", "negotiator.max.mode"
+_MODES = st.sampled_from([*Mode])
+
+
+def vcore(low, high):
+    return st.integers(low, high).map(lambda cores: {"vcore": cores})
+
+
+def limits(low, high):
+    """Limits of a queue: of one user, of all others, of a group."""
+    named = st.fixed_dictionaries({"users": st.just(["ann"]), "maxresources": vcore(low, high)})
+    others = st.fixed_dictionaries({"users": st.just(["*"]), "maxresources": vcore(low, high)})
+    group = st.fixed_dictionaries(
+        {"groups": st.lists(st.sampled_from(["dev", "ops"]), min_size=1, unique=True), "maxresources": vcore(low, high)}
+    )  # fmt: skip
+    return st.tuples(*(st.none() | each for each in (named, others, group))).map(
+        lambda found: [each for each in found if each]
+    )
+
+
+#: What a queue may limit, and the modes; amounts decrease with the levels, as ``check`` demands.
+def queue(maximum, limit, applications):
+    return st.fixed_dictionaries(
+        {
+            "max": st.none() | vcore(*maximum),
+            "limits": limits(*limit),
+            "applications": st.integers(*applications),
+            "modes": st.tuples(_MODES, _MODES),
+        }
+    )
+
+
+QUEUES = st.fixed_dictionaries(
+    {
+        "root": queue((9, 9), (7, 9), (5, 6)),
+        "a": queue((6, 8), (4, 6), (3, 4)),
+        "x": queue((4, 6), (1, 4), (1, 2)),
+        "z": queue((4, 6), (1, 4), (1, 2)),
+    }
+)
+JOBS = st.lists(
+    st.tuples(
+        st.sampled_from(["ann", "bob", "eve"]),
+        st.sampled_from(["dev", "ops", "dev,ops", ""]),
+        st.sampled_from(["root.a.x", "root.a.z"]),
+        st.integers(1, 2),
+        st.sampled_from(["1", "2", "undefined"]),
+        st.sampled_from([None, None, 0, 1, 2]),
+    ),
+    min_size=3,
+    max_size=9,
+)
+
+
+def written(chosen, name, above=None, *, enforcing_only=False, **more):
+    """Return a queue of ``queues.yaml``; with ``enforcing_only``, without what does not enforce, and without modes."""
+    own = chosen[name]
+    maxima, of_limits = own["modes"]
+    keeps_maxima = not enforcing_only or maxima is Mode.ENFORCE
+    keeps_limits = not enforcing_only or of_limits is Mode.ENFORCE
+    # A queue below one with a maximum of applications must have one: that of the queue above decides nothing.
+    entry = {"name": name, "maxapplications": own["applications"] if keeps_maxima else (above or 99), **more}
+    if keeps_maxima and own["max"] and name != "root":
+        entry["resources"] = {"max": own["max"]}
+    if keeps_limits:
+        entry["limits"] = own["limits"]
+    if not enforcing_only:
+        entry["properties"] = {MAXIMA: str(maxima), LIMITS: str(of_limits)}
+    return entry
+
+
+def configuration(chosen, **how):
+    applications = [chosen[name]["applications"] for name in ("root", "a")]
+    if how and chosen["root"]["modes"][0] is not Mode.ENFORCE:
+        applications[0] = 99
+    if how and chosen["a"]["modes"][0] is not Mode.ENFORCE:
+        applications[1] = applications[0]
+    leaves = [written(chosen, name, applications[1], **how) for name in ("x", "z")]
+    inner = written(chosen, "a", applications[0], queues=leaves, **how)
+    root = written(chosen, "root", submitacl="*", queues=[inner], **how)
+    return json.dumps({"partitions": [{"name": "default", "queues": [root]}]})
+
+
+def decided(queues, jobs, pool=POOL):
+    """Return the cycle of a bundle with these queues."""
+    with TemporaryDirectory() as folder:
+        own = load_bundle(write(Path(folder) / "b", queues, pool))
+        return cycle(snapshot(SLOTS, jobs), own)
+
+
+def ads(jobs):
+    """Return the jobs; those with a host run there."""
+    return [
+        app(
+            *(cluster, 0, user, queue),
+            Groups=f'"{groups}"',
+            RequestCpus=cpus if host is None else "1",
+            RequestMemory="100",
+            JobStatus="1" if host is None else "2",
+            RemoteHost=None if host is None else f'"s{host}@h"',
+        )
+        for cluster, (user, groups, queue, _, cpus, host) in enumerate(jobs, 1)
+    ]
+
+
+FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@FEW
+@given(QUEUES, JOBS)
+def test_the_matches_are_those_of_the_queues_with_only_what_enforces(chosen, jobs):
+    """Also where no quota enforces, and where all do."""
+    result = decided(configuration(chosen), ads(jobs))
+    bare = decided(configuration(chosen, enforcing_only=True), ads(jobs))
+    assert matched(result) == matched(bare)
+    modes = {reason.mode for match in result.matches for reason in match.warnings}
+    assert Mode.ENFORCE not in modes
